@@ -27,6 +27,8 @@ class Shape(ABC):
     """The largest IP packet on every link, in bytes."""
     name: str = ""
     """The lab's name; the shape's, such as `leaf-spine`, where it is empty."""
+    ipv6: bool = False
+    """Links and switches have IPv6 addresses beside IPv4's."""
 
     @abstractmethod
     def fabric(self) -> Fabric:
@@ -171,7 +173,7 @@ def generate(shape: Shape) -> GeneratedLab:
     Raises ArgumentError where there can be no such fabric: a number, rate, delay or name that is out of range, or two
     that contradict each other.
     """
-    fabric = shape.fabric()
+    fabric = topologies.with_ipv6(shape.fabric()) if shape.ipv6 else shape.fabric()
     hosts = len(fabric.hosts)
     return GeneratedLab(
         fabric.name,

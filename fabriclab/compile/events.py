@@ -179,9 +179,10 @@ def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
     """Yield the neighbours and the static routes that the kernel forgot when the interface went down;
     no next hops that are down still."""
     node = plan.node(name.partition(":")[0])
-    (interface,) = (one for one in interfaces(node) if one.name == name.partition(":")[2])
-    yield from compile_neighbours(node, interface, plan.by_name())
-    yield from compile_own_routes(node, interface, plan, "replace")
+    for family in plan.families:
+        (interface,) = (one for one in interfaces(node, family) if one.name == name.partition(":")[2])
+        yield from compile_neighbours(node, interface, plan, plan.by_name())
+        yield from compile_own_routes(node, interface, plan, "replace")
     down = down_ports(links)
     dead = {one.name for one in interfaces(node) if all(f"{node.name}:{port.interface}" in down for port in one.ports)}
     for static in node.static_routes:

@@ -82,30 +82,39 @@ def router_head(node: Node) -> Iterator[str]:
 
 
 def _router(node: Node, plan: Plan, bgp: Bgp) -> Iterator[str]:
+    """Yield the router: one session a link that carries both families where sessions have no addresses; else one for
+    each family, over its own."""
+    nodes = plan.by_name()
+    groups = {family: _GROUP if family == plan.families[0] else f"{_GROUP}6" for family in plan.families}
+    if bgp.unnumbered:
+        groups = dict.fromkeys(plan.families, _GROUP)
     yield from router_head(node)
     yield f" timers bgp {bgp.keepalive_s} {bgp.hold_s}"
-    yield f" neighbor {_GROUP} peer-group"
-    yield f" neighbor {_GROUP} remote-as external"
-    yield f" neighbor {_GROUP} timers connect {CONNECT_RETRY_S}"
-    if bgp.bfd is not None:
-        yield f" neighbor {_GROUP} bfd profile {BFD_PROFILE}"
-    for interface, neighbour in fabric_neighbours(node, plan.by_name()):
-        yield from _neighbour(interface, neighbour, bgp)
-    yield " address-family ipv4 unicast"
-    yield from (f"  network {prefix}" for prefix in originated_prefixes(node, plan.by_name()))
-    yield f"  neighbor {_GROUP} activate"
-    yield f"  maximum-paths {bgp.max_paths}"
-    yield " exit-address-family"
+    for group in dict.fromkeys(groups.values()):
+        yield f" neighbor {group} peer-group"
+        yield f" neighbor {group} remote-as external"
+        yield f" neighbor {group} timers connect {CONNECT_RETRY_S}"
+        if bgp.bfd is not None:
+            yield f" neighbor {group} bfd profile {BFD_PROFILE}"
+    for family in plan.families[:1] if bgp.unnumbered else plan.families:
+        for interface, neighbour in fabric_neighbours(node, nodes, family):
+            yield from _neighbour(interface, neighbour, bgp, groups[family])
+    for family in plan.families:
+        yield f" address-family ipv{family} unicast"
+        yield from (f"  network {prefix}" for prefix in originated_prefixes(node, nodes, (), family))
+        yield f"  neighbor {groups[family]} activate"
+        yield f"  maximum-paths {bgp.max_paths}"
+        yield " exit-address-family"
     yield "exit"
 
 
-def _neighbour(interface: Interface, neighbour: Neighbour, bgp: Bgp) -> Iterator[str]:
+def _neighbour(interface: Interface, neighbour: Neighbour, bgp: Bgp, group: str) -> Iterator[str]:
     if bgp.unnumbered:
         name = interface.name
-        yield f" neighbor {name} interface v6only peer-group {_GROUP}"
+        yield f" neighbor {name} interface v6only peer-group {group}"
     else:
         name = neighbour.interface.ip
-        yield f" neighbor {name} peer-group {_GROUP}"
+        yield f" neighbor {name} peer-group {group}"
     yield f" neighbor {name} description {neighbour.node.name}:{neighbour.interface.name}"
 
 
@@ -149,9 +158,9 @@ def compile_daemons(node: Node, plan: Plan) -> list[Program]:
 
 
 def compile_router_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
-    """Return the sysctls that the sessions need: IPv6 link-local addresses on the links between
-    switches, and nowhere else."""
-    if plan.bgp is None or not plan.bgp.unnumbered:
+    """Return the sysctls that the sessions need in a fabric of IPv4: IPv6 link-local addresses on the links between
+    switches, and nowhere else (with IPv6 everywhere: `ipv6.py`)."""
+    if plan.bgp is None or not plan.bgp.unnumbered or 6 in plan.families:
         return []
     settings = []
     ports = {port.interface for port in node.ports}

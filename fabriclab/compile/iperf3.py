@@ -33,7 +33,7 @@ _BLOCK = "16K"
 128 KB, is 0.1 s of 10 Mbps."""
 _DSCP_SHIFT = 2
 """iperf3 takes the whole TOS byte, whose upper six bits are the code point (RFC 2474)."""
-_COLUMNS = ("flow", "start_ns", "stop_ns", "src", "dst", "transport", "congestion_control", "dscp")
+_COLUMNS = ("flow", "start_ns", "stop_ns", "src", "dst", "transport", "congestion_control", "dscp", "ip")
 
 
 def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[Program]:
@@ -44,9 +44,10 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[Program]:
     """
     if plan.configured is not None:
         return []  # such labs have no traffic of iperf3, which is told addresses before a run
-    addresses = {node.name: first_address(node) for node in plan.nodes if node.role == "host"}
+    hosts = [node for node in plan.nodes if node.role == "host"]
+    of_family = {family: {node.name: first_address(node, family) for node in hosts} for family in plan.families}
     servers, clients = [], []
-    ports = dict.fromkeys(addresses, FIRST_PORT)
+    ports = dict.fromkeys((node.name for node in hosts), FIRST_PORT)
     for flow in flows.filter(pl.col("mode").cast(pl.String) == "iperf3").select(_COLUMNS).iter_rows(named=True):
         host, port = flow["dst"], ports[flow["dst"]]
         if port == PORT_LIMIT:
@@ -55,6 +56,7 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[Program]:
                 f"flow {flow['flow']}: dst: {host} receives {most} flows of iperf3 already, and has no port for more"
             )
         ports[host] += 1
+        addresses = of_family[flow["ip"] or plan.families[0]]
         servers.append(_server(flow, addresses[host], port))
         clients.append(_client(flow, addresses, port))
     return servers + clients

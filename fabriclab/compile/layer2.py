@@ -60,7 +60,7 @@ def _bridge(node: Node, vlan: Vlan, plan: Plan) -> Iterator[str]:
     yield (
         f"link add name {vlan.name} address {vlan.mac} mtu {_mtu(node, ports)} type bridge stp_state 0 mcast_snooping 0"
     )
-    if plan.bgp is not None and plan.bgp.unnumbered:
+    if plan.bgp is not None and (plan.bgp.unnumbered or 6 in plan.families):
         # Sessions over link-local addresses are for links between switches.
         yield f"link set dev {vlan.name} addrgenmode none"
     for member in vlan.members:

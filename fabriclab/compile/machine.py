@@ -228,11 +228,13 @@ def _collect(plan: Plan, playing: set[str], stock: bool) -> list[Program]:
         for node in plan.nodes
         if node.role == "switch"
     ]
-    collect += [
-        {"name": f"routes@{node.name}", "node": node.name, "argv": ["ip", "-j", "route", "show"]}
-        for node in plan.nodes
-        if speaks_bgp(node, plan)
-    ]
+    for family in plan.families:
+        name, words = ("routes", []) if family == 4 else ("routes6", ["-6"])
+        collect += [
+            {"name": f"{name}@{node.name}", "node": node.name, "argv": ["ip", "-j", *words, "route", "show"]}
+            for node in plan.nodes
+            if speaks_bgp(node, plan)
+        ]
     if plan.configured is not None:
         for node in plan.nodes:
             collect += [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Mptcp, Node
 from fabriclab.resolve.interfaces import interfaces
@@ -55,12 +56,22 @@ def compile_endpoints(node: Node, plan: Plan) -> Iterator[str]:
     yield f"mptcp limits set subflow {mptcp.subflows - 1} add_addr_accepted {mptcp.add_addr_accepted}"
     # The ports' own addresses too: from the first port or another, whichever a connection leaves by, the others are
     # free for the rest.
-    for number, (address, interface) in enumerate(_addresses(node)[: mptcp.subflows], 1):
+    addresses = [one for family in _families(plan) for one in _addresses(node, family)[: mptcp.subflows]]
+    for number, (address, interface) in enumerate(addresses, 1):
         yield f"mptcp endpoint add {address} dev {interface} id {number} {_flags(mptcp)}"
 
 
-def _addresses(node: Node) -> list[tuple[str, str]]:
-    own = interfaces(node)
+def _families(plan: Plan) -> list[Family]:
+    """Return the families that MPTCP runs over, of which alone it has endpoints: the kernel has 8 of them in all. A
+    user's trace runs over the first."""
+    over = {
+        traffic.carried_by.ip or plan.families[0] for traffic in plan.traffic if traffic.carried_by.transport == "mptcp"
+    }
+    return [family for family in plan.families if family in over] or [plan.families[0]]
+
+
+def _addresses(node: Node, family: Family) -> list[tuple[str, str]]:
+    own = interfaces(node, family)
     return [(one.ip, one.name) for one in own] + [(address, one.name) for one in own for address in one.extra_addresses]
 
 

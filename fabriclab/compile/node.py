@@ -9,7 +9,7 @@ from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
 from fabriclab.compile.port import EVERYTHING, Changing, compile_port
-from fabriclab.compile.routing import compile_ip
+from fabriclab.compile.routing import compile_ip, compile_ip6
 from fabriclab.compile.setup import own_files
 from fabriclab.compile.transport import compile_sysctl
 from fabriclab.formats.plan.model import Plan
@@ -17,13 +17,14 @@ from fabriclab.formats.plan.node import Node
 
 
 class NodeFiles(NamedTuple):
-    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch` and `bridge.batch` (where it is not empty), and of the
-    files below `root/` by their paths."""
+    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch`, `bridge.batch` and `ip6.batch` (where these are not
+    empty), and of the files below `root/` by their paths."""
 
     sysctl: str
     ip: str
     tc: str
     bridge: str = ""
+    ip6: str = ""
     root: Mapping[str, str] = {}
     executables: frozenset[str] = frozenset()
     """Paths below `root/` of files that can be run."""
@@ -31,8 +32,9 @@ class NodeFiles(NamedTuple):
     def by_name(self) -> dict[str, str]:
         """Return the texts by the names of their files."""
         below_root = {f"root/{path}": text for path, text in self.root.items()}
-        bridge = {"bridge.batch": self.bridge} if self.bridge else {}
-        return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **bridge, **below_root}
+        some = {"bridge.batch": self.bridge, "ip6.batch": self.ip6}
+        optional = {name: text for name, text in some.items() if text}
+        return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **optional, **below_root}
 
 
 def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False) -> NodeFiles:
@@ -52,6 +54,7 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = Fa
         ip=compile_ip(node, plan),
         tc=tc,
         bridge=compile_bridge(node, plan),
+        ip6=compile_ip6(node, plan),
         root={**root, **{file.path.lstrip("/"): file.text for file in own}},
         executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
     )

@@ -14,7 +14,7 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.setup import NodeFile, Setup
 from fabriclab.formats.run_directory import HOSTS_FILE
 from fabriclab.lab.setup.frr import FRR_DIRECTORIES, INTEGRATED_FILE, frr_boot
-from fabriclab.resolve.interfaces import interfaces
+from fabriclab.resolve.interfaces import families_of, interfaces
 
 LOOK_INTERVAL_NS = 100_000_000
 """How often routes are looked at, virtual time: the resolution of what is measured."""
@@ -24,7 +24,8 @@ _BRIDGE = "br0"
 def compile_own_network(node: Node) -> str:
     """Return the `ip.batch` of a node whose addresses and routes are its own matter: what links themselves say, and
     the ports of a bridge."""
-    lines = [f"address replace {interface.address} dev {interface.name}" for interface in interfaces(node)]
+    every = [interface for family in families_of(node) for interface in interfaces(node, family)]
+    lines = [f"address replace {interface.address} dev {interface.name}" for interface in every]
     if node.setup is not None and node.setup.is_bridge:
         lines.append(f"link add name {_BRIDGE} type bridge stp_state 0 mcast_snooping 0")
         lines += [f"link set dev {port.interface} master {_BRIDGE}" for port in node.ports]

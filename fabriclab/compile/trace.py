@@ -17,14 +17,19 @@ from fabriclab.workload import TraceError, UserTrace, generate_flows, read_trace
 
 
 def compile_hosts(plan: Plan) -> str:
-    """Return the CSV of hosts and the addresses that their flows use: that of the first interface.
+    """Return the CSV of hosts and the addresses that their flows use: those of the first interface.
 
     Where addresses are the nodes' own matter, the engine adds the rows once they are known.
     """
+    names = list(HOSTS.columns)[: 1 + len(plan.families)]
     if plan.configured is not None:
-        return HOSTS.head
-    rows = [f"{node.name},{first_address(node)}\n" for node in plan.nodes if node.role == "host"]
-    return HOSTS.head + "".join(rows)
+        return f"{HOSTS.first_line}\n{','.join(names[:2])}\n"
+    rows = [
+        ",".join([node.name, *(first_address(node, family) for family in plan.families)])
+        for node in plan.nodes
+        if node.role == "host"
+    ]
+    return "".join(f"{line}\n" for line in (HOSTS.first_line, ",".join(names), *rows))
 
 
 def compiled_flows(plan: Plan, lab_directory: Path) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 
 from fabriclab.compile.frr import compile_router_sysctl
+from fabriclab.compile.ipv6 import compile_ipv6_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Transport
@@ -91,6 +92,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
         settings += compile_router_sysctl(node, plan)
     else:
         settings += _HOST
+    settings += compile_ipv6_sysctl(node, plan)
     if node.transport is not None:
         settings += [*_transport(node.transport), *compile_mptcp_sysctl(node, plan)]
         if plan.configured is not None:

@@ -153,8 +153,9 @@ def _link(link: Link) -> str:
 def _end(end: Endpoint) -> str:
     mac = "" if end.mac is None else f", mac: '{end.mac.value}'"
     ipv4 = "" if end.ipv4 is None else f", ipv4: '{end.ipv4.value}'"
+    ipv6 = "" if end.ipv6 is None else f", ipv6: '{end.ipv6.value}'"
     rate, delay = (None if value is None else value.value for value in (end.rate, end.delay))
-    return f"{{node: {end.node}, interface: '{end.interface}'{mac}{ipv4}, vars: {_vars(rate, delay)}}}"
+    return f"{{node: {end.node}, interface: '{end.interface}'{mac}{ipv4}{ipv6}, vars: {_vars(rate, delay)}}}"
 
 
 def _vars(rate: int | None, delay: int | None) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from fabriclab.formats.family import Family
+
 HEADER_BYTES = 14
 """Ethernet's header: what a packet's length in the kernel and in a buffer has on top of the MTU."""
 FRAMING_BYTES = 4 + 8 + 12
@@ -11,9 +15,19 @@ AROUND_MTU_BYTES = HEADER_BYTES + FRAMING_BYTES
 LEAST_ON_LINE_BYTES = 64 - 4 + FRAMING_BYTES
 """The shortest frame, 64 bytes with its check sequence, on the line; a pause is one."""
 
-IP_AND_TCP_BYTES = 20 + 20
-"""Headers of IPv4 and TCP without options (RFC 791, RFC 9293)."""
+TCP_BYTES = 20
+"""TCP's header without options (RFC 9293)."""
+IP_BYTES: Mapping[Family, int] = {4: 20, 6: 40}
+"""Headers of IPv4 and IPv6 without options or extensions (RFC 791, RFC 8200)."""
 TIMESTAMP_BYTES = 12
 """TCP's timestamps, padded (RFC 7323, appendix A): in every segment of an established connection."""
-SEGMENT_HEADER_BYTES = IP_AND_TCP_BYTES + TIMESTAMP_BYTES
-"""What a full packet spends of the MTU before data."""
+
+
+def ip_and_tcp_bytes(family: Family) -> int:
+    """Return the length of IP's and TCP's headers without options."""
+    return IP_BYTES[family] + TCP_BYTES
+
+
+def segment_header_bytes(family: Family) -> int:
+    """Return what a full packet spends of the MTU before data."""
+    return ip_and_tcp_bytes(family) + TIMESTAMP_BYTES

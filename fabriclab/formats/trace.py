@@ -17,17 +17,18 @@ TRACE = Table(
         **texts("mode"),
         **integers("request_bytes"),
         **texts("connection", "group", "after", "class", "transport", "congestion_control"),
-        **integers("dscp", "deadline_ns"),
+        **integers("dscp", "deadline_ns", "ip"),
     },
     frozenset(
         (
             *("stop_ns", "mode", "request_bytes", "connection", "group", "after", "class"),
-            *("transport", "congestion_control", "dscp", "deadline_ns"),
+            *("transport", "congestion_control", "dscp", "deadline_ns", "ip"),
         )
     ),
 )
-HOSTS = Table("hosts", 1, texts("host", "address"))
-"""Which address the flows of a host use."""
+HOSTS = Table("hosts", 1, texts("host", "address", "ipv6"), frozenset(("ipv6",)))
+"""Which address the flows of a host use: that of IPv4, or, where there is no such, of IPv6; and that of IPv6 beside one
+of IPv4."""
 MODES = ("push", "pull", "iperf3")
 """Who connects: the sender, the receiver, or iperf3 in place of the replay. Empty is the first."""
 TRANSPORTS = ("tcp", "mptcp")

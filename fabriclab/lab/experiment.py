@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabriclab.formats.family import FAMILIES
 from fabriclab.formats.framing import HEADER_BYTES
 from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
-from fabriclab.lab.hosts.mptcp_checks import check_mptcp
+from fabriclab.lab.hosts.mptcp_checks import check_endpoints, check_mptcp
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS, WrittenTransport, read_hosts
+from fabriclab.lab.network.families import ADDRESSES, check_families, families_of_lab
 from fabriclab.lab.network.layer2 import WrittenLayer2, read_layer2
 from fabriclab.lab.network.layer2_checks import check_layer2
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
@@ -43,7 +45,7 @@ from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
 RUN_KEYS = (
-    *("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events"),
+    *("title", "study", "addresses", "links", "switches", "groups", "hosts", "routing", "traffic", "events"),
     *("probes", "validation", "limit", "seed"),
 )
 STUDY_KEYS = ("question", "minutes", "parameters", "variants", "matrix", "checks", "report")
@@ -70,6 +72,8 @@ class Experiment:
 
     title: str
     study: str | None
+    addresses: Written[str] | None
+    """Which families the fabric's addresses are of, a word of ADDRESSES; None: of those that the topology writes."""
     links: LinkOverrides
     switches: Mapping[str, WrittenPortBuffer]
     """Those whose ports have a buffer each."""
@@ -103,8 +107,11 @@ def parse_experiment(
     title = root.scalar("title", "a title")
     study = root.scalar("study", "the short name of a published result, such as S4")
     links, seed = _read_links(root), _read_seed(root)
+    addresses = root.choice("addresses", tuple(ADDRESSES))
     own = read_own_algorithms(document, directory, _KERNEL_HAS, problems)
-    names = read_groups(root, replace(names, own=own), seed)
+    is_wrong = addresses is None and "addresses" in root
+    families = FAMILIES if topology is None or is_wrong else families_of_lab(addresses, topology)
+    names = read_groups(root, replace(names, own=own, families=families), seed)
     is_own = topology is not None and topology.configures_network
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory), is_optional=is_own)
     limit_ns = _read_limit(root, traffic)
@@ -114,6 +121,7 @@ def parse_experiment(
     experiment = Experiment(
         title=first_line(title.value) if title else "",
         study=first_line(study.value) if study else None,
+        addresses=addresses,
         links=links,
         switches=switches.with_port_buffers,
         shared_switches=switches.with_shared_buffer,
@@ -133,11 +141,13 @@ def parse_experiment(
     )
     root.require("title", example="title: one line that says what the lab shows")
     if topology is not None:
+        check_families(addresses, topology, links.mtu, problems)
         _check_links(experiment, topology, root)
         _check_buffers(experiment, topology, root)
         _check_shared(experiment, topology, root)
         if layer2 and len(root.problems) == before:
             check_mptcp(topology, layer2, experiment.hosts, problems)
+    check_endpoints(families, experiment.hosts, traffic, problems)
     _check_ecn(experiment, problems)
     return experiment
 

@@ -31,11 +31,13 @@ from fabriclab.qdiscs import AQM_WORDS
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
 """Separates the words of a key; the two dots of a range do not."""
-_SECTIONS = ("links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
-_VALUES = ("limit", "seed")
+_SECTIONS = (
+    *("addresses", "links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed"),
+)
+_VALUES = ("addresses", "limit", "seed")
 """Keys of the file that hold a value themselves."""
 _MEANINGS: dict[str, Meaning] = {
-    **{"rate": "rate", "delay": "duration", "mtu": "count"},
+    **{"addresses": "word", "ip": "count", "rate": "rate", "delay": "duration", "mtu": "count"},
     **{
         "congestion_control": "word",
         "ecn": "word",
@@ -100,6 +102,7 @@ def is_dotted(name: str) -> bool:
 
 _LATER = ("links", "switches", "hosts", "routing")
 _NOT_LATER = {
+    "addresses": "a fabric's addresses are fixed when the lab begins",
     "traffic": "what is sent is fixed when the lab begins",
     "groups": "who is in a group is fixed when the lab begins; name the hosts themselves",
     "events": "what happens is fixed when the lab begins",

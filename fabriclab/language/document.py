@@ -31,6 +31,7 @@ _LATER: Mapping[str, Value] = {
 }
 """Sections whose keys can be set while a lab runs."""
 SETTABLE: Mapping[str, Value] = {
+    "addresses": fabric.ADDRESSES_WORD,
     **_LATER,
     "groups": Named(fabric.DRAWN_GROUP, ""),
     "traffic": TRAFFIC,
@@ -55,6 +56,14 @@ EXPERIMENT = Keys(
         ),
         _ONE_LINE,
         Key("study", Text("a short name, such as `S2`"), "The published result that the lab reproduces."),
+        Key(
+            "addresses",
+            fabric.ADDRESSES_WORD,
+            "Which families every link, and every loopback, has addresses of; those that the topology does not write "
+            "are assigned. What the topology writes of a family that is not named here is not used.",
+            words("what the topology writes; `ipv4` where it writes none"),
+            ("dual",),
+        ),
         Key("links", fabric.LINKS, "What holds for all links, over what the topology says."),
         Key("switches", SWITCHES, "Buffers, marking, scheduling and PFC of switches; VLANs and port channels."),
         Key("groups", fabric.GROUPS, "Names for sets of hosts, given or drawn by the seed."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabriclab.lab.failures import LINK_ACTIONS, NODE_ACTIONS
 from fabriclab.lab.groups import REST
+from fabriclab.lab.network.families import ADDRESSES
 from fabriclab.lab.network.links import (
     LARGEST_DELAY_NS,
     LARGEST_MTU,
@@ -55,6 +56,7 @@ from fabriclab.units import DURATION, RATE, SIZE
 _S = 10**9
 RATE_OF_A_LINE = Quantity(RATE, SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
 DELAY = Quantity(DURATION, 0, LARGEST_DELAY_NS)
+ADDRESSES_WORD = Word(tuple(ADDRESSES))
 MTU = Number(SMALLEST_MTU, LARGEST_MTU, "a whole number of bytes")
 
 LINKS = Keys(

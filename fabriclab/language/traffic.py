@@ -9,7 +9,7 @@ from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading.dscp import LARGEST_DSCP
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, LONGEST_NS, MOST_REPEATS
-from fabriclab.lab.traffic.carrier import CONNECTIONS, TRANSPORTS
+from fabriclab.lab.traffic.carrier import CONNECTIONS, IP_WORDS, TRANSPORTS
 from fabriclab.lab.traffic.command import (
     AFTER,
     LARGEST_STATUS,
@@ -92,6 +92,13 @@ _EVERY: tuple[Key, ...] = (
         "The DSCP that the packets carry, which puts them into a class at switches with a shared buffer.",
         constant("DSCP"),
         ("ef", "cs3"),
+    ),
+    Key(
+        "ip",
+        Word(IP_WORDS),
+        "The version of IP that the flows are sent over, of those that the fabric has addresses of (`addresses`).",
+        words("4 where the fabric has IPv4, else 6"),
+        (6,),
     ),
     Key("senders", _HOSTS, "Who sends.", examples=("all", "h1..h4", 8), required=True),
     Key(

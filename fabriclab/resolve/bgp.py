@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
+from ipaddress import IPv6Address, ip_interface
 
+from fabriclab.formats.family import AnyAddress, AnyNetwork, Family
 from fabriclab.formats.plan.node import Node, Port, Route
 from fabriclab.lab.network.topology import Topology
-from fabriclab.resolve.addressing import PortAddress, extra_network
-from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
+from fabriclab.resolve.addressing import IPV4, IPV6, Addresses, extra_network
+from fabriclab.resolve.interfaces import Interface, families_of, interfaces, neighbours
 from fabriclab.resolve.static_routes import is_alive, over_learnt
 
-LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
 PRIVATE_ASNS_FROM = 4_200_000_000
 """The first private 32-bit AS number (RFC 6996): enough for any fabric,
 and apart from the 16-bit ones that people write."""
@@ -30,21 +30,33 @@ class Speaker:
 
     asn: int
     loopback: str
+    loopback6: str | None
 
 
-def assign_speakers(topology: Topology, addresses: Mapping[str, PortAddress]) -> dict[str, Speaker]:
-    """Return AS number and loopback of every switch: what its labels say, else its own private ones in
-    the order of the file."""
+def assign_speakers(topology: Topology, addresses: Addresses) -> dict[str, Speaker]:
+    """Return AS number and loopbacks of every switch: what its labels say, else its own private ones in
+    the order of the file.
+
+    A router's identifier has the form of an IPv4 address (RFC 6286), so that it has one of these in any case.
+    """
     switches = [node for node in topology.nodes if node.role == "switch"]
     asns = _free_asns({node.asn.value for node in switches if node.asn is not None})
     written = {node.loopback.value for node in switches if node.loopback is not None}
-    loopbacks = _free_loopbacks(written, [address.ipv4.network for address in addresses.values()])
+    written6 = {node.loopback6.value for node in switches if node.loopback6 is not None}
+    loopbacks = _free_loopbacks(IPV4.loopbacks, written, _networks(addresses, 4))
+    loopbacks6 = _free_loopbacks(IPV6.loopbacks, written6, _networks(addresses, 6))
     speakers = {}
     for node in switches:
         asn = next(asns) if node.asn is None else node.asn.value
         loopback = next(loopbacks) if node.loopback is None else node.loopback.value
-        speakers[node.name] = Speaker(asn, str(loopback))
+        automatic6 = next(loopbacks6)
+        loopback6 = str(automatic6 if node.loopback6 is None else node.loopback6.value) if 6 in addresses else None
+        speakers[node.name] = Speaker(asn, str(loopback), loopback6)
     return speakers
+
+
+def _networks(addresses: Addresses, family: Family) -> list[AnyNetwork]:
+    return [address.address.network for address in addresses.get(family, {}).values()]
 
 
 def _free_asns(taken: Collection[int]) -> Iterator[int]:
@@ -55,9 +67,11 @@ def _free_asns(taken: Collection[int]) -> Iterator[int]:
         number += 1
 
 
-def _free_loopbacks(taken: Collection[IPv4Address], networks: Sequence[IPv4Network]) -> Iterator[IPv4Address]:
-    near = [network for network in networks if network.overlaps(LOOPBACK_POOL)]
-    for address in LOOPBACK_POOL.hosts():
+def _free_loopbacks(
+    pool: AnyNetwork, taken: Collection[AnyAddress], networks: Sequence[AnyNetwork]
+) -> Iterator[AnyAddress]:
+    near = [network for network in networks if network.overlaps(pool)]
+    for address in pool.hosts():
         if address not in taken and not any(address in network for network in near):
             yield address
 
@@ -75,16 +89,19 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     """Return the routes of every switch, with all its equal next hops, while the ports `dead` (`node:interface`) carry
     nothing.
 
-    Prefixes are the switches' loopbacks and the networks that they share with hosts, in the order of the plan.
+    Prefixes are the switches' loopbacks and the networks that they share with hosts, in the order of the plan; IPv4's,
+    then IPv6's.
     """
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
+    families = families_of(nodes[0]) if nodes else ()
     sessions = {name: list(_sessions(node, every, dead)) for name, node in switches.items()}
     routes: dict[str, list[Route]] = {name: [] for name in switches}
-    for origins, prefixes in _by_origins(switches, every, dead).items():
-        for name, used in _paths_to(origins, switches, sessions).items():
-            hops = tuple((_gateway(each.peer, unnumbered), each.interface.name) for each in used)
-            routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
+    for family in families:
+        for origins, prefixes in _by_origins(switches, every, family, dead).items():
+            for name, used in _paths_to(origins, switches, sessions).items():
+                hops = tuple((_gateway(each, unnumbered, family), each.interface.name) for each in used)
+                routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
     return {
         name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead))
         for name, found in routes.items()
@@ -92,12 +109,12 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
 
 
 def _by_origins(
-    switches: Mapping[str, Node], nodes: Mapping[str, Node], dead: Collection[str]
+    switches: Mapping[str, Node], nodes: Mapping[str, Node], family: Family, dead: Collection[str]
 ) -> dict[tuple[str, ...], list[str]]:
     """Return the prefixes by the switches that originate them: one, but of static routes that several announce."""
     origins: dict[str, list[str]] = {}
     for name, switch in switches.items():
-        for prefix in originated_prefixes(switch, nodes, dead):
+        for prefix in originated_prefixes(switch, nodes, dead, family):
             origins.setdefault(prefix, []).append(name)
     found: dict[tuple[str, ...], list[str]] = {}
     for prefix, names in origins.items():
@@ -105,16 +122,20 @@ def _by_origins(
     return found
 
 
-def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = ()) -> Iterator[str]:
+def originated_prefixes(
+    switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = (), family: Family = 4
+) -> Iterator[str]:
     """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts,
     those of their extra addresses."""
-    if switch.loopback is not None:
-        yield f"{switch.loopback}/32"
-    for interface in interfaces(switch):
+    loopback = switch.loopback if family == 4 else switch.loopback6
+    if loopback is not None:
+        yield f"{loopback}/{32 if family == 4 else 128}"
+    for interface in interfaces(switch, family):
         if nodes[interface.ports[0].peer_node].role == "host" and not _is_dead(switch, interface, dead):
-            yield str(IPv4Interface(interface.address).network)
+            yield str(ip_interface(interface.address).network)
             yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
-    if switch.static_routes:
+    # Switches whose own configuration is read have IPv4 only.
+    if switch.static_routes and family == 4:
         gone = dead_interfaces(switch, dead)
         yield from dict.fromkeys(
             route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone)
@@ -126,7 +147,7 @@ def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
     return frozenset(interface.name for interface in interfaces(node) if _is_dead(node, interface, dead))
 
 
-def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
+def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[tuple[AnyNetwork, str]]:
     """Yield the networks of the extra addresses of an interface's neighbours,
     each with the address that leads there."""
     for neighbour in neighbours(node, interface, nodes):
@@ -175,8 +196,12 @@ def _paths_to(
     return used
 
 
-def _gateway(peer: Interface, unnumbered: bool) -> str:
-    return link_local(peer.mac) if unnumbered else peer.ip
+def _gateway(session: _Session, unnumbered: bool, family: Family) -> str:
+    """Return the next hop. A route of IPv6 has the link-local address that a neighbour tells beside its other one (RFC
+    2545, section 3)."""
+    if unnumbered or family == 6:
+        return link_local(session.peer.mac)
+    return session.peer.ip
 
 
 def link_local(mac: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fabriclab.formats.plan.model import Bgp
 from fabriclab.formats.plan.node import BgpNeighbour, OwnBgp
-from fabriclab.lab.network.topology import OwnConfiguration, OwnSession, Topology
+from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
+from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.routing import AS_CONFIGURED
 

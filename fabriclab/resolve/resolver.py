@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
 from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
@@ -16,6 +17,7 @@ from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.hosts.mptcp import WrittenMptcp
 from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.families import families_of_lab
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
@@ -28,7 +30,14 @@ from fabriclab.lab.routing import AS_CONFIGURED, WrittenRouting
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs, written_addresses
+from fabriclab.resolve.addressing import (
+    Addresses,
+    address_of,
+    assign_addresses,
+    assign_macs,
+    extra_of,
+    written_addresses,
+)
 from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
@@ -55,6 +64,7 @@ _MOST_REMEMBERED = 16
 class _NodeInputs(NamedTuple):
     """What the nodes hang on."""
 
+    families: tuple[Family, ...]
     links: LinkOverrides
     switches: Mapping[str, WrittenPortBuffer]
     shared_switches: Mapping[str, WrittenSwitch]
@@ -147,11 +157,8 @@ class Resolver:
 
     def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
         inputs = _NodeInputs(
-            experiment.links,
-            experiment.switches,
-            experiment.shared_switches,
-            experiment.hosts,
-            experiment.layer2,
+            families_of_lab(experiment.addresses, self._lab.topology),
+            *(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2),
             bgp,
             protocol_of(experiment.routing, self._lab.topology) == AS_CONFIGURED,
         )
@@ -167,16 +174,22 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
     transports = _resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
     layer2 = Layer2(topology, experiment.layer2)
     segments = layer2.segments()
-    addresses = written_addresses(topology) if is_configured else _assign_addresses(topology, segments, transports)
+    families = families_of_lab(experiment.addresses, topology)
+    addresses = (
+        {family: written_addresses(topology, family) for family in families}
+        if is_configured
+        else _assign_addresses(topology, segments, transports, families)
+    )
     macs = assign_macs(topology)
     buffers = resolve_buffers(topology, experiment)
-    routes = {} if is_configured else compute_routes(topology, segments, addresses)
+    computed = [] if is_configured else [compute_routes(topology, segments, each) for each in addresses.values()]
+    routes = {node.name: tuple(route for of in computed for route in of[node.name]) for node in topology.nodes}
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
         for end, peer in ((link.a, link.b), (link.b, link.a)):
             resolved = _resolve_port(
-                link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links
+                link, end, peer, macs[end.port], addresses, buffers.ports[end.port], experiment.links
             )
             nic = buffers.nics.get(end.port)
             ports[end.node].append(resolved if nic is None else resolved.model_copy(update={"nic": nic}))
@@ -185,6 +198,7 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             name=node.name,
             asn=speakers[node.name].asn if node.name in speakers else None,
             loopback=speakers[node.name].loopback if node.name in speakers else None,
+            loopback6=speakers[node.name].loopback6 if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
             port_channels=resolve_channels(node.name, layer2, addresses, macs),
@@ -222,11 +236,14 @@ def _with_static_routes(
 
 
 def _assign_addresses(
-    topology: Topology, segments: tuple[Segment, ...], transports: Mapping[str, Transport]
-) -> dict[str, PortAddress]:
+    topology: Topology,
+    segments: tuple[Segment, ...],
+    transports: Mapping[str, Transport],
+    families: tuple[Family, ...],
+) -> Addresses:
     subflows = {host: transport.mptcp.subflows for host, transport in transports.items() if transport.mptcp is not None}
     try:
-        return assign_addresses(topology, segments, subflows)
+        return {family: assign_addresses(topology, segments, subflows, family) for family in families}
     except ValueError as error:
         raise LabError([Mistake(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
 
@@ -306,7 +323,7 @@ def _resolve_port(
     end: Endpoint,
     peer: Endpoint,
     mac: str,
-    address: PortAddress | None,
+    addresses: Addresses,
     buffer: Queue | SwitchPort,
     over: LinkOverrides,
 ) -> Port:
@@ -316,8 +333,10 @@ def _resolve_port(
         peer_node=peer.node,
         peer_interface=peer.interface,
         mac=mac,
-        address=None if address is None else str(address.ipv4),
-        extra_addresses=() if address is None else tuple(map(str, address.extra)),
+        address=address_of(addresses, end.port, 4),
+        extra_addresses=extra_of(addresses, end.port, 4),
+        ipv6=address_of(addresses, end.port, 6),
+        extra_ipv6=extra_of(addresses, end.port, 6),
         rate_bps=wire.rate_bps,
         delay_ns=wire.delay_ns,
         mtu=wire.mtu,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from ipaddress import IPv4Network
+
+from fabriclab.formats.family import AnyNetwork
+from fabriclab.resolve.addressing import network_from
 
 NextHops = tuple[tuple[str, str], ...]
 
 
-def aggregate(routes: Iterable[tuple[IPv4Network, NextHops]]) -> list[tuple[IPv4Network, NextHops]]:
+def aggregate(routes: Iterable[tuple[AnyNetwork, NextHops]]) -> list[tuple[AnyNetwork, NextHops]]:
     """Merge the two halves of a network, again and again, where both have the same next hops. No two of `routes` may
-    overlap.
+    overlap; all are of one family.
 
     No destination is added: what had no route has none. So a network that a node is on is never covered, and a packet
     to a host whose link is down finds no route back up, as it would with a shorter prefix. A merged route stands where
@@ -19,13 +21,17 @@ def aggregate(routes: Iterable[tuple[IPv4Network, NextHops]]) -> list[tuple[IPv4
     """
     # By the length of the prefix, then by the network as a number; with the place in the result.
     found: dict[int, dict[int, tuple[int, NextHops]]] = defaultdict(dict)
-    for place, (network, next_hops) in enumerate(routes):
+    every = list(routes)
+    if not every:
+        return []
+    some = every[0][0]
+    for place, (network, next_hops) in enumerate(every):
         found[network.prefixlen][int(network.network_address)] = (place, next_hops)
     # From the longest up: what becomes of two networks may be half of another one.
-    for length in range(max(found, default=0), 0, -1):
-        _merge_halves(found[length], found[length - 1], 1 << (32 - length))
+    for length in range(max(found), 0, -1):
+        _merge_halves(found[length], found[length - 1], 1 << (some.max_prefixlen - length))
     kept = [
-        (place, IPv4Network((start, length)), next_hops)
+        (place, network_from(start, length, of=some), next_hops)
         for length, at in found.items()
         for start, (place, next_hops) in at.items()
     ]

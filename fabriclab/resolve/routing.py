@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network
 
-from fabriclab.formats.plan.node import Route
+from fabriclab.formats.family import AnyNetwork
+from fabriclab.formats.plan.node import DEFAULT, DEFAULT6, Route
 from fabriclab.lab.network.segments import Segment
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.addressing import PortAddress, extra_network
@@ -32,7 +32,7 @@ class _Hop:
 def compute_routes(
     topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
 ) -> dict[str, tuple[Route, ...]]:
-    """Return every node's routes: destinations in the order of the segments,
+    """Return every node's routes, of the family of the addresses: destinations in the order of the segments,
     merged ones where their first is; next hops too."""
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(segments, addresses, switches)
@@ -56,7 +56,7 @@ def _hops_to_switches(
         for end in segment.ends:
             for other in segment.ends:
                 if other is not end and other.node in switches:
-                    hops[end.node].append(_Hop(end.interface, other.node, str(addresses[other.port].ipv4.ip)))
+                    hops[end.node].append(_Hop(end.interface, other.node, str(addresses[other.port].address.ip)))
     return hops
 
 
@@ -64,7 +64,8 @@ def _default_route(hops: list[_Hop]) -> tuple[Route, ...]:
     """Return the default route; none for a host whose only neighbour is another host."""
     if not hops:
         return ()
-    return (Route(destination="default", next_hops=tuple((hop.gateway, hop.interface) for hop in hops)),)
+    destination = DEFAULT6 if ":" in hops[0].gateway else DEFAULT
+    return (Route(destination=destination, next_hops=tuple((hop.gateway, hop.interface) for hop in hops)),)
 
 
 def _routes_beside(
@@ -80,13 +81,13 @@ def _routes_beside(
 
 def _extra_beside(
     node: str, segment: Segment, addresses: Mapping[str, PortAddress]
-) -> Iterator[tuple[str, IPv4Network, tuple[str, str]]]:
+) -> Iterator[tuple[str, AnyNetwork, tuple[str, str]]]:
     """Yield a neighbour on a node's segment, the network of its extra addresses, and the next hop that leads there."""
     (own,) = (end for end in segment.ends if end.node == node)
     for other in segment.ends:
         network = extra_network(addresses[other.port].extra)
         if other is not own and network is not None:
-            yield other.node, network, (str(addresses[other.port].ipv4.ip), own.interface)
+            yield other.node, network, (str(addresses[other.port].address.ip), own.interface)
 
 
 def _distances(source: str, hops: Mapping[str, list[_Hop]], switches: frozenset[str]) -> dict[str, int]:
@@ -113,7 +114,7 @@ def _switch_routes(
 ) -> tuple[Route, ...]:
     """Return routes to all networks that the switch is not on; links are symmetric,
     so a distance holds in both directions."""
-    routes: list[tuple[IPv4Network, tuple[tuple[str, str], ...]]] = []
+    routes: list[tuple[AnyNetwork, tuple[tuple[str, str], ...]]] = []
     for segment in segments:
         if any(end.node == switch for end in segment.ends):
             routes += [(network, (hop,)) for _, network, hop in _extra_beside(switch, segment, addresses)]
@@ -125,6 +126,6 @@ def _switch_routes(
         nearer = [hop for hop in hops[switch] if any(distances[end].get(hop.neighbour) == distance - 1 for end in ends)]
         next_hops = tuple((hop.gateway, hop.interface) for hop in nearer)
         extra = [extra_network(addresses[end.port].extra) for end in segment.ends]
-        network = addresses[segment.ends[0].port].ipv4.network
+        network = addresses[segment.ends[0].port].address.network
         routes += [(network, next_hops) for network in (network, *extra) if network is not None]
     return tuple(Route(destination=str(network), next_hops=next_hops) for network, next_hops in aggregate(routes))

@@ -22,6 +22,7 @@ Other columns that are not the trace's or the log's own:
                           ideal_ns
   deadline_missed     null without a deadline; an incomplete flow missed it. The deadline of flows of a group counts
                       from the first start of those with the same deadline
+  ip                  the version of IP, 4 or 6; null where the fabric has IPv4 only
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ FLOW_SCHEMA = {
     "base_rtt_ns": pl.Int64,
     "ideal_ns": pl.Int64,
     "slowdown": pl.Float64,
+    "ip": pl.Int64,
 }
-"""Columns of flows.parquet."""
+"""Columns of flows.parquet. `ip` is in that of a fabric with IPv6 only."""
 FLOW_COLUMNS = tuple(FLOW_SCHEMA)
 RECOVERIES = ("none", "fast retransmit", "timeout", "several timeouts")
 _SENDER_COUNTERS = ("retransmits", "timeouts", "marks", "delivered", "min_rtt_us", "srtt_us", "transport", "subflows")
@@ -109,7 +111,7 @@ def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: Plan) -> pl.DataFra
         )
         .with_columns(_recovery().alias("recovery"), (pl.col("fct_ns") / pl.col("ideal_ns")).alias("slowdown"))
         .with_columns(pl.lit(None, dtype=pl.Boolean).alias("deadline_missed"))
-        .select(FLOW_COLUMNS)
+        .select(FLOW_COLUMNS if 6 in plan.families else FLOW_COLUMNS[:-1])
         .collect(engine="streaming")
         .sort("flow")
     )
@@ -151,13 +153,14 @@ def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
     controls = pl.LazyFrame(hosts, schema={"src": pl.String, "host_control": pl.String}, orient="row")
     return (
         trace.rename({"start_ns": "planned_ns", "transport": "transport_asked"})
+        .with_columns(pl.col("ip").fill_null(plan.families[0]))
         .with_columns(
             pl.col("mode").fill_null("push"), pl.col("transport_asked").fill_null("tcp"), pl.col("dscp").fill_null(0)
         )
         .join(controls, on="src", how="left")
         .with_columns(pl.coalesce("congestion_control", "host_control").alias("congestion_control"))
         .join(path_table(plan, pairs.iter_rows()), on=["src", "dst"], how="left")
-        .with_columns(*ideal_columns())
+        .with_columns(*ideal_columns(pl.col("ip") if 6 in plan.families else None))
     )
 
 

@@ -7,7 +7,8 @@
   request     a pull: the one-way delay from the receiver to the sender
   one-way delay, base round trip   sums of the links' propagation delays, of the path and of both paths
   bytes on the wire   data + 90 bytes for each frame: 40 of IPv4 and TCP and 12 of TCP's timestamps (RFC 7323), 14 of
-              Ethernet's header, 24 of preamble, frame check sequence and gap. A frame carries MTU - 52 bytes of data
+              Ethernet's header, 24 of preamble, frame check sequence and gap. A frame carries MTU - 52 bytes of data.
+              Over IPv6 each has 20 bytes more of headers: 110, MTU - 72, and 118 in place of the 98 below
   first frame  of full size at most; it is not among the bytes that the slowest line has to send after one another
 
 Store and forward: what a frame that finds every line idle takes to be sent, hop by hop. It depends on what a port is
@@ -29,18 +30,19 @@ than its ideal, which is of one path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple
 
 import polars as pl
 
-from fabriclab.formats.framing import AROUND_MTU_BYTES, IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
+from fabriclab.formats.family import Family
+from fabriclab.formats.framing import AROUND_MTU_BYTES, ip_and_tcp_bytes, segment_header_bytes
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.trace import SMALLEST_BYTES
 
-SYN_WIRE_BYTES = IP_AND_TCP_BYTES + 20 + AROUND_MTU_BYTES
-"""With 20 bytes of options: largest segment, SACK, timestamps, window scale."""
+_SYN_OPTION_BYTES = 20
+"""Largest segment, SACK, timestamps, window scale."""
 _BITS_NS = 8e9
 """Nanoseconds of a byte at 1 bit/s."""
 
@@ -86,6 +88,11 @@ _PATH_COLUMNS = {
 }
 
 
+def syn_wire_bytes(family: Family) -> int:
+    """Return the length of a SYN on the line."""
+    return ip_and_tcp_bytes(family) + _SYN_OPTION_BYTES + AROUND_MTU_BYTES
+
+
 def path_table(plan: Plan, pairs: Iterable[tuple[str, str]]) -> pl.LazyFrame:
     """Return one row for each pair of sender and receiver that a path joins, with the columns of _PATH_COLUMNS, which
     are those of Path.
@@ -122,32 +129,36 @@ def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: Set[str],
     return best
 
 
-def ideal_columns() -> Iterator[pl.Expr]:
+def ideal_columns(ip: pl.Expr | None = None) -> Iterator[pl.Expr]:
     """Yield `base_rtt_ns` and `ideal_ns` of flows that are joined with their paths; null without a path,
-    ideal_ns of long flows too."""
+    ideal_ns of long flows too. `ip` is the version of IP of each; without it all are of 4."""
+    headers, syn_bytes = _of_family(ip, segment_header_bytes), _of_family(ip, syn_wire_bytes)
+    payload = pl.col("mtu") - headers
     base_rtt = pl.col("delay_ns") + pl.col("return_delay_ns")
-    syns = SYN_WIRE_BYTES * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
+    syns = syn_bytes * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
     set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
     request_bytes = (
-        pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), _payload())
-        + SEGMENT_HEADER_BYTES
-        + AROUND_MTU_BYTES
+        pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), payload) + headers + AROUND_MTU_BYTES
     )
     asked = pl.col("return_delay_ns") + request_bytes * pl.col("return_stored_ns")
     request = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
     yield base_rtt.alias("base_rtt_ns")
     # A terabyte in nanoseconds of bits is beyond 64-bit integers; sums and divisions of floats are the same everywhere.
-    yield (set_up + request + pl.col("delay_ns") + _transmission()).round().cast(pl.Int64).alias("ideal_ns")
+    transmission = _transmission(payload, headers + AROUND_MTU_BYTES)
+    yield (set_up + request + pl.col("delay_ns") + transmission).round().cast(pl.Int64).alias("ideal_ns")
 
 
-def _payload() -> pl.Expr:
-    return pl.col("mtu") - SEGMENT_HEADER_BYTES
+def _of_family(ip: pl.Expr | None, length: Callable[[Family], int]) -> pl.Expr:
+    """Return a length in bytes that hangs on the version of IP."""
+    if ip is None:
+        return pl.lit(length(4), dtype=pl.Int64)
+    return pl.when(ip == 6).then(pl.lit(length(6), dtype=pl.Int64)).otherwise(pl.lit(length(4), dtype=pl.Int64))
 
 
-def _transmission() -> pl.Expr:
-    """Return from the first bit's departure to the last one's arrival, but for the propagation."""
-    overhead = SEGMENT_HEADER_BYTES + AROUND_MTU_BYTES
-    size, payload = pl.col("size_bytes"), _payload()
+def _transmission(payload: pl.Expr, overhead: pl.Expr) -> pl.Expr:
+    """Return from the first bit's departure to the last one's arrival, but for the propagation; `overhead` is what a
+    frame has beside its payload."""
+    size = pl.col("size_bytes")
     frames = (size + payload - 1) // payload
     first = (pl.min_horizontal(size, payload) + overhead).cast(pl.Float64)
     last = (size - (frames - 1) * payload + overhead).cast(pl.Float64)

@@ -3,6 +3,7 @@ may change afterwards."""
 
 from fabriclab.topologies.clos import fat_tree, leaf_spine
 from fabriclab.topologies.fabric import Fabric, FabricError
+from fabriclab.topologies.ipv6 import with_ipv6
 from fabriclab.topologies.oversubscription import parse_ratio
 from fabriclab.topologies.small import dumbbell, star
 from fabriclab.topologies.starter import experiment_text
@@ -18,4 +19,5 @@ __all__ = [
     "parse_ratio",
     "star",
     "topology_text",
+    "with_ipv6",
 ]

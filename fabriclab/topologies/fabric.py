@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 
 from fabriclab.errors import ArgumentError
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, SMALLEST_RATE_BPS
@@ -57,6 +57,7 @@ class FabricNode:
     """Level of the fabric, 1 at the top (RFC 7938)."""
     asn: int | None = None
     loopback: IPv4Address | None = None
+    loopback6: IPv6Address | None = None
 
     @property
     def is_host(self) -> bool:
@@ -74,6 +75,7 @@ class FabricLink:
     addresses: tuple[IPv4Interface, IPv4Interface]
     rate_bps: int
     delay_ns: int
+    ipv6: tuple[IPv6Interface, IPv6Interface] | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ each node.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fabriclab.topologies.fabric import Fabric, FabricLink, FabricNode
 from fabriclab.units import format_count, format_duration, format_rate
@@ -79,7 +79,10 @@ def _nodes(fabric: Fabric) -> Iterator[str]:
     for node in sorted(fabric.nodes, key=lambda node: node.tier):
         labels = [f"graph-level: {node.tier}", f"graph-icon: {_image(node)}"]
         if node.asn is not None:
-            labels = [f"fabriclab.asn: {node.asn}", f"fabriclab.loopback: {node.loopback}", *labels]
+            loopbacks = [f"fabriclab.loopback: {node.loopback}"]
+            if node.loopback6 is not None:
+                loopbacks.append(f"fabriclab.loopback6: '{node.loopback6}'")
+            labels = [f"fabriclab.asn: {node.asn}", *loopbacks, *labels]
         yield f"    {node.name}: {{kind: linux, group: {node.group}, labels: {{{', '.join(labels)}}}}}"
 
 
@@ -92,6 +95,12 @@ def _links(fabric: Fabric) -> Iterator[str]:
 
 def _link(link: FabricLink, mtu_bytes: int) -> str:
     endpoints = ", ".join(f"'{port}'" for port in link.ports)
-    addresses = ", ".join(f"'{address}'" for address in link.addresses)
+    addresses = f"ipv4: [{_listed(link.addresses)}]"
+    if link.ipv6 is not None:
+        addresses += f", ipv6: [{_listed(link.ipv6)}]"
     variables = f"rate: {format_rate(link.rate_bps)}, delay: {format_duration(link.delay_ns)}"
-    return f"    - {{endpoints: [{endpoints}], mtu: {mtu_bytes}, ipv4: [{addresses}], vars: {{{variables}}}}}"
+    return f"    - {{endpoints: [{endpoints}], mtu: {mtu_bytes}, {addresses}, vars: {{{variables}}}}}"
+
+
+def _listed(addresses: Iterable[object]) -> str:
+    return ", ".join(f"'{address}'" for address in addresses)

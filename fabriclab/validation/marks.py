@@ -16,7 +16,7 @@ from fabriclab.formats.framing import AROUND_MTU_BYTES, HEADER_BYTES
 from fabriclab.formats.plan.switch import CODEPOINTS, SwitchPort, SwitchQueue, Wred
 from fabriclab.formats.plan.traffic import Carrier, LongTraffic
 from fabriclab.results import Results
-from fabriclab.results.idle_path import SYN_WIRE_BYTES, path_table
+from fabriclab.results.idle_path import path_table, syn_wire_bytes
 from fabriclab.units import format_count, format_size
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up
 from fabriclab.validation.finding import ValidationFinding, judged, numbers_text, unmeasured
@@ -123,7 +123,7 @@ def _round_trip_ns(bench: Bench, place: InCast) -> int:
     pairs = [(sender, place.receiver) for sender in place.senders]
     paths = path_table(bench.plan, pairs)
     there = pl.col("delay_ns") + (pl.col("mtu") + AROUND_MTU_BYTES) * (pl.col("head_ns") + pl.col("tail_ns"))
-    back = pl.col("return_delay_ns") + SYN_WIRE_BYTES * pl.col("return_stored_ns")
+    back = pl.col("return_delay_ns") + syn_wire_bytes(bench.plan.families[0]) * pl.col("return_stored_ns")
     longest = paths.select((there + back).max()).collect().item()
     return 0 if longest is None else round(longest)
 

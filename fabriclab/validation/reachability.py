@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.node import Node, Route
-from fabriclab.formats.plan.traffic import FlowsTraffic
+from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic
 from fabriclab.resolve.interfaces import fabric_neighbours, first_address, member_ports
 from fabriclab.results import Results
 from fabriclab.units import format_count
@@ -45,7 +46,10 @@ _BETWEEN_RECEIVERS_NS = 200_000
 _LEAST_SHARE = 0.1
 """The least share that a path may have of the mean of a switch's equal paths:
 below it a path is not used. What BGP itself sends is far below."""
-_CACHE = ("ip", "-j", "route", "show", "cache")
+_CACHE: Mapping[Family, tuple[str, ...]] = {
+    4: ("ip", "-j", "route", "show", "cache"),
+    6: ("ip", "-j", "-6", "route", "show", "cache"),
+}
 
 
 def reach_stage(bench: Bench) -> Stage:
@@ -56,14 +60,33 @@ def reach_stage(bench: Bench) -> Stage:
     for number, receiver in enumerate(hosts):
         senders = [host for host in hosts if host != receiver]
         start_ns = number * _BETWEEN_RECEIVERS_NS
-        traffic.append(single_flows(f"{_SMALL}-{receiver}", senders, receiver, _SMALL_BYTES, start_ns, count=count))
         full_bytes = _FULL_SEGMENTS * bench.plan.node(receiver).ports[0].mtu
-        traffic.append(single_flows(f"{_FULL}-{receiver}", senders, receiver, full_bytes, start_ns))
+        for family in bench.plan.families:
+            small, full = (f"{_of(size, family)}{receiver}" for size in (_SMALL, _FULL))
+            over = {"carrier": Carrier(ip=family if len(bench.plan.families) > 1 else None)}
+            traffic.append(single_flows(small, senders, receiver, _SMALL_BYTES, start_ns, count=count, **over))
+            traffic.append(single_flows(full, senders, receiver, full_bytes, start_ns, **over))
     last_start_ns = len(hosts) * _BETWEEN_RECEIVERS_NS + count * MS
     probes = NO_PROBES.model_copy(update={"interface_interval_ns": S})
     plan = set_up(bench, "reach", Setting(traffic, last_start_ns, probes))
-    caches = tuple(Collector("path-mtu", host, _CACHE) for host in hosts)
+    caches = tuple(
+        Collector(_mtu_name(family), host, _CACHE[family]) for family in bench.plan.families for host in hosts
+    )
     return Stage("reach", plan, lambda results: _judge(bench, results), (*routing_collectors(bench), *caches))
+
+
+def _of(size: str, family: Family) -> str:
+    """Return what the names of a family's traffic begin with."""
+    return f"{size}-" if family == 4 else f"{size}6-"
+
+
+def _mtu_name(family: Family) -> str:
+    return "path-mtu" if family == 4 else "path-mtu6"
+
+
+def _over(bench: Bench, family: Family) -> str:
+    """Return the words that tell findings of a family from those of the other one."""
+    return f", IPv{family}" if len(bench.plan.families) > 1 else ""
 
 
 def _flows_a_pair(bench: Bench) -> int:
@@ -83,22 +106,21 @@ def _lines(switch: Node, route: Route) -> int:
 
 def _judge(bench: Bench, results: Results) -> list[ValidationFinding]:
     flows = results.flows.select("class", "src", "dst", "status").collect()
-    return [
-        *judge_routing(bench, results),
-        *_judge_balance(bench, results),
-        *_judge_pairs(flows.filter(pl.col("class").str.starts_with(_SMALL))),
-        *_judge_mtu(bench, results, flows.filter(pl.col("class").str.starts_with(_FULL))),
-    ]
+    found = [*judge_routing(bench, results), *_judge_balance(bench, results)]
+    for family in bench.plan.families:
+        small, full = (flows.filter(pl.col("class").str.starts_with(_of(size, family))) for size in (_SMALL, _FULL))
+        found += [*_judge_pairs(small, _over(bench, family)), *_judge_mtu(bench, results, full, family)]
+    return found
 
 
-def _judge_pairs(flows: pl.DataFrame) -> list[ValidationFinding]:
+def _judge_pairs(flows: pl.DataFrame, over: str) -> list[ValidationFinding]:
     pairs = flows.group_by("src", "dst", maintain_order=True).agg(
         pl.len().alias("flows"), (pl.col("status") == "complete").sum().alias("done")
     )
     wrong = [
         judged(
             "reach",
-            f"{pair['src']} to {pair['dst']}",
+            f"{pair['src']} to {pair['dst']}{over}",
             f"{pair['flows']} of {pair['flows']} flows",
             f"{pair['done']}",
             holds=False,
@@ -107,48 +129,53 @@ def _judge_pairs(flows: pl.DataFrame) -> list[ValidationFinding]:
         if pair["done"] < pair["flows"]
     ]
     text = f"{flows.height} of {flows.height} flows"
-    where = f"{format_count(pairs.height, 'ordered pair')} of hosts"
+    where = f"{format_count(pairs.height, 'ordered pair')} of hosts{over}"
     return shortened(wrong) or [judged("reach", where, text, text, holds=pairs.height > 0)]
 
 
-def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[ValidationFinding]:
+def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame, family: Family) -> list[ValidationFinding]:
     """Return the pairs whose path is narrower than it should be; one line where none is."""
     done = {(flow["src"], flow["dst"]): flow["status"] == "complete" for flow in flows.iter_rows(named=True)}
     pairs = [(one, other) for one, other in done if one < other]
     if not pairs:
         return [unmeasured("mtu", "hosts", "full packets arrive", "the lab has a single host")]
-    caches = {host.name: _path_mtus(collected(results, "path-mtu", host.name)) for host in bench.hosts}
+    caches = {host.name: _path_mtus(collected(results, _mtu_name(family), host.name)) for host in bench.hosts}
+    over = _over(bench, family)
     expected = {pair: _expected_mtu(bench, *pair) for pair in pairs}
     wrong = []
     for one, other in pairs:
-        measured = _measured_mtu(bench, one, other, caches)
+        measured = _measured_mtu(bench, one, other, caches, family)
         if measured < expected[one, other]:
-            wrong.append(judged("mtu", f"{one} and {other}", f"{expected[one, other]} B", f"{measured} B", holds=False))
+            where, wanted = f"{one} and {other}{over}", f"{expected[one, other]} B"
+            wrong.append(judged("mtu", where, wanted, f"{measured} B", holds=False))
         elif not (done[one, other] and done[other, one]):
             wrong.append(
                 judged(
-                    "mtu", f"{one} and {other}", f"{expected[one, other]} B", "full packets do not arrive", holds=False
+                    "mtu",
+                    f"{one} and {other}{over}",
+                    f"{expected[one, other]} B",
+                    "full packets do not arrive",
+                    holds=False,
                 )
             )
     text = " to ".join(f"{mtu} B" for mtu in sorted({min(expected.values()), max(expected.values())}))
-    return shortened(wrong) or [judged("mtu", f"{format_count(len(pairs), 'pair')} of hosts", text, text, holds=True)]
+    where = f"{format_count(len(pairs), 'pair')} of hosts{over}"
+    return shortened(wrong) or [judged("mtu", where, text, text, holds=True)]
 
 
 def _expected_mtu(bench: Bench, one: str, other: str) -> int:
     return bench.wanted.mtu if bench.wanted.mtu is not None else min(_own_mtu(bench, one), _own_mtu(bench, other))
 
 
-def _measured_mtu(bench: Bench, one: str, other: str, caches: dict[str, dict[str, int]]) -> int:
+def _measured_mtu(bench: Bench, one: str, other: str, caches: dict[str, dict[str, int]], family: Family) -> int:
     """Return what either end learnt: it offers the other no larger segments then, who learns nothing.
 
     Else what both ends may send.
     """
-    learnt = [caches[near].get(_address(bench, far)) for near, far in ((one, other), (other, one))]
+    learnt = [
+        caches[near].get(first_address(bench.plan.node(far), family)) for near, far in ((one, other), (other, one))
+    ]
     return min(_own_mtu(bench, one), _own_mtu(bench, other), *(mtu for mtu in learnt if mtu is not None))
-
-
-def _address(bench: Bench, host: str) -> str:
-    return first_address(bench.plan.node(host))
 
 
 def _own_mtu(bench: Bench, host: str) -> int:

@@ -1,6 +1,7 @@
 """What routing came to: BGP's sessions as each switch's bgpd tells, and the next hops that its kernel has.
 
-Words of `show bgp ipv4 unicast summary json`: FRR, bgpd/bgp_vty.c (bgp_show_summary). Routes: `ip -j route show`.
+Words of `show bgp ipv4 unicast summary json`: FRR, bgpd/bgp_vty.c (bgp_show_summary). Routes: `ip -j route show`. Of
+IPv6 likewise.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fabriclab.formats.family import Family, family_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Route
 from fabriclab.resolve.interfaces import fabric_neighbours
@@ -17,26 +19,34 @@ from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
 
-_SUMMARY = ("vtysh", "-c", "show bgp ipv4 unicast summary json")
-_ROUTES = ("ip", "-j", "route", "show")
+_ROUTES = {4: ("ip", "-j", "route", "show"), 6: ("ip", "-j", "-6", "route", "show")}
 _ESTABLISHED = "Established"
 _NOT_LIVE = {"dead", "linkdown"}
 
 
 def collectors(bench: Bench) -> tuple[Collector, ...]:
     """Return what is asked at the end of a run, of each switch."""
-    routes = [Collector("kernel-routes", switch.name, _ROUTES) for switch in bench.switches]
-    sessions = [Collector("sessions", switch.name, _SUMMARY) for switch in bench.switches if bench.plan.bgp is not None]
+    asked = [(switch.name, family) for switch in bench.switches for family in bench.plan.families]
+    routes = [Collector(_named("kernel-routes", family), switch, _ROUTES[family]) for switch, family in asked]
+    sessions = [
+        Collector(_named("sessions", family), switch, ("vtysh", "-c", f"show bgp ipv{family} unicast summary json"))
+        for switch, family in asked
+        if bench.plan.bgp is not None
+    ]
     return (*routes, *sessions)
+
+
+def _named(what: str, family: Family) -> str:
+    return what if family == 4 else f"{what}6"
 
 
 def judge_routing(bench: Bench, results: Results) -> list[ValidationFinding]:
     """Return what was found of sessions and routes, a line for each switch where all is well."""
     found: list[ValidationFinding] = []
     for switch in bench.switches:
-        if bench.intended.bgp is not None:
-            found += _judge_sessions(bench, switch, collected(results, "sessions", switch.name))
-        found += _judge_paths(bench.intended.node(switch.name), collected(results, "kernel-routes", switch.name))
+        for family in bench.intended.families if bench.intended.bgp is not None else ():
+            found += _judge_sessions(bench, switch, family, collected(results, _named("sessions", family), switch.name))
+        found += _judge_paths(bench.intended.node(switch.name), _tables(results, switch.name, bench.intended.families))
     return sorted(found, key=lambda finding: finding.check != "sessions")
 
 
@@ -45,12 +55,11 @@ def observed(plan: Plan, results: Results) -> Plan:
     broken network waits for."""
     nodes = []
     for node in plan.nodes:
-        output = collected(results, "kernel-routes", node.name) if node.role == "switch" else None
-        live = _live_interfaces(_parsed(output))
-        routes = [_with_hops(route, live.get(_prefix(route.destination), ())) for route in node.routes]
+        live = _tables(results, node.name, plan.families) if node.role == "switch" else None
+        routes = [_with_hops(route, (live or {}).get(_prefix(route.destination), ())) for route in node.routes]
         nodes.append(
             node
-            if output is None
+            if live is None
             else node.model_copy(update={"routes": tuple(route for route in routes if route.next_hops)})
         )
     return plan.model_copy(update={"nodes": tuple(nodes)})
@@ -60,14 +69,26 @@ def _with_hops(route: Route, interfaces: Sequence[str]) -> Route:
     return route.model_copy(update={"next_hops": tuple(hop for hop in route.next_hops if hop[1] in interfaces)})
 
 
-def _judge_sessions(bench: Bench, switch: Node, output: str | None) -> list[ValidationFinding]:
+def _tables(results: Results, switch: str, families: Sequence[Family]) -> dict[str, list[str]] | None:
+    """Return the interfaces of a switch's routes of all families, by prefix; None where nothing was collected."""
+    outputs = {family: collected(results, _named("kernel-routes", family), switch) for family in families}
+    if all(output is None for output in outputs.values()):
+        return None
+    return {
+        prefix: interfaces
+        for family, output in outputs.items()
+        for prefix, interfaces in _live_interfaces(_parsed(output), family).items()
+    }
+
+
+def _judge_sessions(bench: Bench, switch: Node, family: Family, output: str | None) -> list[ValidationFinding]:
     intended = bench.intended.node(switch.name)
-    neighbours = fabric_neighbours(intended, bench.intended.by_name())
+    neighbours = fabric_neighbours(intended, bench.intended.by_name(), family)
     expected = f"{len(neighbours)} {_ESTABLISHED}"
     summary = _parsed(output)
     if not isinstance(summary, dict):
         return [unmeasured("sessions", switch.name, expected, "bgpd told nothing")]
-    peers = summary.get("ipv4Unicast", summary).get("peers", {})
+    peers = summary.get(f"ipv{family}Unicast", summary).get("peers", {})
     # A neighbour is called by its address, or, without addresses, by the interface that leads to it.
     states = [(own, peer, _state(peers, (peer.interface.ip, own.name))) for own, peer in neighbours]
     wrong = [
@@ -83,13 +104,12 @@ def _state(peers: Mapping[str, Any], names: Sequence[str]) -> str:
     return "no such neighbour" if peer is None else str(peer.get("state", "unknown"))
 
 
-def _judge_paths(switch: Node, output: str | None) -> list[ValidationFinding]:
+def _judge_paths(switch: Node, live: Mapping[str, Sequence[str]] | None) -> list[ValidationFinding]:
     widths = sorted({len(route.next_hops) for route in switch.routes}, reverse=True)
-    if output is None:
+    if live is None:
         return [
             unmeasured("paths", switch.name, f"{len(switch.routes)} routes", "the kernel's routes were not collected")
         ]
-    live = _live_interfaces(_parsed(output))
     wrong = [
         judged(
             "paths",
@@ -123,21 +143,22 @@ def _hops_text(interfaces: Sequence[str]) -> str:
     return f"{format_count(len(interfaces), 'next hop')}: {', '.join(interfaces)}" if interfaces else "no route"
 
 
-def _live_interfaces(table: Any) -> dict[str, list[str]]:
+def _live_interfaces(table: Any, family: Family) -> dict[str, list[str]]:
     """Return the interfaces of the live next hops of each route, by prefix."""
     found = {}
     for route in table if isinstance(table, list) else ():
         hops = route.get("nexthops") or [route]
-        found[_prefix(route["dst"])] = [
+        found[_prefix(route["dst"], family)] = [
             hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))
         ]
     return found
 
 
-def _prefix(destination: str) -> str:
+def _prefix(destination: str, family: Family | None = None) -> str:
+    family = family_of(destination) if family is None else family
     if destination == "default":
-        return "0.0.0.0/0"
-    return destination if "/" in destination else f"{destination}/32"
+        return "0.0.0.0/0" if family == 4 else "::/0"
+    return destination if "/" in destination else f"{destination}/{32 if family == 4 else 128}"
 
 
 def _parsed(output: str | None) -> Any:

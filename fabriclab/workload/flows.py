@@ -22,6 +22,7 @@ _TYPES: Mapping[str, pl.DataType] = {
     "transport": pl.Enum(TRANSPORTS),
     "congestion_control": pl.Categorical(),
     "dscp": pl.UInt8(),
+    "ip": pl.UInt8(),
 }
 """Columns of few values, or of small ones: a table of ten million flows has to fit into memory."""
 COLUMNS: Mapping[str, pl.DataType] = {
@@ -30,7 +31,7 @@ COLUMNS: Mapping[str, pl.DataType] = {
 """The columns of the trace in order with their types; `src` and `dst` of a table are an Enum of the lab's
 hosts. Null is empty."""
 REQUIRED = tuple(name for name in TRACE.columns if name not in TRACE.optional)
-WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns")
+WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns", "ip")
 """Columns that a trace is written without when no flow has a value there."""
 _WRITTEN_AT_A_TIME = 1 << 16
 
@@ -47,6 +48,7 @@ def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str,
         "transport": "mptcp" if carrier.transport == "mptcp" else None,
         "congestion_control": carrier.congestion_control,
         "dscp": carrier.dscp or None,
+        "ip": carrier.ip,
         **columns,
     }
     hosts = pl.Series(site.hosts, dtype=site.host_type)

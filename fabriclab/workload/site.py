@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from fabriclab.errors import FabriclabError
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.model import Plan
 from fabriclab.workload.randomness import Integers, Stream
 
@@ -29,6 +30,8 @@ class Site:
     rates_bps: Mapping[str, int]
     """The rate of each host's line, all its ports together, in bit/s."""
     seed: int
+    families: tuple[Family, ...] = (4,)
+    """The versions of IP of which the fabric has addresses."""
 
     @property
     def host_type(self) -> pl.Enum:
@@ -65,4 +68,5 @@ def site_of(plan: Plan) -> Site:
         racks={host.name: host.ports[0].peer_node for host in hosts},
         rates_bps={host.name: sum(port.rate_bps for port in host.ports) for host in hosts},
         seed=plan.seed,
+        families=plan.families,
     )

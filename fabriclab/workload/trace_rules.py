@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.trace import (
     LARGEST_BYTES,
     LARGEST_DSCP,
@@ -45,9 +46,10 @@ def whole_number(column: str) -> pl.Expr:
     return pl.when(text.str.contains(r"^[0-9]{1,19}$")).then(text).cast(pl.Int64, strict=False)
 
 
-def rules(hosts: Sequence[str], congestion_controls: Sequence[str]) -> list[Rule]:
+def rules(hosts: Sequence[str], congestion_controls: Sequence[str], families: Sequence[Family]) -> list[Rule]:
     """Return the rules of a row, which has every column of the trace as text."""
-    return [*_number_rules(), *_name_rules(hosts, congestion_controls), *_rules_of_ends(), *_rules_of_kinds()]
+    has = _one_of("ip", tuple(map(str, families)), "must be a version of IP of which the fabric has addresses: ")
+    return [*_number_rules(), *_name_rules(hosts, congestion_controls), has, *_rules_of_ends(), *_rules_of_kinds()]
 
 
 def _number_rules() -> list[Rule]:

@@ -14,7 +14,7 @@ from fabriclab.workload.trace_rows import UserTrace, read_rows
 from fabriclab.workload.trace_rules import rules, whole_number
 
 _KEPT = ("src", "dst", "mode", "connection")
-_OF_A_CONNECTION = ("transport", "congestion_control", "dscp")
+_OF_A_CONNECTION = ("transport", "congestion_control", "dscp", "ip")
 
 
 def read_traces(traces: Sequence[UserTrace], site: Site, congestion_controls: Sequence[str]) -> pl.DataFrame:
@@ -50,7 +50,7 @@ def _checked_rows(
         return None
     absent = [pl.lit(None, dtype=pl.String).alias(name) for name in COLUMNS if name not in rows.columns]
     rows = rows.with_columns(absent)
-    for rule in rules(site.hosts, congestion_controls):
+    for rule in rules(site.hosts, congestion_controls, site.families):
         for row in rows.filter(rule.broken).head(problems.wanted).iter_rows(named=True):
             problems.add(trace.path, row["line"], rule.message(row))
     return rows.select("line", *COLUMNS).with_columns(traffic=pl.lit(trace.traffic, dtype=pl.Categorical()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from test_bgp import generated
 from test_plan import forwarded
 
+from fabriclab.formats.family import AnyAddress, AnyNetwork
 from fabriclab.resolve.route_aggregation import NextHops, aggregate
 
 BASE = int(IPv4Address("10.0.0.0"))
@@ -22,7 +24,7 @@ def routes(*written: tuple[str, NextHops]) -> list[tuple[IPv4Network, NextHops]]
     return [(IPv4Network(network), next_hops) for network, next_hops in written]
 
 
-def ways(found: list[tuple[IPv4Network, NextHops]]) -> dict[IPv4Address, NextHops]:
+def ways(found: Sequence[tuple[AnyNetwork, NextHops]]) -> dict[AnyAddress, NextHops]:
     """Return the next hops of every address that has a route; no address may have two."""
     pairs = [(address, next_hops) for network, next_hops in found for address in network]
     known = dict(pairs)

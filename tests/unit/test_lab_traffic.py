@@ -35,7 +35,7 @@ def test_arrivals_have_these_defaults(tmp_path: Path) -> None:
         "stop_ns": 10**9,
         "deadline_ns": None,
         "mode": "push",
-        "carrier": {"transport": "tcp", "congestion_control": None, "dscp": 0},
+        "carrier": {"transport": "tcp", "congestion_control": None, "dscp": 0, "ip": None},
     }
 
 
@@ -139,7 +139,8 @@ def test_dscp_names_are_the_rfcs(text: str, dscp: int) -> None:
 
 def test_a_class_has_a_carrier_of_its_own(tmp_path: Path) -> None:
     keys = "kind: long, senders: 2, receiver: h8, stop: 1 s, transport: mptcp, congestion_control: reno, dscp: af21"
-    assert traffic_of(tmp_path, keys)["carrier"] == {"transport": "mptcp", "congestion_control": "reno", "dscp": 18}
+    carrier = {"transport": "mptcp", "congestion_control": "reno", "dscp": 18, "ip": None}
+    assert traffic_of(tmp_path, keys)["carrier"] == carrier
 
 
 def test_long_flows_in_pairs_have_no_single_receiver(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from test_bgp import TWO_LEAVES, generated
 from test_plan import EXPERIMENT, TWO_HOSTS, forwarded_to, link, plan_of, star
 
 from fabriclab.compile import compile_job, compile_node
+from fabriclab.formats.family import AnyNetwork
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.node import Mptcp
 from fabriclab.lab import LabError
-from fabriclab.resolve.addressing import EXTRA_POOLS, extra_network
+from fabriclab.resolve.addressing import IPV4, extra_network
 
 MPTCP = EXPERIMENT + "hosts: {default: {mptcp: {subflows: 8}}}\n"
 DUAL_HOMED = star(
@@ -89,7 +90,7 @@ def test_a_host_has_an_address_for_each_subflow(tmp_path: Path, subflows: int) -
     assert len(extra_of(plan, "h2")[0]) == subflows - 1
 
 
-def networks(plan: Plan) -> list[IPv4Network]:
+def networks(plan: Plan) -> list[AnyNetwork]:
     """Return all networks of the plan: links, loopbacks, extra addresses."""
     links = {IPv4Interface(port.address).network for node in plan.nodes for port in node.ports}
     loopbacks = [IPv4Network(node.loopback) for node in plan.nodes if node.loopback is not None]
@@ -98,7 +99,7 @@ def networks(plan: Plan) -> list[IPv4Network]:
 
 
 def test_networks_of_extra_addresses_overlap_nothing(tmp_path: Path) -> None:
-    taken = link("h2:eth1", "s1:eth2", f", ipv4: ['{EXTRA_POOLS[0][2]}/29', '{EXTRA_POOLS[0][3]}/29']")
+    taken = link("h2:eth1", "s1:eth2", f", ipv4: ['{IPV4.extra[0][2]}/29', '{IPV4.extra[0][3]}/29']")
     plan = plan_of(
         tmp_path, star(link("h1:eth1", "s1:eth1"), taken, link("h3:eth1", "s1:eth3"), hosts=("h1", "h2", "h3")), MPTCP
     )
@@ -116,7 +117,7 @@ def test_networks_of_extra_addresses_overlap_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_pool_is_an_error_that_says_so(tmp_path: Path) -> None:
-    full = [f", ipv4: ['{pool[1]}/{pool.prefixlen}', '{pool[2]}/{pool.prefixlen}']" for pool in EXTRA_POOLS]
+    full = [f", ipv4: ['{pool[1]}/{pool.prefixlen}', '{pool[2]}/{pool.prefixlen}']" for pool in IPV4.extra]
     links = [link("h1:eth1", "s1:eth1", full[0]), link("h2:eth1", "s1:eth2", full[1])]
     plan_of(tmp_path, star(*links))
     with pytest.raises(LabError, match=r"no room is left for MPTCP's addresses in 10.128.0.0/10 and 172.16.0.0/12"):

@@ -52,7 +52,8 @@ def test_pushed_flow_joins_both_sides(tmp_path: Path) -> None:
                     None,
                     None,
                 ),
-                *("push", "tcp", None, None, "cubic", 0, "timeout", None, None, 100_000, 180_576, 800_000 / 180_576),
+                *("push", "tcp", None, None, "cubic", 0, "timeout", None, None),
+                *(100_000, 180_576, 800_000 / 180_576, None),
             ),
             strict=True,
         )

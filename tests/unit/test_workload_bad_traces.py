@@ -27,7 +27,7 @@ COLUMNS = (
         "group",
         "after",
     ),
-    *("class", "transport", "congestion_control", "dscp", "deadline_ns"),
+    *("class", "transport", "congestion_control", "dscp", "deadline_ns", "ip"),
 )
 GOOD = {"flow": "0", "start_ns": "0", "src": "h1", "dst": "h2", "size_bytes": "4"}
 LONG = {"size_bytes": "", "stop_ns": "9"}

@@ -22,11 +22,12 @@ class OfEveryShape(TypedDict):
     delay: str
     mtu: int
     name: str
+    ipv6: bool
 
 
-def of_every_shape(delay: str, mtu: int, name: str | None) -> OfEveryShape:
+def of_every_shape(delay: str, mtu: int, name: str | None, *, ipv6: bool) -> OfEveryShape:
     """Return the options that every shape has, as its arguments; without a name it has the shape's."""
-    return {"delay": delay, "mtu": mtu, "name": name or ""}
+    return {"delay": delay, "mtu": mtu, "name": name or "", "ipv6": ipv6}
 
 
 def generate(shape: Shape, out: str, force: bool) -> None:

@@ -23,6 +23,13 @@ Oversubscription = Annotated[
 ]
 Delay = Annotated[str, typer.Option(metavar="DURATION", help="Propagation delay of every link, one way.")]
 Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Largest IP packet on every link.")]
+Ipv6 = Annotated[
+    bool,
+    typer.Option(
+        "--ipv6",
+        help="Addresses of IPv6 beside IPv4's; with addresses: ipv6 in the experiment the lab has IPv6 only.",
+    ),
+]
 Name = Annotated[str | None, typer.Option(help="Name of the lab.", show_default="the fabric's kind")]
 Out = Annotated[
     str,
@@ -50,6 +57,7 @@ def leaf_spine(
     oversubscription: Oversubscription = None,
     delay: Delay = "25 us",
     mtu: Mtu = 1500,
+    ipv6: Ipv6 = False,
     name: Name = None,
     out: Out = "-",
     force: Force = False,
@@ -73,7 +81,7 @@ def leaf_spine(
             rate=rate,
             uplink_rate=uplink_rate,
             oversubscription=oversubscription,
-            **generating.of_every_shape(delay, mtu, name),
+            **generating.of_every_shape(delay, mtu, name, ipv6=ipv6),
         )
         generating.generate(shape, out, force)
 
@@ -98,6 +106,7 @@ def fat_tree(
     oversubscription: Oversubscription = None,
     delay: Delay = "25 us",
     mtu: Mtu = 1500,
+    ipv6: Ipv6 = False,
     name: Name = None,
     out: Out = "-",
     force: Force = False,
@@ -121,7 +130,7 @@ def fat_tree(
             edge_rate=edge_rate,
             core_rate=core_rate,
             oversubscription=oversubscription,
-            **generating.of_every_shape(delay, mtu, name),
+            **generating.of_every_shape(delay, mtu, name, ipv6=ipv6),
         )
         generating.generate(shape, out, force)
 
@@ -132,6 +141,7 @@ def star(
     rate: Rate = "1 Gbps",
     delay: Delay = "25 us",
     mtu: Mtu = 1500,
+    ipv6: Ipv6 = False,
     name: Name = None,
     out: Out = "-",
     force: Force = False,
@@ -146,7 +156,7 @@ def star(
         from fabriclab.cli.commands import generate as generating
         from fabriclab.cli.host import failure
     with failure.reported():
-        shape = generating.Star(hosts=hosts, rate=rate, **generating.of_every_shape(delay, mtu, name))
+        shape = generating.Star(hosts=hosts, rate=rate, **generating.of_every_shape(delay, mtu, name, ipv6=ipv6))
         generating.generate(shape, out, force)
 
 
@@ -167,6 +177,7 @@ def dumbbell(
     ] = None,
     delay: Delay = "25 us",
     mtu: Mtu = 1500,
+    ipv6: Ipv6 = False,
     name: Name = None,
     out: Out = "-",
     force: Force = False,
@@ -187,6 +198,6 @@ def dumbbell(
             rate=rate,
             bottleneck_rate=bottleneck_rate,
             bottleneck_delay=bottleneck_delay,
-            **generating.of_every_shape(delay, mtu, name),
+            **generating.of_every_shape(delay, mtu, name, ipv6=ipv6),
         )
         generating.generate(shape, out, force)

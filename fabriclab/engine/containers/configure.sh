@@ -30,7 +30,12 @@ if [ -e "$directory/sysctl.conf" ]; then
   step=sysctl.conf
   sysctl -q -p "$directory/sysctl.conf"
 fi
-for batch in ip bridge tc; do
-  step=$batch.batch
-  if [ -e "$directory/$step" ]; then "$batch" -batch "$directory/$step"; fi
-done
+run_batch() {
+  step=$1
+  shift
+  if [ -e "$directory/$step" ]; then "$@" -batch "$directory/$step"; fi
+}
+run_batch ip.batch ip
+run_batch ip6.batch ip -6
+run_batch bridge.batch bridge
+run_batch tc.batch tc

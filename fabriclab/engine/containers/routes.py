@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from fabriclab.engine.containers.docker import Container, run_in
 from fabriclab.formats import job
+from fabriclab.formats.family import family_of
 
 _AT_ONCE = 4
 _NOT_LIVE = {"dead", "linkdown"}
@@ -49,9 +50,17 @@ def missing_routes(expectation: Expectation, containers: Mapping[str, Container]
     """Ask the containers; returns what is not yet as it must be, a line for each node. Raises CommandError."""
 
     def ask(node: str) -> str:
-        wrong = wrong_routes(
-            json.loads(run_in(containers[node], ["ip", "-j", "route", "show"]) or b"[]"), expectation.nodes[node]
-        )
+        expected = expectation.nodes[node]
+        words = ("ip", "-j", "route", "show"), ("ip", "-j", "-6", "route", "show")
+        asked = words if any(":" in route.prefix for route in expected) else words[:1]
+        tables = [json.loads(run_in(containers[node], list(argv)) or b"[]") for argv in asked]
+        # Both call theirs `default`.
+        table = [
+            {**route, "dst": _with_length(route["dst"], family)}
+            for family, of in zip((4, 6), tables, strict=False)
+            for route in of
+        ]
+        wrong = wrong_routes(table, expected)
         return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "") if wrong else ""
 
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
@@ -60,7 +69,7 @@ def missing_routes(expectation: Expectation, containers: Mapping[str, Container]
 
 def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[ExpectedRoute]) -> list[str]:
     """Return what a routing table lacks or has too much, in words."""
-    found = {_with_length(route["dst"]): _live_interfaces(route) for route in table}
+    found = {_with_length(route["dst"], family_of(route["dst"])): _live_interfaces(route) for route in table}
     wrong = []
     for route in expected:
         live = found.get(route.prefix)
@@ -80,7 +89,7 @@ def _live_interfaces(route: Mapping[str, Any]) -> list[str]:
     return [hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))]
 
 
-def _with_length(destination: str) -> str:
+def _with_length(destination: str, family: int) -> str:
     if destination == "default":
-        return "0.0.0.0/0"
-    return destination if "/" in destination else f"{destination}/32"
+        return "0.0.0.0/0" if family == 4 else "::/0"
+    return destination if "/" in destination else f"{destination}/{32 if family == 4 else 128}"

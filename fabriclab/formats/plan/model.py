@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.algorithm import OwnAlgorithm
-from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.node import Node, Port, PortChannel, Vlan
 from fabriclab.formats.plan.setup import Configured
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
@@ -172,8 +173,21 @@ class Plan(Frozen):
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
+        for carrier in (traffic.get("carrier", {}) for traffic in record.get("traffic", ())):
+            if carrier.get("ip", 0) is None:
+                del carrier["ip"]
         newer = {"algorithms", "configured"}
         return {key: value for key, value in record.items() if value or key not in newer}
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The families of which the fabric has addresses, the first of them that of traffic which says nothing."""
+        ports = [port for node in self.nodes for port in node.ports]
+        vlans = [vlan for node in self.nodes for vlan in node.vlans]
+        channels = [channel for node in self.nodes for channel in node.port_channels]
+        every: list[Port | PortChannel | Vlan] = [*ports, *vlans, *channels]
+        has = {4: any(one.address is not None for one in every), 6: any(one.ipv6 is not None for one in every)}
+        return tuple(family for family in FAMILIES if has[family]) or (4,)
 
     @property
     def host_names(self) -> frozenset[str]:

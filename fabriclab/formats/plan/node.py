@@ -89,6 +89,10 @@ class Nic(Frozen):
         return record if self.qcn is not None else {key: value for key, value in record.items() if key != "qcn"}
 
 
+DEFAULT, DEFAULT6 = "default", "::/0"
+"""What the destination of a default route is called, of IPv4 and of IPv6."""
+
+
 class Port(Frozen):
     """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate,
     and arrives after the delay."""
@@ -99,7 +103,7 @@ class Port(Frozen):
     mac: str
     address: str | None
     """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel,
-    which has the address instead, and where addresses are the nodes' own matter."""
+    which has the address instead, where addresses are the nodes' own matter, and where the fabric has IPv6 only."""
     extra_addresses: tuple[str, ...] = ()
     """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through
     this port. They begin a network of their own, of the least size that holds them
@@ -113,12 +117,16 @@ class Port(Frozen):
     switch_port: SwitchPort | None = None
     nic: Nic | None = None
     """Of a host's port that is said to be a NIC; it has a switch_port too, which serialises exactly."""
+    ipv6: str | None = None
+    """IPv6 address with prefix length; None: as for `address`."""
+    extra_ipv6: tuple[str, ...] = ()
+    """The same as `extra_addresses`, of IPv6."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `nic` out where there is none, as in every plan that was made before there was such a thing."""
+        """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return record if self.nic is not None else {key: value for key, value in record.items() if key != "nic"}
+        return {key: value for key, value in record.items() if value or key not in ("nic", "ipv6", "extra_ipv6")}
 
     @model_validator(mode="after")
     def _has_one_buffer(self) -> Self:
@@ -230,7 +238,15 @@ class PortChannel(Frozen):
     """What the neighbour calls it."""
     mac: str
     address: str | None
-    """IPv4 address with prefix length; None: of a VLAN's member."""
+    """IPv4 address with prefix length; None: of a VLAN's member, and where the fabric has IPv6 only."""
+    ipv6: str | None = None
+    """IPv6 address with prefix length."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `ipv6` out where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.ipv6 is not None else {key: value for key, value in record.items() if key != "ipv6"}
 
 
 class Vlan(Frozen):
@@ -242,8 +258,17 @@ class Vlan(Frozen):
     members: tuple[str, ...]
     """Ports and port channels of this switch; a host is behind each."""
     mac: str
-    address: str
-    """The switch's own address in the VLAN (SVI), IPv4 with prefix length: the hosts' gateway."""
+    address: str | None
+    """The switch's own address in the VLAN (SVI), IPv4 with prefix length: the hosts' gateway; None: where the fabric
+    has IPv6 only."""
+    ipv6: str | None = None
+    """The same of IPv6."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `ipv6` out where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.ipv6 is not None else {key: value for key, value in record.items() if key != "ipv6"}
 
 
 class Node(Frozen):
@@ -261,7 +286,8 @@ class Node(Frozen):
     asn: int | None = None
     """AS number of a switch that speaks BGP."""
     loopback: str | None = None
-    """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
+    """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one where the
+    fabric has IPv4."""
     bgp: OwnBgp | None = None
     """BGP of a switch whose own configuration says it, else None."""
     static_routes: tuple[StaticRoute, ...] = ()
@@ -269,6 +295,8 @@ class Node(Frozen):
     routes: tuple[Route, ...] = ()
     """The routes of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`),
     its static routes among them."""
+    loopback6: str | None = None
+    """IPv6 address of a switch that speaks BGP, where the fabric has IPv6: reachable from every other one."""
     setup: Setup | None = None
     """What its own files do in it, beside what the lab asks for."""
 
@@ -276,5 +304,5 @@ class Node(Frozen):
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup"}
+        newer = {"static_routes", "setup", "loopback6"}
         return {key: value for key, value in record.items() if value or key not in newer}

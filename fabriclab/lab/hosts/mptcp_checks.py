@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from fabriclab.formats.family import Family
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.lab.hosts.mptcp import MOST_ADDRESSES
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.segments import Layer2
 from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import value_or
 
 
 def check_mptcp(
@@ -29,3 +34,26 @@ def check_mptcp(
                 f"none for {host})"
             )
             problems.add(mptcp.place, f"hosts.{host}.mptcp", message, host)
+
+
+def check_endpoints(
+    families: Sequence[Family], hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic], problems: Problems
+) -> None:
+    """Record hosts that need more endpoints than the kernel has, where MPTCP runs over both families."""
+    over = {each.carried_by.ip or families[0] for each in traffic if each.carried_by.transport == "mptcp"}
+    if len(over) < 2:
+        return
+    most = MOST_ADDRESSES // len(over)
+    for host, transport in hosts.items():
+        mptcp = transport.mptcp
+        if mptcp is None or mptcp.is_none:
+            continue
+        subflows = value_or(mptcp.subflows, defaults.MPTCP_SUBFLOWS)
+        place = mptcp.subflows.place if mptcp.subflows is not None else mptcp.place
+        if subflows > most and place is not None:
+            message = (
+                f"{host} has {subflows} subflows, of each family as MPTCP runs over both, and the kernel has "
+                f"{MOST_ADDRESSES} endpoints; write {most} at most"
+            )
+            problems.add(place, f"hosts.{host}.mptcp.subflows", message, host)
+            return

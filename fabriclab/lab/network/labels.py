@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address
-from typing import Literal, cast
+from ipaddress import IPv4Address, IPv6Address
+from typing import Literal, TypeVar, cast
 
 from fabriclab.lab.network.addresses import is_unicast
 from fabriclab.lab.reading.problems import listed, nearest, shown
 from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written
 
 Role = Literal["host", "switch"]
+A = TypeVar("A", IPv4Address, IPv6Address)
 
 PREFIX = "fabriclab."
 ROLE_LABEL = "fabriclab.role"
 ASN_LABEL = "fabriclab.asn"
 LOOPBACK_LABEL = "fabriclab.loopback"
 TIER_LABEL = "fabriclab.tier"
-LABELS = (ROLE_LABEL, ASN_LABEL, LOOPBACK_LABEL, TIER_LABEL)
+LOOPBACK6_LABEL = "fabriclab.loopback6"
+LABELS = (ROLE_LABEL, ASN_LABEL, LOOPBACK_LABEL, TIER_LABEL, LOOPBACK6_LABEL)
 
 ROLES = ("host", "switch")
 LOWEST_TIER = 9
@@ -34,6 +36,7 @@ class WrittenLabels:
     asn: Written[int] | None
     loopback: Written[IPv4Address] | None
     tier: Written[int] | None
+    loopback6: Written[IPv6Address] | None
 
 
 def read_labels(layers: Sequence[Section]) -> WrittenLabels:
@@ -43,12 +46,13 @@ def read_labels(layers: Sequence[Section]) -> WrittenLabels:
     for labels in sections:
         _refuse_unknown(labels)
     holder = {name: next((labels for labels in sections if name in labels), None) for name in LABELS}
-    role, asn, loopback, tier = (holder[name] for name in LABELS)
+    role, asn, loopback, tier, loopback6 = (holder[name] for name in LABELS)
     return WrittenLabels(
         role=None if role is None else _role(role),
         asn=None if asn is None else asn.read(ASN_LABEL, "an AS number such as 64512", parse_asn),
         loopback=None if loopback is None else loopback.read(LOOPBACK_LABEL, "an IPv4 address", parse_loopback),
         tier=None if tier is None else tier.count(TIER_LABEL, 1, LOWEST_TIER, "1 is the top of the fabric"),
+        loopback6=None if loopback6 is None else loopback6.read(LOOPBACK6_LABEL, "an IPv6 address", parse_loopback6),
     )
 
 
@@ -81,14 +85,23 @@ def parse_asn(text: str) -> int:
 
 def parse_loopback(text: str) -> IPv4Address:
     """Return a node's own address; the prefix length is 32 and may be left out. Raises ValueError."""
-    example = "write one such as '10.255.0.1'"
-    bare, slash, length = text.partition("/")
-    if slash and length != "32":
+    return _loopback(text, IPv4Address, 32, "10.255.0.1")
+
+
+def parse_loopback6(text: str) -> IPv6Address:
+    """Return a node's own IPv6 address; the prefix length is 128 and may be left out. Raises ValueError."""
+    return _loopback(text, IPv6Address, 128, "fd00::1")
+
+
+def _loopback(text: str, kind: type[A], length: int, such: str) -> A:
+    example = f"write one such as '{such}'"
+    bare, slash, written_length = text.partition("/")
+    if slash and written_length != str(length):
         raise ValueError(f"{shown(text)}: a loopback address is a single one; {example}")
     try:
-        address = IPv4Address(bare)
+        address = kind(bare)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no IPv4 address; {example}") from None
+        raise ValueError(f"{shown(text)} is no {kind.__name__.removesuffix('Address')} address; {example}") from None
     if not is_unicast(address):
         raise ValueError(f"{shown(text)} cannot be reached from other nodes; {example}")
     return address

@@ -146,12 +146,13 @@ class _Members:
 
     def _check_no_address(self, member: Written[str], group: str, link: Link) -> None:
         for end in link.ends:
-            if end.ipv4 is not None:
-                message = (
-                    f"{end.port} has an address in line {end.ipv4.place.line} of the topology, but {group} has it; "
-                    "remove that one"
-                )
-                member.complain(self._problems, message)
+            for address in (end.ipv4, end.ipv6):
+                if address is not None:
+                    message = (
+                        f"{end.port} has an address in line {address.place.line} of the topology, but {group} has it; "
+                        "remove that one"
+                    )
+                    member.complain(self._problems, message)
 
 
 def _are_alike(link: Link, other: Link, rates_differ: bool) -> bool:

@@ -4,13 +4,13 @@ extended form (`type: veth`)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv4Interface
 from types import MappingProxyType
+from typing import TypeVar
 
 from fabriclab.lab.network import containerlab
-from fabriclab.lab.network.addresses import is_unicast
+from fabriclab.lab.network.addresses import parse_ipv4, parse_ipv6
 from fabriclab.lab.network.kinds import interface_name
 from fabriclab.lab.network.topology import Endpoint, Link
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
@@ -36,6 +36,7 @@ _RESERVED_INTERFACES = {
     "all": "a sysctl's word for all interfaces",
     "default": "a sysctl's word for new interfaces",
 }
+T = TypeVar("T")
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
 
 
@@ -93,7 +94,6 @@ class _LinkReader:
         link = Section(value, self._key, self._problems, known)
         if self._leads_out(link):
             return None
-        self._refuse_ipv6(link)
         mtu = read_mtu(link)
         ends = self._endpoints(link, extended)
         if ends is None:
@@ -176,10 +176,10 @@ class _LinkReader:
         end = Section(value, key, self._problems, containerlab.ENDPOINT_KEYS)
         end.require("node", example="node: its name")
         end.require("interface", example="interface: a name such as eth1")
-        self._refuse_ipv6(end)
         node, interface = end.scalar("node", "a node's name"), end.scalar("interface", "an interface's name")
         rate, delay = self._vars(end)
         mac, ipv4 = end.read("mac", "a MAC address", parse_mac), end.read("ipv4", "an IPv4 address", parse_ipv4)
+        ipv6 = end.read("ipv6", "an IPv6 address", parse_ipv6)
         if node is None or interface is None:
             return None
         name = self._interface(node.value, interface.value)
@@ -187,7 +187,7 @@ class _LinkReader:
         if not (good_node and good_interface):
             return None
         alias = "" if name == interface.value else interface.value
-        return Endpoint(node.value, name, key, end.place, rate, delay, mac, ipv4, alias)
+        return Endpoint(node.value, name, key, end.place, rate, delay, mac, ipv4, alias, ipv6)
 
     def _interface(self, node: str, written: str) -> str:
         """Return Linux's name of an interface."""
@@ -237,35 +237,39 @@ class _LinkReader:
         return a, b
 
     def _with_addresses(self, link: Section, ends: tuple[Endpoint, Endpoint]) -> tuple[Endpoint, Endpoint]:
-        """Give each end its address of the link's `ipv4` list; an empty text there means none (Containerlab's rule)."""
-        items = link.items("ipv4") or []
-        if len(items) > 2:
-            link.complain("ipv4", f"{len(items)} addresses; a link has two ends")
+        """Give each end its addresses of the link's `ipv4` and `ipv6` lists; an empty text there means none
+        (Containerlab's rule)."""
         addressed = list(ends)
-        for index, (key, value) in enumerate(items[:2]):
+        owners = ["" if end.ipv4 is None else end.port for end in ends]
+        for index, ipv4 in self._listed(link, "ipv4", "an IPv4 address", parse_ipv4, owners):
+            addressed[index] = replace(addressed[index], ipv4=ipv4)
+        owners = ["" if end.ipv6 is None else end.port for end in ends]
+        for index, ipv6 in self._listed(link, "ipv6", "an IPv6 address", parse_ipv6, owners):
+            addressed[index] = replace(addressed[index], ipv6=ipv6)
+        return addressed[0], addressed[1]
+
+    def _listed(
+        self, link: Section, key: str, what: str, parse: Callable[[str], T], owners: Sequence[str]
+    ) -> Iterator[tuple[int, Written[T]]]:
+        """Yield which end has which address of a link's list; `owners`: the ports that have one of their own, else an
+        empty text."""
+        items = link.items(key) or []
+        if len(items) > 2:
+            link.complain(key, f"{len(items)} addresses; a link has two ends")
+        for index, (path, value) in enumerate(items[:2]):
             if isinstance(value, ScalarValue) and not value.text.strip():
                 continue
-            written = as_text(value, key, self._problems, "an IPv4 address")
+            written = as_text(value, path, self._problems, what)
             if written is None:
                 continue
             try:
-                address = Written(parse_ipv4(written.text), key, written.text, written.place)
+                address = Written(parse(written.text), path, written.text, written.place)
             except ValueError as error:
                 written.complain(self._problems, str(error))
                 continue
-            if ends[index].ipv4 is not None:
-                written.complain(self._problems, f"{ends[index].port} has an address of its own; remove one of the two")
-            addressed[index] = replace(ends[index], ipv4=address)
-        return addressed[0], addressed[1]
-
-    def _refuse_ipv6(self, section: Section) -> None:
-        value = section.get("ipv6")
-        if value is not None and self._foreign:
-            self._notes.append(f"{section.path('ipv6')} (line {section.place.line}) is left out: labs run IPv4 only")
-        elif value is not None and not (isinstance(value, SequenceValue) and not value.items):
-            self._problems.add(
-                section.mapping.key_place("ipv6"), section.path("ipv6"), "fabriclab runs IPv4 only; remove the key"
-            )
+            if owners[index]:
+                written.complain(self._problems, f"{owners[index]} has an address of its own; remove one of the two")
+            yield index, address
 
 
 def parse_mac(text: str) -> str:
@@ -276,25 +280,6 @@ def parse_mac(text: str) -> str:
     if int(mac[:2], 16) & 1 or mac == "00:00:00:00:00:00":
         raise ValueError(f"{shown(text)} is a group address or zero; an interface's has an even first byte, such as 02")
     return mac
-
-
-def parse_ipv4(text: str) -> IPv4Interface:
-    """Return an address with its prefix length. Raises ValueError."""
-    example = "write it with its prefix length, such as '10.0.0.1/31'"
-    if "/" not in text:
-        raise ValueError(f"{shown(text)} has no prefix length; {example}")
-    try:
-        address = IPv4Interface(text)
-    except ValueError:
-        raise ValueError(f"{shown(text)} is no IPv4 address; {example}") from None
-    network = address.network
-    if network.prefixlen > 31 or network.prefixlen < 8:
-        raise ValueError(f"{shown(text)}: a link's prefix length is 8 to 31")
-    if not is_unicast(address):
-        raise ValueError(f"{shown(text)} cannot be a port's address; take one of 10.0.0.0/8")
-    if network.prefixlen < 31 and address.ip in (network.network_address, network.broadcast_address):
-        raise ValueError(f"{shown(text)} is the network's own or its broadcast address; take one between them")
-    return address
 
 
 def _check_ports(links: list[Link], problems: Problems) -> None:

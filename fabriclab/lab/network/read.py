@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path, PurePath
 from typing import Protocol
 
+from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family
 from fabriclab.lab.network import containerlab
+from fabriclab.lab.network.addresses import LONGEST_IPV6_PREFIX
 from fabriclab.lab.network.links import read_links
 from fabriclab.lab.network.not_applied import merged, unapplied_of_file
 from fabriclab.lab.network.topology import (
@@ -93,7 +94,8 @@ def parse_topology(
     notes = tuple(f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out))
     topology = Topology(name, nodes, links, not_applied, notes, configures)
     if before == len(problems) and not (foreign or configures):
-        _check_addresses(links, problems)
+        for family in FAMILIES:
+            _check_addresses(links, family, problems)
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
@@ -131,19 +133,20 @@ def _bound(
     return nodes, links
 
 
-def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
+def _check_addresses(links: tuple[Link, ...], family: Family, problems: Problems) -> None:
     """Both ends of a link are in one network, and no two links' networks overlap."""
-    used: dict[IPv4Network, Link] = {}
+    pair = 31 if family == 4 else LONGEST_IPV6_PREFIX
+    used: dict[AnyNetwork, Link] = {}
     exact: set[tuple[int, int]] = set()
     wider: set[tuple[int, int]] = set()
     for link in links:
-        written = [end.ipv4 for end in link.ends if end.ipv4 is not None]
+        written = [address for end in link.ends if (address := end.address(family)) is not None]
         if not written:
             continue
         network = written[0].value.network
-        if len(written) == 1 and network.prefixlen != 31:
-            other = link.a if link.a.ipv4 is None else link.b
-            written[0].complain(problems, f"{other.port} has no address; write both ends', or a /31 here")
+        if len(written) == 1 and network.prefixlen != pair:
+            other = link.a if link.a.address(family) is None else link.b
+            written[0].complain(problems, f"{other.port} has no address; write both ends', or a /{pair} here")
         if len(written) == 2 and written[1].value.network != network:
             message = (
                 f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; "
@@ -166,33 +169,41 @@ def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
         wider.update(above)
 
 
-def _prefixes(network: IPv4Network) -> list[tuple[int, int]]:
+def _prefixes(network: AnyNetwork) -> list[tuple[int, int]]:
     """Return length and first bits of each network that holds this one, the widest first, this one last.
 
     Two networks overlap where one holds the other, so that looking for these finds out without comparing every two of a
     large fabric.
     """
-    return [(length, int(network.network_address) >> (32 - length)) for length in range(network.prefixlen + 1)]
+    bits = network.max_prefixlen
+    return [(length, int(network.network_address) >> (bits - length)) for length in range(network.prefixlen + 1)]
 
 
 def _check_loopbacks(topology: Topology, problems: Problems) -> None:
     """No two nodes have one loopback address, and none lies in a link's network."""
-    written = [end.ipv4 for link in topology.links for end in link.ends if end.ipv4 is not None]
-    first: dict[IPv4Address, str] = {}
-    for node in topology.nodes:
-        if node.loopback is None:
+    written = [
+        address
+        for link in topology.links
+        for end in link.ends
+        for address in (end.ipv4, end.ipv6)
+        if address is not None
+    ]
+    first: dict[AnyAddress, str] = {}
+    every = [(node, one) for node in topology.nodes for one in (node.loopback, node.loopback6)]
+    for owner, loopback in every:
+        if loopback is None:
             continue
-        address = node.loopback.value
-        other = first.setdefault(address, node.name)
-        if other != node.name:
-            node.loopback.complain(problems, f"{address} is the loopback address of {other} too; each node has its own")
+        address = loopback.value
+        other = first.setdefault(address, owner.name)
+        if other != owner.name:
+            loopback.complain(problems, f"{address} is the loopback address of {other} too; each node has its own")
         for end in written:
             if address in end.value.network:
                 message = (
                     f"{address} lies in {end.value.network} of the link in line {end.place.line}; "
                     "take one outside all links"
                 )
-                node.loopback.complain(problems, message)
+                loopback.complain(problems, message)
                 break
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Interface
 from itertools import chain, count
 
+from fabriclab.formats.family import Family
 from fabriclab.lab.network.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.reading.section import Written
@@ -29,6 +30,11 @@ class End:
     """What its packets leave by: one; a port channel's members; all of a VLAN's."""
     ipv4: Written[IPv4Interface] | None = None
     """As written; None: automatic."""
+    ipv6: Written[IPv6Interface] | None = None
+
+    def address(self, family: Family) -> Written[IPv4Interface] | Written[IPv6Interface] | None:
+        """Return its address of a family as written; None: automatic."""
+        return self.ipv4 if family == 4 else self.ipv6
 
     @property
     def port(self) -> str:
@@ -145,7 +151,7 @@ class Layer2:
     def _end(self, end: Endpoint) -> End:
         channel = self._channel_of.get(end.port)
         if channel is None:
-            return End(end.node, end.interface, (end,), end.ipv4)
+            return End(end.node, end.interface, (end,), end.ipv4, end.ipv6)
         return End(
             end.node, channel.name, channel.members, channel.written.ipv4 if channel.written is not None else None
         )

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
-from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
-from fabriclab.lab.network.static_routes import WrittenStaticRoute
+from fabriclab.lab.network.own_configuration import OwnConfiguration
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
@@ -49,11 +49,16 @@ class Endpoint:
     ipv4: Written[IPv4Interface] | None = None
     alias: str = ""
     """What the file calls the interface, in the words of its kind, where Linux has another name for it."""
+    ipv6: Written[IPv6Interface] | None = None
 
     @property
     def port(self) -> str:
         """Return the port's name, `node:interface`."""
         return f"{self.node}:{self.interface}"
+
+    def address(self, family: Family) -> Written[IPv4Interface] | Written[IPv6Interface] | None:
+        """Return its address of a family."""
+        return self.ipv4 if family == 4 else self.ipv6
 
 
 @dataclass(frozen=True)
@@ -70,39 +75,6 @@ class Link:
     def ends(self) -> tuple[Endpoint, Endpoint]:
         """Both ends, in the order of the file."""
         return (self.a, self.b)
-
-
-@dataclass(frozen=True)
-class OwnSession:
-    """A BGP session as a switch's own configuration has it."""
-
-    interface: str
-    """The port that leads to the neighbour."""
-    address: IPv4Address | None
-    """The neighbour's address; None: the session runs over the port's link-local addresses."""
-    asn: int | None
-    """The neighbour's AS number; None: any other than ours."""
-    keepalive_s: int
-    hold_s: int
-    bfd: bool
-
-
-@dataclass(frozen=True)
-class OwnConfiguration:
-    """What a switch of a vendor's kind is by its own configuration (`fabriclab.vendors`)."""
-
-    file: str
-    profile: str
-    """Its buffers and QoS, the text of a switch profile."""
-    sessions: tuple[OwnSession, ...] = ()
-    max_paths: int | None = None
-    networks: tuple[IPv4Network, ...] = ()
-    """That it announces."""
-    layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
-    """Its VLANs and port channels."""
-    static_routes: tuple[WrittenStaticRoute, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What of these, and of its buffers, the lab has not; a sentence each."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +96,8 @@ class LabNode:
     """The kind of a node that is drawn only: its software does not run here."""
     setup: Setup | None = None
     """What its own files do in it, beside what the lab asks for."""
+    loopback6: Written[IPv6Address] | None = None
+    """The same as `loopback`, of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +139,12 @@ class Topology:
             f"kind {kind} of {listed(names)} does not run here; --as frr runs FRR in its place"
             for kind, names in kinds.items()
         )
+
+    def written_families(self) -> tuple[Family, ...]:
+        """Return the families of which ports have addresses in the file; IPv4 where none has any."""
+        ends = [end for link in self.links for end in link.ends]
+        written = {4: any(end.ipv4 for end in ends), 6: any(end.ipv6 for end in ends)}
+        return tuple(family for family in FAMILIES if written[family]) or (4,)
 
     def switch_ports(self) -> tuple[str, ...]:
         """Return the names of all ports of switches, in the order of links."""
@@ -390,6 +370,12 @@ def settle_roles(
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None
-        settled.append(LabNode(node.name, role, node.place, labels.asn, labels.loopback, labels.tier, foreign=foreign))
+        settled.append(
+            LabNode(
+                *(node.name, role, node.place, labels.asn, labels.loopback, labels.tier),
+                foreign=foreign,
+                loopback6=labels.loopback6,
+            )
+        )
         notes += () if node.setup is None else node.setup.notes
     return tuple(settled), tuple(notes)

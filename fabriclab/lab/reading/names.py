@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.algorithm import AlgorithmKind
 from fabriclab.lab.reading.document import Value
 from fabriclab.lab.reading.own_algorithms import OwnAlgorithms
@@ -36,6 +37,8 @@ class Names:
     """By switch, the text of the profile of those that are what their own configuration says."""
     own: OwnAlgorithms = field(default_factory=dict)
     """The user's own algorithms."""
+    families: tuple[Family, ...] = FAMILIES
+    """Of which the fabric has addresses."""
 
     def own_names(self, kind: AlgorithmKind) -> dict[str, str]:
         """Return what each file of own algorithms of a kind registers itself as, by the file as it is written."""

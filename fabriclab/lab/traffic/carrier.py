@@ -1,7 +1,9 @@
-"""What carries a piece of traffic: `transport`, `congestion_control`, `dscp`; and whether its connections are kept."""
+"""What carries a piece of traffic: `transport`, `congestion_control`, `dscp`, `ip`; and whether its connections are
+kept."""
 
 from __future__ import annotations
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.traffic import Carried, Carrier, Connection
 from fabriclab.lab.hosts.transport import read_congestion_control
 from fabriclab.lab.reading import defaults
@@ -10,7 +12,8 @@ from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.scope import value_of
 
-CARRIER_KEYS = ("transport", "congestion_control", "dscp")
+CARRIER_KEYS = ("transport", "congestion_control", "dscp", "ip")
+IP_WORDS = tuple(map(str, FAMILIES))
 TRANSPORTS: tuple[Carried, ...] = ("tcp", "mptcp")
 CONNECTIONS: tuple[Connection, ...] = ("kept", "new")
 
@@ -21,7 +24,20 @@ def read_carrier(section: Section, names: Names) -> Carrier:
         transport=value_or(section.choice("transport", TRANSPORTS), defaults.TRANSPORT),
         congestion_control=value_of(read_congestion_control(section, names)),
         dscp=value_or(section.read("dscp", "a DSCP such as 46 or ef", parse_dscp), defaults.DSCP),
+        ip=_read_family(section, names),
     )
+
+
+def _read_family(section: Section, names: Names) -> Family | None:
+    """Return the version of IP that is written; None: the fabric's first."""
+    written = section.choice("ip", IP_WORDS)
+    if written is None:
+        return None
+    family = FAMILIES[IP_WORDS.index(written.value)]
+    if family not in names.families:
+        message = f"the fabric has no IPv{family} addresses; write addresses: dual, or remove the key"
+        written.complain(section.problems, message)
+    return family
 
 
 def read_connection(section: Section, carrier: Carrier) -> Connection:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fabriclab.formats.framing import AROUND_MTU_BYTES, SEGMENT_HEADER_BYTES
+from fabriclab.formats.family import Family
+from fabriclab.formats.framing import AROUND_MTU_BYTES, segment_header_bytes
 from fabriclab.formats.plan.node import Node, Port, Queue
 from fabriclab.formats.plan.switch import SwitchPort, SwitchQueue
 from fabriclab.formats.plan.traffic import Sent
@@ -37,6 +38,8 @@ class PortFacts:
     mtu: int
     has_own_buffer: bool = True
     """Whether the port has a buffer of its own, rather than a part of a shared one."""
+    ip: Family = 4
+    """Of the traffic, that with the shorter headers."""
 
     @property
     def title(self) -> str:
@@ -51,8 +54,8 @@ class PortFacts:
     @property
     def goodput_limit_bps(self) -> float:
         """Return the most application data per second that full segments carry:
-        rate x 1448/1538 with an MTU of 1500."""
-        return self.rate_bps * (self.mtu - SEGMENT_HEADER_BYTES) / (self.mtu + AROUND_MTU_BYTES)
+        rate x 1448/1538 with an MTU of 1500, over IPv6 1428/1538."""
+        return self.rate_bps * (self.mtu - segment_header_bytes(self.ip)) / (self.mtu + AROUND_MTU_BYTES)
 
 
 def port_facts(results: Results, name: str | None = None, queue: int | None = None) -> PortFacts | None:
@@ -62,7 +65,7 @@ def port_facts(results: Results, name: str | None = None, queue: int | None = No
     With `queue` they are those of that queue. A port of a switch with a shared buffer has several: its limit is then
     the largest one's, and its thresholds are those that all queues which have any have.
     """
-    sampled = results.plan.probes.queue_ports
+    sampled, families = results.plan.probes.queue_ports, results.plan.families
     wanted = name if name is not None else (sampled[0] if sampled else None)
     for node in results.plan.nodes:
         for port in node.ports:
@@ -70,7 +73,8 @@ def port_facts(results: Results, name: str | None = None, queue: int | None = No
                 levels = _levels(results, node, port, queue)
                 limit = next((level.bytes for level in levels if level.is_limit), None)
                 own = port.queue is not None
-                return PortFacts(str(wanted), queue, limit, tuple(levels), port.rate_bps, port.mtu, own)
+                ip = min((each.carried_by.ip or families[0] for each in results.plan.traffic), default=families[0])
+                return PortFacts(str(wanted), queue, limit, tuple(levels), port.rate_bps, port.mtu, own, ip)
     return None
 
 

@@ -28,6 +28,7 @@ mod trace;
 mod wait;
 mod wakeups;
 mod window;
+mod window_ipv6;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -91,7 +92,7 @@ struct Inputs {
     /// Flow trace, CSV with the version line "# fabriclab-trace-1"
     #[arg(long, value_name = "FILE")]
     trace: PathBuf,
-    /// Addresses of the hosts, CSV host,address with the version line "# fabriclab-hosts-1"
+    /// Addresses of the hosts, CSV host,address,ipv6 with the version line "# fabriclab-hosts-1"
     #[arg(long, value_name = "FILE")]
     hosts: PathBuf,
 }
@@ -104,7 +105,7 @@ struct PlayArgs {
     /// Flow trace, CSV with the version line "# fabriclab-trace-1"
     #[arg(long, value_name = "FILE")]
     trace: PathBuf,
-    /// Addresses of the hosts, CSV host,address with the version line "# fabriclab-hosts-1"
+    /// Addresses of the hosts, CSV host,address,ipv6 with the version line "# fabriclab-hosts-1"
     #[arg(long, value_name = "FILE")]
     hosts: PathBuf,
     /// Flow log to write, CSV
@@ -116,7 +117,7 @@ struct PlayArgs {
     /// Directory in which hosts meet, the same for all; needed where a flow waits for what other hosts receive
     #[arg(long, value_name = "DIR")]
     rendezvous: Option<PathBuf>,
-    /// Port of all hosts; further pairs of transport and congestion control have the next ones
+    /// Port of all hosts; further combinations of transport, congestion control and version of IP have the next ones
     #[arg(long, value_name = "N", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// Listen on the host's own address only, and connect from it, so that several hosts can share a network namespace
@@ -185,7 +186,7 @@ fn play(arguments: &PlayArgs) -> Result<(), Failure> {
     let limit = sys::raise_descriptor_limit()
         .map_err(|error| system("the limit of open descriptors", &error))?;
     let local = Local {
-        address: hosts.address(host),
+        addresses: hosts.addresses(host),
         port: arguments.port,
         bind: arguments.bind,
     };

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::hosts::Addresses;
 use crate::sys;
 use crate::trace::{Flow, Service, ServiceId, Trace, Transport};
 use crate::window::{RouteWindows, WindowLimit};
@@ -18,11 +19,23 @@ const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_c
 /// Where a host listens and whence it connects.
 #[derive(Clone, Copy)]
 pub struct Local {
-    pub address: IpAddr,
+    pub addresses: Addresses,
     /// Of the first service; the others follow.
     pub port: u16,
     /// Whether to use that address only, so that several hosts can share a network namespace.
     pub bind: bool,
+}
+
+impl Local {
+    /// The address of a service. Whose flows come here or begin here has one (`trace/row.rs`).
+    fn address(&self, service: &Service) -> io::Result<IpAddr> {
+        self.addresses.of(service.family).ok_or_else(|| {
+            io::Error::other(format!(
+                "line {} of the trace: this host has no address of the flow's version of IP",
+                service.line
+            ))
+        })
+    }
 }
 
 /// What a connection is opened for.
@@ -62,20 +75,22 @@ impl Network {
         for (id, service) in trace.services.iter().enumerate() {
             let of_service = |flow: &&Flow| usize::from(flow.service) == id;
             if trace.flows.iter().any(|flow| of_service(&flow)) {
-                new_socket(local.address, service).map_err(|error| lacks(service, &error))?;
+                new_socket(local.address(service)?, service)
+                    .map_err(|error| lacks(service, &error))?;
             }
             let flows = trace.flows.iter().filter(of_service);
             let dscp = common_dscp(flows.filter(|flow| !flow.starts_here()));
             let listener = dscp.map(|dscp| Listener::open(local, id, service, dscp));
             listeners.push(listener.transpose()?);
         }
-        let any = new_socket(local.address, &Service::default())?;
+        let default = Service::default();
+        let any = new_socket(local.address(&default)?, &default)?;
         Ok(Self {
             services: trace.services.clone(),
             listeners,
             local,
             receive_buffer_bytes: any.recv_buffer_size()? as u64,
-            windows: RouteWindows::read()?,
+            windows: RouteWindows::read(local.addresses.has_ipv6())?,
             descriptor_limit,
             may_mark: Cell::new(true),
             may_set_dscp: Cell::new(true),
@@ -114,12 +129,14 @@ impl Network {
     }
 
     /// Begins to connect to a host.
-    pub fn connect(&self, host: IpAddr, purpose: Purpose) -> io::Result<Socket> {
+    pub fn connect(&self, host: Addresses, purpose: Purpose) -> io::Result<Socket> {
         let Purpose {
             flow,
             service,
             dscp,
         } = purpose;
+        let family = self.services[usize::from(service)].family;
+        let host = host.of(family).ok_or(io::ErrorKind::AddrNotAvailable)?;
         let peer = SocketAddr::new(host, self.local.port + service);
         let socket =
             new_socket(host, &self.services[usize::from(service)]).inspect_err(|error| {
@@ -130,12 +147,13 @@ impl Network {
             })?;
         self.mark(&socket, flow);
         if dscp != 0 {
-            self.set_dscp(&socket, dscp);
+            self.set_dscp(&socket, host, dscp);
         }
         if self.local.bind {
             // The port is chosen by connect(2), which can use one for several peers.
             sys::bind_address_without_port(&socket)?;
-            socket.bind(&SocketAddr::new(self.local.address, 0).into())?;
+            let own = self.local.address(&self.services[usize::from(service)])?;
+            socket.bind(&SocketAddr::new(own, 0).into())?;
         }
         match socket.connect(&peer.into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
@@ -148,7 +166,12 @@ impl Network {
         self.mark(socket, purpose.flow);
         let listener = self.listeners[usize::from(purpose.service)].as_ref();
         if listener.is_none_or(|listener| listener.dscp != purpose.dscp) {
-            self.set_dscp(socket, purpose.dscp);
+            if let Ok(own) = self
+                .local
+                .address(&self.services[usize::from(purpose.service)])
+            {
+                self.set_dscp(socket, own, purpose.dscp);
+            }
         }
     }
 
@@ -167,11 +190,11 @@ impl Network {
         }
     }
 
-    fn set_dscp(&self, socket: &Socket, dscp: u8) {
+    fn set_dscp(&self, socket: &Socket, family: IpAddr, dscp: u8) {
         if !self.may_set_dscp.get() {
             return;
         }
-        if let Err(error) = set_dscp(socket, self.local.address, dscp) {
+        if let Err(error) = set_dscp(socket, family, dscp) {
             eprintln!("replay: packets don't carry their DSCP: {error}");
             self.may_set_dscp.set(false);
         }
@@ -194,23 +217,20 @@ impl Listener {
             .and_then(|id| local.port.checked_add(id));
         let port = port.ok_or_else(|| {
             io::Error::other(format!(
-                "--port {} leaves no port for the trace's {}th pair of transport and congestion \
-                 control",
+                "--port {} leaves no port for the trace's {}th combination of transport, congestion control and \
+                 version of IP",
                 local.port,
                 id + 1
             ))
         })?;
         let listen = || {
-            let socket = new_socket(local.address, service)?;
+            let own = local.address(service)?;
+            let socket = new_socket(own, service)?;
             socket.set_reuse_address(true)?;
             if dscp != 0 {
-                set_dscp(&socket, local.address, dscp)?;
+                set_dscp(&socket, own, dscp)?;
             }
-            let address = if local.bind {
-                local.address
-            } else {
-                any_of_family(local.address)
-            };
+            let address = if local.bind { own } else { any_of_family(own) };
             socket.bind(&SocketAddr::new(address, port).into())?;
             socket.listen(BACKLOG)?;
             Ok(socket)
@@ -273,6 +293,7 @@ fn lacks(service: &Service, error: &io::Error) -> io::Error {
         transport,
         congestion_control,
         line,
+        ..
     } = service;
     let message = match error.raw_os_error() {
         Some(libc::ENOENT | libc::EPERM) => {

@@ -12,6 +12,7 @@ use std::path::Path;
 use socket2::Socket;
 
 use crate::sys;
+use crate::window_ipv6::Ipv6Windows;
 
 const ROUTES: &str = "/proc/net/route";
 /// Columns of that file (fib_route_seq_show in net/ipv4/fib_trie.c).
@@ -24,9 +25,12 @@ const GROWTH_SEGMENTS: u32 = 2;
 /// A route's window counts each segment with TCP's timestamps, as the client's kernel does in the handshake.
 const TIMESTAMP_BYTES: u32 = 12;
 
-/// The IPv4 routes of this network namespace, those with the longest prefix first.
+/// The routes of this network namespace, those with the longest prefix first.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct RouteWindows(Vec<RouteWindow>);
+pub struct RouteWindows {
+    ipv4: Vec<RouteWindow>,
+    ipv6: Ipv6Windows,
+}
 
 #[derive(Debug, PartialEq, Eq)]
 struct RouteWindow {
@@ -41,17 +45,23 @@ struct RouteWindow {
 pub struct WindowLimit(u32);
 
 impl RouteWindows {
-    /// Reads the routes as they are now.
-    pub fn read() -> io::Result<Self> {
+    /// Reads the routes as they are now; those of IPv6 where the host has it.
+    pub fn read(has_ipv6: bool) -> io::Result<Self> {
+        let ipv6 = if has_ipv6 {
+            Ipv6Windows::read()?
+        } else {
+            Ipv6Windows::default()
+        };
         // Without IPv4 there is no such file.
-        match std::fs::read_to_string(Path::new(ROUTES)) {
-            Ok(text) => Self::parse(&text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(io::Error::new(error.kind(), format!("{ROUTES}: {error}"))),
-        }
+        let ipv4 = match std::fs::read_to_string(Path::new(ROUTES)) {
+            Ok(text) => Self::parse(&text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{ROUTES}: {error}"))),
+        };
+        Ok(Self { ipv4, ipv6 })
     }
 
-    fn parse(text: &str) -> io::Result<Self> {
+    fn parse(text: &str) -> io::Result<Vec<RouteWindow>> {
         let mut routes = Vec::new();
         for (index, line) in text.lines().enumerate().skip(1) {
             let route = RouteWindow::parse(line).ok_or_else(|| {
@@ -65,30 +75,32 @@ impl RouteWindows {
             routes.push(route);
         }
         if routes.iter().all(|route| route.bytes == 0) {
-            return Ok(Self::default());
+            return Ok(Vec::new());
         }
         // Stable: of two routes to the same network the kernel lists the preferred one first.
         routes.sort_by_key(|route| std::cmp::Reverse(u32::from(route.mask)));
-        Ok(Self(routes))
+        Ok(routes)
     }
 
     /// Returns the limit of the route to a connection's peer; none for a connection that is gone.
     pub fn limit(&self, socket: &Socket) -> Option<WindowLimit> {
-        if self.0.is_empty() {
+        if self.ipv4.is_empty() && self.ipv6.is_empty() {
             return None;
         }
         self.limit_towards(socket.peer_addr().ok()?.as_socket()?.ip())
     }
 
     fn limit_towards(&self, peer: IpAddr) -> Option<WindowLimit> {
-        let IpAddr::V4(peer) = peer else {
-            return None;
+        let bytes = match peer {
+            IpAddr::V4(peer) => {
+                let mut routes = self.ipv4.iter();
+                routes
+                    .find(|route| peer & route.mask == route.destination)?
+                    .bytes
+            }
+            IpAddr::V6(peer) => self.ipv6.towards(peer)?,
         };
-        let route = self
-            .0
-            .iter()
-            .find(|route| peer & route.mask == route.destination)?;
-        (route.bytes > 0).then_some(WindowLimit(route.bytes))
+        (bytes > 0).then_some(WindowLimit(bytes))
     }
 }
 
@@ -172,7 +184,10 @@ mod tests {
             + &line([0, 0, 0, 0], 0, 28_960)
             + &line([10, 0, 1, 0], 31, 0)
             + &line([10, 0, 2, 1], 32, 14_480);
-        let routes = RouteWindows::parse(&text).expect("valid");
+        let routes = RouteWindows {
+            ipv4: RouteWindows::parse(&text).expect("valid"),
+            ..Default::default()
+        };
         assert_eq!(limit(&routes, [10, 0, 9, 1]), Some(28_960));
         assert_eq!(limit(&routes, [10, 0, 1, 1]), None);
         assert_eq!(limit(&routes, [10, 0, 2, 1]), Some(14_480));
@@ -189,10 +204,7 @@ mod tests {
     #[test]
     fn routes_without_a_window_are_not_looked_at() {
         let text = HEADER.to_owned() + &line([0, 0, 0, 0], 0, 0);
-        assert_eq!(
-            RouteWindows::parse(&text).expect("valid"),
-            RouteWindows::default()
-        );
+        assert_eq!(RouteWindows::parse(&text).expect("valid"), []);
     }
 
     #[test]

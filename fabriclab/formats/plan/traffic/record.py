@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+from fabriclab.formats.family import Family
+
 if TYPE_CHECKING:
     from fabriclab.formats.plan.traffic.sizes import Size
 
@@ -34,6 +36,8 @@ class Carrier(Record):
     """None: the host's."""
     dscp: int = 0
     """Differentiated services code point of every packet, 0 to 63 (RFC 2474)."""
+    ip: Family | None = None
+    """The version of IP; None: 4 where the fabric has it, else 6."""
 
 
 PLAIN = Carrier()

@@ -42,7 +42,7 @@ def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tab
 
 def _fits_bgpcfgd(node: Node, bgp: OwnBgp) -> bool:
     is_plain = all(one.address is not None and one.asn is not None and not one.bfd for one in bgp.neighbours)
-    vlans = (str(IPv4Interface(vlan.address).network) for vlan in node.vlans)
+    vlans = (str(IPv4Interface(vlan.address).network) for vlan in node.vlans if vlan.address is not None)
     return is_plain and bgp.max_paths is None and bgp.networks == (f"{node.loopback}/32", *vlans)
 
 

@@ -34,7 +34,8 @@ def _write_vlan(vlan: Vlan, names: Mapping[str, str], tables: Tables) -> None:
     tables.put("VLAN", vlan.name, {"vlanid": str(vlan.vlan_id)})
     for member in vlan.members:
         tables.put("VLAN_MEMBER", f"{vlan.name}|{names.get(member, member)}", {"tagging_mode": "untagged"})
-    _write_interface("VLAN_INTERFACE", vlan.name, vlan.address, tables)
+    if vlan.address is not None:
+        _write_interface("VLAN_INTERFACE", vlan.name, vlan.address, tables)
 
 
 def _write_interface(table: str, name: str, address: str, tables: Tables) -> None:

@@ -32,8 +32,13 @@ class Exported:
 
 
 def export_switch(node: Node, plan: Plan) -> Exported:
-    """Return a switch's config_db.json. Raises ValueError where the names of its interfaces cannot be SONiC's."""
+    """Return a switch's config_db.json. Raises ValueError where the names of its interfaces cannot be SONiC's, and for
+    a fabric of IPv6 only."""
     tables = Tables()
+    if 4 not in plan.families:
+        raise ValueError("the fabric has IPv6 only, and of addresses IPv4's alone are written; write addresses: dual")
+    if 6 in plan.families:
+        tables.leave_unsaid("IPv6", "addresses and BGP of IPv6; IPv4's alone are written")
     names = sonic_names([port.interface for port in node.ports])
     write_device(node, plan, names, tables)
     write_groups(node, names, tables)

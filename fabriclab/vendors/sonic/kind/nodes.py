@@ -10,7 +10,8 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TypeVar
 
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
-from fabriclab.lab.network.topology import Endpoint, LabNode, Link, OwnConfiguration, OwnSession
+from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
+from fabriclab.lab.network.topology import Endpoint, LabNode, Link
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.common.profile_file import profile_text

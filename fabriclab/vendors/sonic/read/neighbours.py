@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from fabriclab.lab.network.links import LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, parse_ipv4
+from fabriclab.lab.network.addresses import parse_ipv4
+from fabriclab.lab.network.links import LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU
 from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.units import format_rate
 from fabriclab.vendors.common.sourced_values import joined

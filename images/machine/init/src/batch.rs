@@ -20,13 +20,13 @@ use crate::sys;
 /// A pipe's packet holds at most this much (pipe(7), PIPE_BUF).
 const PACKET_BYTES: usize = 4096;
 
-/// Applies a batch file's text in a node with `tool` (`ip` or `tc`). A failure names the line and holds the tool's
-/// words.
+/// Applies a batch file's text in a node with `tool` (`ip` or `tc`, and options of its). A failure names the line and
+/// holds the tool's words.
 ///
 /// The tools print the number of a line that the kernel refuses, but not of one that they can't parse. So the lines go
 /// through a pipe in packet mode, which gives a reader one line at a time: what is left in it tells which line was the
 /// last.
-pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()> {
+pub fn run(machine: &Machine, node: &Node, tool: &[&str], text: &str) -> Result<()> {
     let (read_end, write_end) =
         pipe2(OFlag::O_CLOEXEC | OFlag::O_DIRECT).context(|| "make a pipe".to_owned())?;
     set_nonblocking(&write_end)?;
@@ -46,7 +46,12 @@ pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()>
             .into(),
         is_terminal: false,
     };
-    let argv = [tool, "-batch", "-"].map(str::to_owned);
+    let argv: Vec<_> = tool
+        .iter()
+        .chain(&["-batch", "-"])
+        .map(|&word| word.to_owned())
+        .collect();
+    let tool = tool[0];
     let pid = process::start(machine, Some(node), &argv, &[], Part::Plays, &streams)?;
     drop(streams);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -1,5 +1,5 @@
-//! Applies a node's files: `root/`, `names/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional,
-//! in that order.
+//! Applies a node's files: `root/`, `names/`, `sysctl.conf`, `ip.batch`, `ip6.batch`, `bridge.batch`, `tc.batch`, each
+//! optional, in that order.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -59,8 +59,13 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
             })
         })
         .and_then(|()| {
+            apply("ip6.batch", &|text| {
+                batch::run(machine, node, &["ip", "-6"], text)
+            })
+        })
+        .and_then(|()| {
             apply("bridge.batch", &|text| {
-                batch::run(machine, node, "bridge", text)
+                batch::run(machine, node, &["bridge"], text)
             })
         })
         .and_then(|()| {
@@ -99,7 +104,7 @@ fn apply_part(machine: &Machine, node: &Node, tool: Tool, text: &str) -> Result<
     if interpreted {
         return Ok(());
     }
-    batch::run(machine, node, tool.name(), text)
+    batch::run(machine, node, &[tool.name()], text)
 }
 
 fn read_optional(file: &str) -> Result<Option<String>> {

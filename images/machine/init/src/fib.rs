@@ -1,7 +1,7 @@
-//! The kernel's IPv4 routes, read by rtnetlink. Layout of messages: rtnetlink(7), netlink(7).
+//! The kernel's routes, of IPv4 and IPv6, read by rtnetlink. Layout of messages: rtnetlink(7), netlink(7).
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use netlink::{attributes, messages, u16_at, u32_at, Protocol, Reply, Request, Socket};
 
@@ -16,10 +16,10 @@ const ANSWER_BYTES: usize = 1 << 16;
 const RTNH_F_DEAD: u8 = 1;
 const RTNH_F_LINKDOWN: u8 = 16;
 
-/// An IPv4 network: its address and the length of its prefix.
+/// A network: its address and the length of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Prefix {
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     pub length: u8,
 }
 
@@ -28,14 +28,29 @@ impl std::str::FromStr for Prefix {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         text.split_once('/')
-            .and_then(|(address, length)| Some((address.parse().ok()?, length.parse().ok()?)))
-            .filter(|(_, length)| *length <= 32)
-            .map(|(address, length)| Self { address, length })
+            .and_then(|(address, length)| {
+                Some(Self {
+                    address: address.parse().ok()?,
+                    length: length.parse().ok()?,
+                })
+            })
+            .filter(|prefix| prefix.length <= if prefix.address.is_ipv4() { 32 } else { 128 })
             .ok_or_else(|| {
                 format!(
-                    "\"{text}\" is no IPv4 prefix; an address and a length such as 10.0.0.0/31 are"
+                    "\"{text}\" is no prefix; an address and a length such as 10.0.0.0/31 or \
+                     fd00::/127 are"
                 )
             })
+    }
+}
+
+impl Prefix {
+    fn family(&self) -> libc::c_int {
+        if self.address.is_ipv4() {
+            libc::AF_INET
+        } else {
+            libc::AF_INET6
+        }
     }
 }
 
@@ -43,28 +58,42 @@ impl std::str::FromStr for Prefix {
 pub type Routes = BTreeMap<Prefix, Vec<u32>>;
 
 /// A socket that reads the routes of the network namespace in which it was opened.
-pub struct Fib(Socket);
+pub struct Fib {
+    socket: Socket,
+    families: Vec<libc::c_int>,
+}
 
 impl Fib {
-    pub fn open() -> Result<Self> {
-        Socket::open(Protocol::Route)
-            .map(Self)
-            .context(|| "open a netlink socket".to_owned())
+    /// For the families that some prefixes are of.
+    pub fn open<'a>(prefixes: impl Iterator<Item = &'a Prefix>) -> Result<Self> {
+        let socket =
+            Socket::open(Protocol::Route).context(|| "open a netlink socket".to_owned())?;
+        let mut families: Vec<_> = prefixes.map(Prefix::family).collect();
+        families.sort_unstable();
+        families.dedup();
+        Ok(Self { socket, families })
     }
 
     pub fn read(&self) -> Result<Routes> {
-        self.0
-            .send(request().finish(0))
-            .context(|| "ask for the routes".to_owned())?;
         let mut routes = Routes::new();
+        for family in &self.families {
+            self.read_family(*family, &mut routes)?;
+        }
+        Ok(routes)
+    }
+
+    fn read_family(&self, family: libc::c_int, routes: &mut Routes) -> Result<()> {
+        self.socket
+            .send(request(family).finish(0))
+            .context(|| "ask for the routes".to_owned())?;
         let mut answer = vec![0; ANSWER_BYTES];
         loop {
             let length = self
-                .0
+                .socket
                 .receive(&mut answer)
                 .context(|| "read the routes".to_owned())?;
-            if take_messages(&answer[..length], &mut routes)? {
-                return Ok(routes);
+            if take_messages(&answer[..length], routes)? {
+                return Ok(());
             }
         }
     }
@@ -79,12 +108,12 @@ impl Fib {
         let mut signature = Signature::default();
         let mut answer = vec![0; ANSWER_BYTES];
         for family in [libc::AF_INET, libc::AF_INET6] {
-            self.0
-                .send(request_of(family).finish(0))
+            self.socket
+                .send(request(family).finish(0))
                 .context(|| "ask for the routes".to_owned())?;
             loop {
                 let length = self
-                    .0
+                    .socket
                     .receive(&mut answer)
                     .context(|| "read the routes".to_owned())?;
                 if add_messages(&answer[..length], &mut signature)? {
@@ -123,11 +152,7 @@ fn add_messages(answer: &[u8], signature: &mut Signature) -> Result<bool> {
     Ok(false)
 }
 
-fn request() -> Request {
-    request_of(libc::AF_INET)
-}
-
-fn request_of(family: i32) -> Request {
+fn request(family: libc::c_int) -> Request {
     let mut header = [0; ROUTE_HEADER_BYTES];
     header[0] = family as u8;
     Request::new(libc::RTM_GETROUTE, libc::NLM_F_DUMP, &header)
@@ -156,16 +181,20 @@ fn take_messages(answer: &[u8], routes: &mut Routes) -> Result<bool> {
 /// Takes a route of the main table; `None` when the message is broken.
 fn take_route(message: &[u8], routes: &mut Routes) -> Option<()> {
     let header = message.get(..ROUTE_HEADER_BYTES)?;
-    let (length, table, kind) = (header[1], header[4], header[7]);
+    let (family, length, table, kind) = (header[0], header[1], header[4], header[7]);
     if table != libc::RT_TABLE_MAIN || kind != libc::RTN_UNICAST {
         return Some(());
     }
-    let mut address = Ipv4Addr::UNSPECIFIED;
+    let mut address = if libc::c_int::from(family) == libc::AF_INET6 {
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+    } else {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+    };
     let mut interfaces = Vec::new();
     let flags = u32_at(header, 8)? as u8;
     for (kind, payload) in attributes(&message[ROUTE_HEADER_BYTES..]) {
         match kind {
-            libc::RTA_DST => address = <[u8; 4]>::try_from(payload).ok()?.into(),
+            libc::RTA_DST => address = parse_address(payload)?,
             libc::RTA_OIF if is_alive(flags) => interfaces.push(u32_at(payload, 0)?),
             libc::RTA_MULTIPATH => take_next_hops(payload, &mut interfaces)?,
             _ => {}
@@ -173,6 +202,13 @@ fn take_route(message: &[u8], routes: &mut Routes) -> Option<()> {
     }
     routes.insert(Prefix { address, length }, interfaces);
     Some(())
+}
+
+fn parse_address(bytes: &[u8]) -> Option<IpAddr> {
+    <[u8; 4]>::try_from(bytes)
+        .map(IpAddr::from)
+        .or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from))
+        .ok()
 }
 
 fn take_next_hops(mut payload: &[u8], interfaces: &mut Vec<u32>) -> Option<()> {

@@ -24,6 +24,7 @@ fn message(kind: u16, payload: &[u8]) -> Vec<u8> {
 
 fn route(table: u8, length: u8, attributes: &[Vec<u8>]) -> Vec<u8> {
     let mut payload = vec![0; ROUTE_HEADER_BYTES];
+    payload[0] = libc::AF_INET as u8;
     payload[1] = length;
     payload[4] = table;
     payload[7] = libc::RTN_UNICAST;
@@ -72,6 +73,38 @@ fn live_next_hops_of_the_main_table_are_found() {
 }
 
 #[test]
+fn routes_of_ipv6_are_found_beside_those_of_ipv4() {
+    let network = "fd00:1::".parse::<Ipv6Addr>().expect("an address");
+    let mut payload = vec![0; ROUTE_HEADER_BYTES];
+    payload[0] = libc::AF_INET6 as u8;
+    (payload[1], payload[4], payload[7]) = (127, libc::RT_TABLE_MAIN, libc::RTN_UNICAST);
+    let default = payload.clone();
+    payload.extend(attribute(libc::RTA_DST, &network.octets()));
+    let hops = [next_hop(0, 3), next_hop(RTNH_F_DEAD, 4)].concat();
+    payload.extend(attribute(libc::RTA_MULTIPATH, &hops));
+    let mut default = [default, attribute(libc::RTA_OIF, &7u32.to_ne_bytes())].concat();
+    default[1] = 0;
+    let answer = [
+        message(libc::RTM_NEWROUTE, &payload),
+        message(libc::RTM_NEWROUTE, &default),
+        route(libc::RT_TABLE_MAIN, 0, &[]),
+    ]
+    .concat();
+    let mut routes = Routes::new();
+    assert_eq!(take_messages(&answer, &mut routes), Ok(false));
+    let found: Vec<_> = routes.into_iter().collect();
+    assert_eq!(
+        found,
+        [
+            (prefix("0.0.0.0/0"), vec![]),
+            (prefix("::/0"), vec![7]),
+            (prefix("fd00:1::/127"), vec![3])
+        ]
+    );
+    assert_eq!(prefix("fd00:1::/127").family(), libc::AF_INET6);
+}
+
+#[test]
 fn the_last_message_ends_the_answer() {
     let answer = message(libc::NLMSG_DONE as u16, &[0; 4]);
     assert_eq!(take_messages(&answer, &mut Routes::new()), Ok(true));
@@ -89,8 +122,8 @@ fn a_refusal_and_a_cut_message_are_failures() {
 
 #[test]
 fn what_is_no_prefix_is_named() {
-    for text in ["10.0.0.0", "10.0.0.0/33", "h1/24", ""] {
+    for text in ["10.0.0.0", "10.0.0.0/33", "fd00::/129", "h1/24", ""] {
         let message = text.parse::<Prefix>().expect_err("must be refused");
-        assert!(message.contains("is no IPv4 prefix"), "{message}");
+        assert!(message.contains("is no prefix"), "{message}");
     }
 }

@@ -168,7 +168,7 @@ fn bad_routes_and_events_are_named() {
     let cases = [
         (
             ready(&format!(r#"{{"node": "s1", "routes": [{route}]}}"#)),
-            "\"10.0.0.0\" is no IPv4 prefix",
+            "\"10.0.0.0\" is no prefix",
         ),
         (
             ready(r#"{"node": "s9", "routes": []}"#),

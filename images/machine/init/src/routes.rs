@@ -80,7 +80,7 @@ impl NodeRoutes {
             .collect::<Result<Vec<_>>>()?;
         Ok(Self {
             name: expected.node.clone(),
-            fib: Fib::open()?,
+            fib: Fib::open(routes.iter().map(|route| &route.prefix))?,
             routes,
         })
     }

@@ -47,7 +47,9 @@ fn open(lab: &Lab) -> Result<Vec<Fib>> {
         .iter()
         .map(|node| {
             lab.machine
-                .inside(node, CloneFlags::CLONE_NEWNET, Fib::open)
+                .inside(node, CloneFlags::CLONE_NEWNET, || {
+                    Fib::open(std::iter::empty())
+                })
                 .map_err(|failure| failure.in_node(&node.name))
         })
         .collect()

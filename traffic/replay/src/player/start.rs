@@ -55,7 +55,7 @@ impl Player {
     fn start_on_its_own(&mut self, row: RowId, flow: &Flow, start_ns: i64) -> io::Result<()> {
         let socket = match self
             .network
-            .connect(self.hosts.address(flow.peer), purpose_of(flow))
+            .connect(self.hosts.addresses(flow.peer), purpose_of(flow))
         {
             Ok(socket) => socket,
             Err(error) => {
@@ -100,7 +100,7 @@ impl Player {
             return Ok(());
         };
         let flow = self.flows.flow(row).clone();
-        let peer = self.hosts.address(flow.peer);
+        let peer = self.hosts.addresses(flow.peer);
         match self.network.connect(peer, purpose_of(&flow)) {
             Ok(socket) => {
                 let handle = self.add(self.outgoing_connection(socket, &flow, Some(id)))?;

@@ -206,11 +206,15 @@ impl<'a> Reader<'a> {
             return;
         };
         let congestion_control = row.text(row::CONGESTION_CONTROL);
-        let service = self
-            .services
-            .id(outline.transport, congestion_control, row.line);
+        let service = self.services.id(
+            outline.transport,
+            congestion_control,
+            outline.family,
+            row.line,
+        );
         let Some(service) = service else {
-            let right = "must be one of at most 65536 pairs of transport and congestion_control";
+            let right =
+                "must be one of at most 65536 combinations of transport, congestion_control and ip";
             self.problems
                 .wrong(row.line, "congestion_control", congestion_control, right);
             return;
@@ -290,8 +294,8 @@ impl<'a> Reader<'a> {
             if (kept.service, kept.dscp) != (flow.service, flow.dscp) {
                 let first = self.first_lines[id as usize];
                 let right = format!(
-                    "has another transport, congestion_control or dscp on line {first}; flows of one connection must \
-                     have the same"
+                    "has another transport, congestion_control, dscp or ip on line {first}; flows of one connection \
+                     must have the same"
                 );
                 self.problems
                     .wrong(row.line, "connection", connection, right);

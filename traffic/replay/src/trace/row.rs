@@ -3,7 +3,7 @@
 use super::groups::is_path;
 use super::services::Transport;
 use super::{Extent, Mode, HEAD_BYTES};
-use crate::hosts::{HostId, Hosts};
+use crate::hosts::{Family, HostId, Hosts};
 use crate::problems::{suggestion, Problems};
 use crate::table::{Columns, Row};
 
@@ -25,6 +25,7 @@ pub const COLUMNS: Columns = Columns {
         "congestion_control",
         "dscp",
         "deadline_ns",
+        "ip",
     ],
     required: 5,
 };
@@ -43,6 +44,7 @@ const TRANSPORT: usize = 12;
 pub const CONGESTION_CONTROL: usize = 13;
 pub const DSCP: usize = 14;
 const DEADLINE_NS: usize = 15;
+const IP: usize = 16;
 
 /// Times end here (146 years), so that a sum of two is still one.
 const MAX_NS: u64 = i64::MAX as u64 / 2;
@@ -59,6 +61,8 @@ pub struct Outline {
     /// `None`: iperf3 sends it.
     pub mode: Option<Mode>,
     pub transport: Transport,
+    /// `None`: that of the hosts' first addresses.
+    pub family: Option<Family>,
 }
 
 impl Outline {
@@ -90,17 +94,22 @@ pub fn parse_outline(row: &Row<'_>, hosts: &Hosts, problems: &mut Problems) -> O
     let mode = parse_mode(row, problems);
     let transport = parse_transport(row, problems);
     let has_names = are_names_right(row, problems);
-    let (src, dst, mode, transport) = (src?, dst?, mode?, transport?);
+    let family = parse_family(row, problems);
+    let (src, dst, mode, transport, family) = (src?, dst?, mode?, transport?, family?);
     if src == dst {
         let right = "is also src; must be another node";
         problems.wrong(row.line, "dst", row.text(DST), right);
         return None;
     }
-    has_names.then_some(Outline {
+    let have_addresses = [src, dst]
+        .into_iter()
+        .all(|host| has_address(row, family, host, hosts, problems));
+    (has_names && have_addresses).then_some(Outline {
         src,
         dst,
         mode,
         transport,
+        family,
     })
 }
 
@@ -241,6 +250,38 @@ fn parse_transport(row: &Row<'_>, problems: &mut Problems) -> Option<Transport> 
             None
         }
     }
+}
+
+/// The outer `None` is a wrong word.
+fn parse_family(row: &Row<'_>, problems: &mut Problems) -> Option<Option<Family>> {
+    match row.text(IP) {
+        "" => Some(None),
+        "4" => Some(Some(Family::V4)),
+        "6" => Some(Some(Family::V6)),
+        other => {
+            let right = "must be 4 or 6 (empty: what the hosts file's first addresses are of)";
+            problems.wrong(row.line, "ip", other, right);
+            None
+        }
+    }
+}
+
+fn has_address(
+    row: &Row<'_>,
+    family: Option<Family>,
+    host: HostId,
+    hosts: &Hosts,
+    problems: &mut Problems,
+) -> bool {
+    let has = hosts.addresses(host).of(family).is_some();
+    if !has {
+        let right = format!(
+            "{} has no such address in the hosts file; must be another one, or empty",
+            hosts.name(host)
+        );
+        problems.wrong(row.line, "ip", row.text(IP), right);
+    }
+    has
 }
 
 /// Whether group, after and congestion_control could be names at all.

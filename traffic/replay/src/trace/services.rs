@@ -1,9 +1,11 @@
-//! What hosts listen for: each pair of transport and congestion control has a port of its own, as the listener's
-//! congestion control decides what a handshake negotiates (ECN for DCTCP).
+//! What hosts listen for: each transport, congestion control and version of IP that flows have together has a port of
+//! its own, as the listener's congestion control decides what a handshake negotiates (ECN for DCTCP).
 
 use std::fmt;
 
-/// Place of a pair among all of the trace, by first appearance: its port is `--port` plus this.
+use crate::hosts::Family;
+
+/// Place of a service among all of the trace, by first appearance: its port is `--port` plus this.
 pub type ServiceId = u16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,29 +29,34 @@ pub struct Service {
     pub transport: Transport,
     /// Empty: the host's.
     pub congestion_control: String,
+    /// `None`: that of the hosts' first addresses.
+    pub family: Option<Family>,
     /// The first row that has it.
     pub line: u64,
 }
 
-/// The pairs of a trace as its rows are read. They are few.
+/// The services of a trace as its rows are read. They are few.
 #[derive(Default)]
 pub struct Services(Vec<Service>);
 
 impl Services {
-    /// A pair's number; `None` when there are more than ports could be.
+    /// A service's number; `None` when there are more than ports could be.
     pub fn id(
         &mut self,
         transport: Transport,
         congestion_control: &str,
+        family: Option<Family>,
         line: u64,
     ) -> Option<ServiceId> {
         let known = self.0.iter().position(|service| {
-            service.transport == transport && service.congestion_control == congestion_control
+            (service.transport, service.family) == (transport, family)
+                && service.congestion_control == congestion_control
         });
         let place = known.unwrap_or_else(|| {
             self.0.push(Service {
                 transport,
                 congestion_control: congestion_control.to_owned(),
+                family,
                 line,
             });
             self.0.len() - 1

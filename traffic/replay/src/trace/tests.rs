@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use super::*;
+use crate::hosts::Addresses;
 
 const HEADER: &str = "# fabriclab-trace-1\n\
     flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n";
@@ -13,7 +14,8 @@ fn hosts() -> Hosts {
         ("h3", "10.0.0.3"),
         ("h4", "10.0.0.4"),
     ] {
-        hosts.add(name.to_owned(), address.parse().expect("address"));
+        let address = Addresses::only(address.parse().expect("address"));
+        hosts.add(name.to_owned(), address);
     }
     hosts
 }
@@ -284,6 +286,7 @@ fn services_are_numbered_by_first_appearance_in_the_whole_trace() {
     let second = Service {
         transport,
         congestion_control,
+        family: None,
         line,
     };
     assert_eq!(trace.services[1], second);
@@ -326,7 +329,7 @@ fn values_of_the_carrier_are_judged() {
     );
     assert_more_wrong(
         "0,0,h1,h3,9,,,k,,,8,\n1,0,h1,h3,9,,,k,,,9,\n",
-        ":4: connection is \"k\": has another transport, congestion_control or dscp on line 3",
+        ":4: connection is \"k\": has another transport, congestion_control, dscp or ip on line 3",
     );
 }
 
@@ -361,4 +364,24 @@ fn a_loop_of_groups_is_named() {
         "0,0,h1,h3,4,,pull,,a,,\n1,0,h1,h3,4,,pull,,b,a,\n2,0,h1,h3,4,,pull,,c,b,\n"
     )
     .is_ok());
+}
+
+#[test]
+fn a_flow_over_a_version_of_ip_has_a_service_of_its_own() {
+    let text =
+        "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,ip\n0,0,h1,h3,9,\n1,0,h1,h3,9,4\n";
+    let trace = read_text(text, "h3").expect("valid");
+    let families: Vec<_> = trace.services.iter().map(|one| one.family).collect();
+    assert_eq!(families, [None, Some(crate::hosts::Family::V4)]);
+    let numbers: Vec<_> = trace.flows.iter().map(|flow| flow.service).collect();
+    assert_eq!(numbers, [0, 1]);
+    for (ip, right) in [
+        ("5", "ip is \"5\": must be 4 or 6"),
+        ("6", "ip is \"6\": h1 has no such address in the hosts file"),
+    ] {
+        let text =
+            format!("# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,ip\n0,0,h1,h3,9,{ip}\n");
+        let wrong = read_text(&text, "h3").expect_err("wrong");
+        assert!(wrong.contains(right), "{wrong}");
+    }
 }
