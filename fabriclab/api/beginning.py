@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,13 +84,13 @@ def _of_file(file: Path, name: str) -> dict[str, bytes]:
     return {path: _named(text, name) if path == topology.FILE_NAME else text for path, text in kept.items()}
 
 
-def new_as_frr(directory: PathLike, file: PathLike) -> BroughtLab:
+def new_as_frr(directory: PathLike, file: PathLike, *, variables: Sequence[PathLike] = ()) -> BroughtLab:
     """Make the lab of a Containerlab file in a new directory, FRR in the place of its switches, and return it.
 
     Raises LabError for mistakes in the file, ArgumentError where the directory is there, or the file is not; OSError.
     """
     place = Path(directory)
-    brought = lab_as_frr(file, _name_of(place))
+    brought = lab_as_frr(file, _name_of(place), variables=variables)
     texts = {topology.FILE_NAME: brought.topology, experiment.FILE_NAME: brought.experiment}
     write_files({place / name: text for name, text in texts.items()}, force=False)
     return brought

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.api.lab import Lab, PathLike
 from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.rendering import rendered
 from fabriclab.foreign import frr_lab
 from fabriclab.lab.network.read import read_one_topology
 
@@ -24,11 +26,13 @@ class BroughtLab:
     """What was guessed, left out or made up, a sentence each."""
 
 
-def lab_as_frr(file: PathLike, name: str | None = None) -> BroughtLab:
+def lab_as_frr(file: PathLike, name: str | None = None, *, variables: Sequence[PathLike] = ()) -> BroughtLab:
     """Return the lab of a Containerlab file, each of its switches an FRR one; `name`: the lab's, where not the file's.
+
+    `variables`: files of these, where the file is a Go template; by default those beside it.
 
     Raises LabError for mistakes in the file, ArgumentError where it is not there.
     """
     path = find_lab_or_file(Path(file))
-    made = frr_lab(read_one_topology(path), str(path), name)
+    made = frr_lab(read_one_topology(path, rendered(path, variables)), str(path), name)
     return BroughtLab(Lab.from_yaml(made.topology, made.experiment), made.topology, made.experiment, made.notes)

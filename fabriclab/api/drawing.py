@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.api.lab import Lab, PathLike
 from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.files import write_text
 from fabriclab.lab.network.read import read_one_topology
@@ -39,12 +41,18 @@ class Picture:
         return self.svg
 
 
-def graph(lab: Lab | PathLike) -> Picture:
+def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture:
     """Return the picture of a lab's topology, or of a Containerlab file alone; an experiment is not needed.
+
+    `variables`: files of these, where the file is a Go template; by default those beside it.
 
     Raises LabError for mistakes in the topology, ArgumentError where there is no lab.
     """
-    topology = lab.written.topology if isinstance(lab, Lab) else read_one_topology(find_lab_or_file(Path(lab)))
+    if isinstance(lab, Lab):
+        topology = lab.written.topology
+    else:
+        path = find_lab_or_file(Path(lab))
+        topology = read_one_topology(path, rendered(path, variables))
     return Picture(topology.name, network_svg(network_of_topology(topology)))
 
 

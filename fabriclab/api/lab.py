@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.api.lab_names import find_lab_or_own_file
+from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import experiment, parse_documents, parse_lab
@@ -170,7 +171,7 @@ class Lab:
         return replace(self, written=parse_documents(self.directory, first, second))
 
 
-def load_lab(lab: PathLike) -> Lab:
+def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
     """Return the lab in a directory, or the one of that name in `labs` here or among those that fabriclab brings along.
 
     A Containerlab file whose nodes all run here is one, too, with traffic to begin with.
@@ -178,17 +179,19 @@ def load_lab(lab: PathLike) -> Lab:
     Raises LabError with every mistake in its two files, ArgumentError where there is no lab.
     """
     path = find_lab_or_own_file(Path(lab))
-    return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path)
+    return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path, variables)
 
 
-def lab_of_file(file: Path) -> Lab:
+def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
     """Return the lab that a Containerlab file is by itself; what was made up for it is among the notes of its topology.
+
+    `variables`: files of these, where the file is a Go template; by default those beside it.
 
     Raises LabError with everything that is wrong in it.
     """
     from fabriclab.foreign import own_lab
 
-    made = own_lab(file)
+    made = own_lab(file, rendered(file, variables))
     written = parse_documents(file.parent, made.topology, made.experiment)
     notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
     noted = replace(written.topology, notes=notes)

@@ -19,7 +19,7 @@ STARTERS = ("star", "dumbbell", "fat-tree")
 """Topologies of `fabriclab generate` with which a new lab can be begun; where a lab has the name, that is meant."""
 _RUN_MARKS = (MANIFEST, SWEEP)
 _MOST_NAMED = 8
-_YAML = (".yml", ".yaml")
+_CONTAINERLAB = (".yml", ".yaml", ".gotmpl")
 _HELP = "`fabriclab labs` lists those there are"
 
 
@@ -63,8 +63,8 @@ def find_lab_or_file(written: Path) -> Path:
 
 def find_lab_or_own_file(written: Path) -> Path:
     """Return what `find_lab` does, or a topology that is no part of a lab's directory: a lab by itself."""
-    is_yaml = written.suffix in _YAML and not is_part_of_lab(written)
-    return find_lab_or_file(written) if is_yaml else find_lab(written)
+    is_file = written.suffix in _CONTAINERLAB and not is_part_of_lab(written)
+    return find_lab_or_file(written) if is_file else find_lab(written)
 
 
 def is_part_of_lab(file: Path) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
+from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
 from fabriclab.api.lab_names import find_lab_or_file, is_part_of_lab
 from fabriclab.api.own_algorithms import compiled_or_why_not
+from fabriclab.api.rendering import rendered
 from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.compile import compile_node, compiled_flows
@@ -123,19 +124,22 @@ class CheckedLab(CheckedTopology):
     checks: int
 
 
-def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | CheckedTopology:
+def check(
+    lab: Lab | PathLike, *, variables: Sequence[PathLike] = (), tell: Tell = lambda _: None
+) -> CheckedLab | CheckedTopology:
     """Check a lab at every point of every matrix, or a Containerlab file alone, and return what it has; nothing is run.
 
     Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
     is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
+    `variables`: files of these, where a file is a Go template.
     """
     if not isinstance(lab, Lab):
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
-            topology = read_one_topology(path)
+            topology = read_one_topology(path, rendered(path, variables))
             runs = all(node.foreign in (None, *BRIDGES) for node in topology.nodes)
             if runs and not is_part_of_lab(path):
-                return _checked(loaded(path).written, tell)
+                return _checked(load_lab(path, variables).written, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
             foreign = sum(node.foreign is not None for node in topology.nodes)
             return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign)

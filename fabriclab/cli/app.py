@@ -8,24 +8,16 @@ from typing import Annotated
 
 import typer
 
+from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import As, Engine, Lab, Only, Seed, Set, Stall, Summary
-from fabriclab.cli.commands import (
-    compare_options,
-    exchange_options,
-    figures_options,
-    generate_options,
-    schema_options,
-    sweep_options,
-)
-from fabriclab.cli.commands.live import change_options, look_options
-from fabriclab.cli.commands.live import options as live
+from fabriclab.cli.arguments.options import As, Engine, Lab, Only, Seed, Set, Stall, Summary, Vars
+from fabriclab.cli.commands import generate_options, sweep_options
 from fabriclab.cli.commands.new_options import Origin, Template
 from fabriclab.cli.host.limits import refuse_limits
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors import VENDORS
+from fabriclab.cli.more_commands import MORE
 
 app = typer.Typer(
     cls=Group,
@@ -35,9 +27,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-_GROUPS: dict[str, typer.Typer] = {"generate": generate_options.app} | {
-    vendor.folder: vendor.load("commands").app for vendor in VENDORS
-}
+_GROUPS = {"generate": generate_options.app} | vendor_groups.GROUPS
 for _name, _group in _GROUPS.items():
     app.add_typer(_group, name=_name)
 
@@ -71,6 +61,7 @@ def run(
         Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME")
     ] = None,
     software: As = None,
+    variables: Vars = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
@@ -94,7 +85,9 @@ def run(
             from fabriclab.cli.commands import run as running
             from fabriclab.cli.host import failure
         with failure.reported():
-            raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report, software))
+            raise typer.Exit(
+                running.run(lab, seed, settings or [], out, force, engine, stall, report, software, variables or [])
+            )
 
 
 app.registered_commands += sweep_options.app.registered_commands
@@ -114,6 +107,7 @@ def plan(
     settings: Set = None,
     engine: Engine = "vm",
     software: As = None,
+    variables: Vars = None,
 ) -> None:
     """Show what a lab comes to, without running anything: groups, traffic and what is computed for it, all as JSON.
 
@@ -127,7 +121,7 @@ def plan(
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.plan(lab, node, seed, settings or [], engine, as_json, software)
+        showing.plan(lab, node, seed, settings or [], engine, as_json, software, variables or [])
 
 
 @app.command()
@@ -190,6 +184,7 @@ def graph(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
+    variables: Vars = None,
 ) -> None:
     """Draw a lab's topology as SVG. The lab needs no experiment yet.
 
@@ -201,7 +196,7 @@ def graph(
         from fabriclab.cli.commands import graph as drawing
         from fabriclab.cli.host import failure
     with failure.reported():
-        drawing.graph(lab, out, force)
+        drawing.graph(lab, out, force, variables or [])
 
 
 @app.command()
@@ -231,6 +226,7 @@ def new(
     origin: Origin = None,
     template: Template = None,
     software: As = None,
+    variables: Vars = None,
     show_list: Annotated[bool, typer.Option("--list", help="List what there is to begin with, and leave.")] = False,
 ) -> None:
     """Make a lab of your own as a copy of another, or an algorithm of your own with a lab for it.
@@ -252,11 +248,11 @@ def new(
         if show_list:
             making.show_list()
         else:
-            making.new(directory, origin, template, software)
+            making.new(directory, origin, template, software, variables or [])
 
 
 @app.command()
-def check(lab: Lab, software: As = None) -> None:
+def check(lab: Lab, software: As = None, variables: Vars = None) -> None:
     """Check a lab, or a Containerlab file alone: every mistake in it with file, line, and what would be right.
 
     [bold]Example[/bold]
@@ -269,7 +265,7 @@ def check(lab: Lab, software: As = None) -> None:
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.check(lab, software)
+        showing.check(lab, software, variables or [])
 
 
 @app.command()
@@ -340,24 +336,7 @@ def report(
         reporting.report(runs, out, pictures)
 
 
-@app.command()
-def doctor(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="As JSON: what was found, what mends it, whether labs can run.")
-    ] = False,
-) -> None:
-    """Say what this host can do, and the one line that mends what is missing.
-
-    Exit status: 0 labs can run in the virtual machine, 1 they cannot. What containers lack is told, and no failure.
-    """
-    with waiting("loading"):
-        from fabriclab.cli.commands import doctor as checkup
-        from fabriclab.cli.host import failure
-    with failure.reported():
-        raise typer.Exit(checkup.doctor(as_json))
-
-
-for _more in (compare_options, exchange_options, figures_options, schema_options, live, change_options, look_options):
+for _more in MORE:
     app.registered_commands += _more.app.registered_commands
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:

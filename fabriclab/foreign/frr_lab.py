@@ -6,14 +6,19 @@ links, a host behind each switch that has none, traffic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import PurePath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 
-from fabriclab.foreign.made_up import BUFFER, DELAY, RATE, ping_lines, printable
+from fabriclab.foreign.identities import link_mtus, node_identities
+from fabriclab.foreign.link_addresses import addressed, link_addresses
+from fabriclab.foreign.made_up import DELAY, RATE, ping_lines, printable
+from fabriclab.foreign.stand_ins import read_stand_ins
+from fabriclab.foreign.switch_sections import switch_sections
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
 from fabriclab.lab.reading.problems import LabError, Mistake, listed
 from fabriclab.units import format_duration, format_rate
+from fabriclab.vendors import StandIn
 
 _LEAST_HOSTS = 2
 _IMAGES = {"host": "fabriclab/host", "switch": "fabriclab/switch"}
@@ -38,6 +43,8 @@ class _Parts:
     stubs: list[tuple[str, str, str]] = field(default_factory=list)
     """Hosts that are made up: name, switch, and the switch's interface."""
     notes: list[str] = field(default_factory=list)
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    """What the switches' own configurations say."""
 
 
 def frr_lab(topology: Topology, file: str, name: str | None = None) -> FrrLab:
@@ -49,9 +56,7 @@ def frr_lab(topology: Topology, file: str, name: str | None = None) -> FrrLab:
         raise LabError([Mistake(file, None, "topology.nodes", "", "no node; a lab has some")])
     parts = _joined(topology)
     _add_hosts(parts)
-    kinds = {node.foreign for node in parts.nodes if node.foreign is not None and node.role == "switch"}
-    if kinds:
-        parts.notes.append(f"of {listed(sorted(kinds))} topology and ports are taken; configurations are not read")
+    _take_configurations(parts, topology, file)
     unrated = sum(end.rate is None for link in parts.links for end in link.ends)
     if unrated:
         parts.notes.append(f"{unrated} ends of links say no rate: {RATE}, {DELAY} each way")
@@ -79,6 +84,30 @@ def _joined(topology: Topology) -> _Parts:
     if apart:
         parts.notes.append(f"left out, as no link joins them with the others: {listed(apart)}")
     return parts
+
+
+def _take_configurations(parts: _Parts, topology: Topology, file: str) -> None:
+    """Take what the switches' own configurations say of addresses, MTU, AS numbers, loopbacks, buffers and QoS."""
+    read = read_stand_ins(topology, Path(file))
+    parts.stand_ins = read.by_node
+    addresses = link_addresses(parts.links, read.by_node)
+    identities = node_identities(parts.nodes, read.by_node, addresses.networks)
+    mtus = link_mtus(parts.links, read.by_node)
+    parts.nodes = [identities.by_node[node.name] for node in parts.nodes]
+    parts.links = [
+        replace(_mirrored(addressed(link, addresses.by_port)), mtu=mtus.by_link[link.key]) for link in parts.links
+    ]
+    parts.notes += [*read.notes, *addresses.notes, *identities.notes, *mtus.notes]
+
+
+def _mirrored(link: Link) -> Link:
+    """Return a link whose one end is as fast and as far as the other one, of which alone it is said."""
+    a, b = link.ends
+    return replace(
+        link,
+        a=replace(a, rate=a.rate or b.rate, delay=a.delay or b.delay),
+        b=replace(b, rate=b.rate or a.rate, delay=b.delay or a.delay),
+    )
 
 
 def _add_hosts(parts: _Parts) -> None:
@@ -164,15 +193,12 @@ def _vars(rate: int | None, delay: int | None) -> str:
 
 
 def _experiment(file: str, parts: _Parts) -> Sequence[str]:
-    switches = any(node.role == "switch" for node in parts.nodes)
+    switches = [node.name for node in parts.nodes if node.role == "switch"]
     return [
         f"title: {printable(PurePath(file).name)} with FRR",
         "",
-        *(
-            ["switches:", f"  default: {{buffer: {BUFFER}}}", "", "routing: {protocol: bgp-numbered}", ""]
-            if switches
-            else []
-        ),
+        *switch_sections(switches, parts.stand_ins),
+        *(["routing: {protocol: bgp-numbered}", ""] if switches else []),
         *ping_lines("all"),
         "",
         "probes:",

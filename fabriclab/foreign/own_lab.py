@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from fabriclab.foreign.made_up import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.foreign.netlab_pings import netlab_pings
-from fabriclab.lab.network.read import parse_topology
+from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
-from fabriclab.lab.reading.document import MappingValue, parse_document, read_document
+from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_count
@@ -33,10 +33,13 @@ class OwnLab(NamedTuple):
     """What was made up, a sentence each."""
 
 
-def own_lab(file: Path) -> OwnLab:
-    """Return the lab of a Containerlab file. Raises LabError with everything that is wrong in it."""
+def own_lab(file: Path, text: str | None = None) -> OwnLab:
+    """Return the lab of a Containerlab file; `text`: what it comes to, where it is a template.
+
+    Raises LabError with everything that is wrong in it.
+    """
     problems = Problems()
-    document = read_document(file, problems, named=True)
+    document = read_file_or_text(file, text, problems, named=True)
     topology = None if document is None else parse_topology(document, problems, file.parent)
     problems.raise_if_any()
     if document is None or topology is None:

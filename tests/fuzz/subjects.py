@@ -36,12 +36,19 @@ from fabriclab.importers.convert import convert_flows
 from fabriclab.lab import Lab, LabError, parse_lab
 from fabriclab.resolve import Resolver
 from fabriclab.runs.engines import plan_for
+from fabriclab.vendors import stand_in_of
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
+from fabriclab.vendors.frr.lab import import_network
 from fabriclab.vendors.sonic.judge import judge_config_db
 from fabriclab.vendors.sonic.lab import import_fabric, import_lab
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 from fabriclab.vendors.sonic.read import parse_config_db
 
+STAND_INS = (
+    *(("arista_ceos", "eos.cfg"), ("nokia_srlinux", "srl.json"), ("cvx", "nvue.yaml"), ("frr", "frr.conf")),
+    ("sonic-vm", "sonic.json"),
+)
+"""Kinds of node, and a file that each reads."""
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
 CLEAN = (LabError, TraceError)
@@ -148,6 +155,23 @@ class FileSubject(Subject):
         self._read(path.read_bytes(), str(path))
 
 
+class NetworkSubject(Subject):
+    """All the files of a network of FRR routers, some of them changed."""
+
+    def __init__(self, name: str, texts: Mapping[str, str]) -> None:
+        super().__init__(name)
+        self._texts = texts
+
+    def mutant(self, rng: random.Random) -> Files:
+        chosen = {rng.choice(list(self._texts)) for _ in range(rng.choice((1, 1, 2)))}
+        return {
+            name: mutated_lines(text, rng) if name in chosen else text.encode() for name, text in self._texts.items()
+        }
+
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        import_network([directory], "network")
+
+
 class FabricSubject(Subject):
     """All the files of a fabric, some of them changed."""
 
@@ -171,6 +195,13 @@ def subjects() -> list[Subject]:
     configs = {path.name: path.read_text() for path in sorted((golden / "sonic").glob("*.json"))}
     traps = {path.name: path.read_text() for path in sorted((golden / "sonic-check").rglob("*.json"))}
     arista = {path.name: path.read_text() for path in sorted((golden / "arista").glob("*.cfg"))}
+    routers = {
+        case.name: {
+            "-".join(path.relative_to(case / "given").parts): path.read_text() for path in _files(case / "given")
+        }
+        for case in sorted((golden / "frr").iterdir())
+    }
+    foreign = {path.name: path.read_text() for path in _files(golden / "foreign" / "mixed" / "given")}
     fabric = {path.name: path.read_text() for path in sorted((ROOT / "labs" / "sonic-leaf-spine").glob("*.json"))}
     return [
         *(LabSubject(directory.name, lab_files(directory)) for directory in LABS),
@@ -183,11 +214,26 @@ def subjects() -> list[Subject]:
             arista,
             lambda data, file: import_qos(parse_config_text(data, file), read_chip("trident-3"), None),
         ),
+        *(NetworkSubject(f"import frr: {case}", texts) for case, texts in routers.items()),
+        *(
+            FileSubject(f"{kind} where FRR stands in", {name: foreign[name]}, partial(_stand_in, kind))
+            for kind, name in STAND_INS
+        ),
         *(
             FileSubject(f"convert {source}", {sample.name: sample.text}, partial(_convert, source))
             for source, sample in SAMPLES.items()
         ),
     ]
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+def _stand_in(kind: str, data: bytes, file: str) -> object:
+    reader = stand_in_of(kind)
+    assert reader is not None
+    return reader(data, file, ("eth1", "eth2", "e1-1"))
 
 
 def lab_files(directory: Path) -> dict[str, str]:
@@ -314,7 +360,8 @@ stop: 20 ms, deadline: 20 ms}
 deadline: 20 ms, dscp: ef}
   job: {kind: shuffle, mappers: [a, b], reducers: [c], size: 1 MB, replicas: 2}
   perf: {kind: iperf3, senders: [b], receiver: c, stop: 1 s}
-  serve: {kind: program, node: a, argv: [nc, -l, '80'], serves: true, packages: [netcat-openbsd], memory: 10 MB}
+  serve: {kind: program, node: a, argv: [nc, -l, '80'], serves: true, packages: [netcat-openbsd], \
+memory: 10 MB}
   fetch: {kind: program, node: b, argv: nc a 80, after: ['serve:80'], status: 1, environment: {A: b}, output: c.txt, \
 start: 1 ms, stop: 1 s}
   sru: {kind: rounds, senders: 2, receiver: c, size: 64 KB, rounds: 2, connection: kept}

@@ -147,7 +147,7 @@ def test_as_a_lab_other_kinds_are_refused_with_what_helps(tmp_path: Path) -> Non
     assert status == 2 and "topology.clab.yml:4: topology.nodes.a.kind" in output and "--as frr" in output
 
 
-def test_a_go_template_is_told_for_what_it_is(tmp_path: Path) -> None:
+def test_a_go_template_that_nobody_rendered_is_told_for_what_it_is(tmp_path: Path) -> None:
     file = tmp_path / "t.clab.gotmpl"
     file.write_text("name: t\ntopology:\n  nodes:\n{{- range $i := seq 1 $.n }}\n    s{{ $i }}: {}\n{{- end }}\n")
     with pytest.raises(LabError, match=r"t\.clab\.gotmpl:4: a Go template; render it with its variables first"):

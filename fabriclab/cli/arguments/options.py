@@ -32,6 +32,15 @@ As = Annotated[
         show_default=False,
     ),
 ]
+Vars = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--vars",
+        metavar="FILE",
+        help="The variables of a Containerlab file that is a Go template. Repeatable.",
+        show_default="NAME_vars.yml beside it",
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option(

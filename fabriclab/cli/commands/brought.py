@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.api.brought import lab_as_frr
-from fabriclab.api.lab import Lab
+from fabriclab.api.lab import Lab, load_lab
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.host.failure import say
 
 
-def meant(lab: Path, software: Software | None) -> Lab | Path:
-    """Return the lab that is meant: as it is named, or what `--as` makes of its topology, whose notes are printed."""
+def meant(lab: Path, software: Software | None, variables: Sequence[Path]) -> Lab | Path:
+    """Return the lab that is meant: as it is named, or what `--as` makes of its topology, whose notes are printed.
+
+    `variables` are those of a Go template.
+    """
     if software is None:
-        return lab
-    brought = lab_as_frr(lab)
+        return load_lab(lab, variables) if variables else lab
+    brought = lab_as_frr(lab, variables=variables)
     for note in brought.notes:
         say(f"note: {note}")
     return brought.lab

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.api.beginning import TEMPLATES
@@ -21,7 +22,13 @@ def show_list() -> None:
     print(f"`fabriclab new DIR --template KIND` begins an algorithm of yours, in C; KIND: {', '.join(TEMPLATES)}")
 
 
-def new(directory: Path | None, origin: str | None, template: str | None, software: Software | None = None) -> None:
+def new(
+    directory: Path | None,
+    origin: str | None,
+    template: str | None,
+    software: Software | None = None,
+    variables: Sequence[Path] = (),
+) -> None:
     """Make a lab as a copy of `origin`, a lab or a starter, or out of a template.
 
     Raises BadInputError where it is not said of what, ArgumentError where the lab can't be made.
@@ -39,7 +46,7 @@ def new(directory: Path | None, origin: str | None, template: str | None, softwa
             " is"
         )
     if software is not None:
-        bring(directory, Path(origin))
+        bring(directory, Path(origin), variables)
         return
     made = make_lab(directory, origin)
     if made.generated is not None:
@@ -48,9 +55,9 @@ def new(directory: Path | None, origin: str | None, template: str | None, softwa
         say(f"{directory}: a copy of {made.origin}; `fabriclab run {directory}` runs it")
 
 
-def bring(directory: Path, file: Path) -> None:
+def bring(directory: Path, file: Path, variables: Sequence[Path]) -> None:
     """Make the lab that a Containerlab file stands for, with FRR switches, and say what was made up."""
-    for note in make_as_frr(directory, file).notes:
+    for note in make_as_frr(directory, file, variables=variables).notes:
         say(f"note: {note}")
     say(f"{directory}: {file} with FRR; `fabriclab run {directory}` runs it")
 

@@ -27,11 +27,12 @@ def plan(
     engine: EngineName,
     as_json: bool,
     software: Software | None = None,
+    variables: Sequence[Path] = (),
 ) -> None:
     """Print the plan in words, all of it as JSON, or one node's files, as an engine will run it."""
     chosen = parse_settings(settings)
     with waiting(f"reading {lab}"):
-        resolved = plan_lab(meant(lab, software), set=chosen, seed=seed, engine=engine)
+        resolved = plan_lab(meant(lab, software, variables), set=chosen, seed=seed, engine=engine)
     if node is not None:
         files = node_files(resolved, node, engine=engine)
         sys.stdout.write("\n".join(f"# nodes/{node}/{file}\n{text}" for file, text in files.items()))
@@ -39,10 +40,11 @@ def plan(
         sys.stdout.write(plan_json(resolved) if as_json else plan_text(resolved))
 
 
-def check(path: Path, software: Software | None = None) -> None:
+def check(path: Path, software: Software | None = None, variables: Sequence[Path] = ()) -> None:
     """Check the lab and every point of its matrices, or a topology file alone; print what it has."""
     with waiting(f"reading {path}") as tell:
-        checked = check_lab(meant(path, software), tell=tell)
+        this = path if software is None else meant(path, software, variables)
+        checked = check_lab(this, variables=variables, tell=tell)
     if isinstance(checked, CheckedLab):
         sys.stdout.write(_inventory(checked))
     else:

@@ -33,9 +33,11 @@ def run(
     stall_s: float,
     with_report: bool = True,
     software: Software | None = None,
+    variables: Sequence[Path] = (),
 ) -> int:
     """Run one point; returns the exit status."""
-    chosen, preloading, this = parse_settings(settings), Preloading(), meant(lab, software)
+    chosen, preloading = parse_settings(settings), Preloading()
+    this = meant(lab, software, variables)
     with FollowedRuns(f"reading {lab}", engine) as followed:
 
         def show(event: ProgressEvent) -> None:

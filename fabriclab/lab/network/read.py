@@ -24,7 +24,7 @@ from fabriclab.lab.network.topology import (
     parse_name,
     settle_roles,
 )
-from fabriclab.lab.reading.document import MappingValue, read_document
+from fabriclab.lab.reading.document import MappingValue, parse_document, read_document
 from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.setup.read import settle_order
@@ -46,20 +46,27 @@ class Kind(Protocol):
         files below `directory`, say of them."""
 
 
-def read_one_topology(path: Path) -> Topology:
+def read_one_topology(path: Path, text: str | None = None) -> Topology:
     """Return the topology in a lab's directory, or in a file of any name, with nodes of any kind (`LabNode.foreign`).
 
-    Raises LabError with everything that is wrong in it.
+    `text`: what the file comes to, where it is a template. Raises LabError with everything that is wrong in it.
     """
     problems = Problems()
     is_lab = path.is_dir() or not path.exists()
     file = path / FILE_NAME if is_lab else path
-    document = read_document(file, problems, named=not is_lab)
+    document = read_file_or_text(file, text, problems, named=not is_lab)
     topology = None if document is None else parse_topology(document, problems, file.parent, any_kind=True)
     problems.raise_if_any()
     if topology is None:
         raise AssertionError("a file that cannot be read leaves a problem")
     return topology
+
+
+def read_file_or_text(file: Path, text: str | None, problems: Problems, *, named: bool) -> MappingValue | None:
+    """Return the document of a file, or of the text that it comes to; lines are then those of this text."""
+    if text is None:
+        return read_document(file, problems, named=named)
+    return parse_document(text, f"{file} (rendered)", problems)
 
 
 def parse_topology(
@@ -125,7 +132,9 @@ def _bound(
         own = [
             node
             for node in written
-            if vendor.kind is not None and node.kind == vendor.kind.name and not node.is_foreign
+            if vendor.kind is not None
+            and node.kind in (vendor.kind.name, vendor.kind.virtual_machine)
+            and not node.is_foreign
         ]
         if own:
             kind: Kind = vendor.load("kind")

@@ -8,24 +8,25 @@ error; keys that nothing here acts on are listed (`not_applied.py`), never ignor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from pathlib import Path
-from typing import NamedTuple
 
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.setup import Setup
+from fabriclab.lab.network.foreign_configs import foreign_configs
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.own_configuration import OwnConfiguration
-from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
+from fabriclab.lab.network.role_hints import NO_HINTS, RoleHints, binds_one_of, read_hints
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.setup.read import WrittenSetup, read_setup
-from fabriclab.vendors import VENDORS, NodeKind, kind_of
+from fabriclab.vendors import VENDORS, NodeKind, bound_at, kind_of, kind_of_machine
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
@@ -94,6 +95,8 @@ class LabNode:
     """What the configuration of a node of a vendor's kind, such as sonic-vs, says of it; None for others."""
     foreign: str | None = None
     """The kind of a node that is drawn only: its software does not run here."""
+    configs: tuple[Written[str], ...] = ()
+    """What such a node is configured by: names of files, or a text of several lines."""
     setup: Setup | None = None
     """What its own files do in it, beside what the lab asks for."""
     loopback6: Written[IPv6Address] | None = None
@@ -164,17 +167,6 @@ def parse_name(root: Section) -> str:
     return name.value
 
 
-class RoleHints(NamedTuple):
-    """What a node says that hints at its role, where no label does."""
-
-    image: str = ""
-    binds: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-
-
-NO_HINTS = RoleHints()
-
-
 @dataclass(frozen=True)
 class WrittenNode:
     """A node before its role is settled (that may need the links)."""
@@ -190,6 +182,7 @@ class WrittenNode:
     is_foreign: bool = False
     """Whether it is of a kind whose software does not run here."""
     setup: WrittenSetup | None = None
+    configs: tuple[Written[str], ...] = ()
 
 
 class NodeReader:
@@ -240,17 +233,20 @@ class NodeReader:
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node)
         own = kind_of(kind)
-        if own is not None and self._any_kind and not _binds_one_of(layers, own.config_paths):
+        if own is not None and self._any_kind and not binds_one_of(layers, own.config_paths):
             own = None
         config = None if own is None else self._config(node, layers, own)
+        configs = foreign_configs(name, layers, bound_at(kind)) if self._any_kind else ()
+        if self._any_kind and configs and "\n" not in configs[0].value:
+            own, config = (kind_of_machine(kind), configs[0]) if kind_of_machine(kind) is not None else (own, config)
         is_bridge = kind in BRIDGES and not self._any_kind
-        is_foreign = not is_bridge and (kind not in RUNNABLE_KINDS or (own is None and kind_of(kind) is not None))
+        is_foreign = not is_bridge and own is None and (kind not in RUNNABLE_KINDS or kind_of(kind) is not None)
         setup = self._setup(node, layers, is_bridge=is_bridge) if kind == LINUX or is_bridge else None
         applied = () if own is None else own.config_paths
         acting = setup or WrittenSetup(Setup()) if kind == LINUX else None
         not_applied = tuple(unapplied_of_node(name, layers, applied, acting))
         return WrittenNode(
-            name, place, read_labels(layers), kind, config, not_applied, _hints(layers), is_foreign, setup
+            name, place, read_labels(layers), kind, config, not_applied, read_hints(layers), is_foreign, setup, configs
         )
 
     def _setup(self, node: Section, layers: list[Section], *, is_bridge: bool) -> WrittenSetup | None:
@@ -322,27 +318,6 @@ def _group(layer: Section) -> Written[str] | None:
     return None if is_absent else layer.scalar("group", "a group's name")
 
 
-def _hints(layers: Sequence[Section]) -> RoleHints:
-    """Return image, binds and commands of the nearest layer that has them."""
-    (image, *_), binds, commands = (_texts(layers, key) for key in ("image", "binds", "exec"))
-    return RoleHints(image, binds, commands)
-
-
-def _texts(layers: Sequence[Section], key: str) -> tuple[str, ...]:
-    """Return the texts of the nearest layer that has a key; an empty one without any."""
-    for layer in layers:
-        value = layer.get(key)
-        if isinstance(value, ScalarValue) and not value.is_null:
-            return (value.text,)
-        if isinstance(value, SequenceValue) and value.items:
-            return tuple(item.text for item in value.items if isinstance(item, ScalarValue)) or ("",)
-    return ("",)
-
-
-def _binds_one_of(layers: Sequence[Section], paths: Sequence[str]) -> bool:
-    return any(bind.partition(":")[2].partition(":")[0] in paths for bind in _texts(layers, "binds"))
-
-
 def settle_roles(
     nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems, *, any_kind: bool
 ) -> tuple[tuple[LabNode, ...], tuple[str, ...]]:
@@ -358,7 +333,7 @@ def settle_roles(
     settled, notes = [], []
     for node in nodes:
         key = f"topology.nodes.{node.name}"
-        is_switch = kind_of(node.kind) is not None
+        is_switch = kind_of(node.kind) is not None or node.config is not None
         guess, why = guessed_role(node.kind or LINUX, degree[node.name], *node.hints)
         is_configured = node.setup is not None and node.setup.configures_network
         role = node.labels.role or guess
@@ -374,6 +349,7 @@ def settle_roles(
             LabNode(
                 *(node.name, role, node.place, labels.asn, labels.loopback, labels.tier),
                 foreign=foreign,
+                configs=node.configs if node.is_foreign else (),
                 loopback6=labels.loopback6,
             )
         )

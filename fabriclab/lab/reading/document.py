@@ -110,6 +110,11 @@ def read_document(path: Path, problems: Problems, *, named: bool = False) -> Map
     return None
 
 
+def is_go_template(text: str) -> bool:
+    """Return whether a text is no YAML yet, but a Go template that makes it."""
+    return _GO_TEMPLATE.search(text) is not None
+
+
 def parse_document(text: str, file: str, problems: Problems) -> MappingValue | None:
     """Return the mapping that `text` holds, or None after recording why there is none."""
     template = _GO_TEMPLATE.search(text)

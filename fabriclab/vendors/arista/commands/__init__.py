@@ -1,5 +1,5 @@
 """`fabriclab arista`: all its commands."""
 
-from fabriclab.vendors.arista.commands.options import app
+from fabriclab.vendors.arista.commands.options import app, import_
 
-__all__ = ["app"]
+__all__ = ["app", "import_"]

@@ -5,31 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabriclab.lab.reading.problems import LabError, Place, Problems
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.vendors.common.command_text import Command, decoded
 
-LARGEST_BYTES = 8 * 2**20
 _MOST_PROBLEMS = 50
 _EVERY_SWITCH_HAS = ("hostname", "interface", "qos")
-
-
-@dataclass(frozen=True)
-class Command:
-    """One line, and what is indented below it."""
-
-    line: int
-    words: tuple[str, ...]
-    below: tuple[Command, ...] = ()
-    size: int = 1
-    """Lines, with all that is below."""
-
-    @property
-    def text(self) -> str:
-        """Return the command without its indentation."""
-        return " ".join(self.words)
-
-    def rest(self, *head: str) -> tuple[str, ...] | None:
-        """Return the words after `head`; None for another command."""
-        return self.words[len(head) :] if self.words[: len(head)] == head else None
 
 
 @dataclass(frozen=True)
@@ -60,7 +40,7 @@ def parse_config_text(data: bytes, file: str) -> ConfigText:
     """Return the commands of a file's bytes. Raises LabError if it is no text, or too large."""
     lines = [
         (number, len(line) - len(line.lstrip()), tuple(line.split()))
-        for number, line in enumerate(_text(data, file).splitlines(), 1)
+        for number, line in enumerate(decoded(data, file, "`show running-config`").splitlines(), 1)
     ]
     # `!` parts sections, `!!` is a comment.
     return ConfigText(file, _tree([one for one in lines if one[2] and not one[2][0].startswith("!")]))
@@ -79,24 +59,3 @@ def _tree(lines: Sequence[tuple[int, int, tuple[str, ...]]]) -> tuple[Command, .
             levels.append((indent, []))
         levels[-1][1].append(Command(number, words, tuple(below), 1 + sum(one.size for one in below)))
     return tuple(one for _, level in reversed(levels) for one in reversed(level))
-
-
-def _text(data: bytes, file: str) -> str:
-    problems = Problems()
-    if len(data) > LARGEST_BYTES:
-        problems.add(Place(file), "", f"more than {LARGEST_BYTES >> 20} MiB; a switch's configuration is smaller")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problems.add(
-            Place(file, line),
-            "",
-            f"byte {data[error.start]:#04x} is not UTF-8; give the output of `show running-config` as a text",
-        )
-        text = ""
-    if not problems and not text.strip():
-        problems.add(Place(file, 1), "", "the file is empty; give the output of `show running-config`")
-    if problems:
-        raise LabError(problems.found())
-    return text

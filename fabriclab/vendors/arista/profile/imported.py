@@ -4,18 +4,19 @@ with what the configuration says over it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.switch.port_keys import port_key
 from fabriclab.lab.switch.profile import PROFILE_FORMAT
 from fabriclab.vendors.arista.profile.chip import Chip
-from fabriclab.vendors.arista.profile.config_text import Command, ConfigText
+from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.port_blocks import Maps, PortBlocks
 from fabriclab.vendors.arista.profile.qos import DSCP_TO_TC, TC_TO_GROUP, EosQos, LeftOut, PortQos
 from fabriclab.vendors.arista.profile.read import QosReader
+from fabriclab.vendors.common.command_text import Command
 from fabriclab.vendors.common.port_classes import common_and_own
 from fabriclab.vendors.common.port_settings import Map, PortSettings
 from fabriclab.vendors.common.sourced_values import Block, block_lines, map_text, numbered_lines
@@ -36,17 +37,22 @@ class ImportedQos:
     left_out: tuple[LeftOut, ...]
 
 
-def import_qos(config: ConfigText, chip: Chip, name: str | None = None) -> ImportedQos:
+def import_qos(
+    config: ConfigText, chip: Chip, name: str | None = None, *, only: Collection[str] | None = None
+) -> ImportedQos:
     """Return the profile of a configuration on a chip.
 
-    Raises LabError with all that is wrong. `name`: by default the hostname.
+    Raises LabError with all that is wrong. `name`: by default the hostname. `only`: of these interfaces, as Linux
+    calls them (`eth1`).
     """
     qos = QosReader(config).read()
+    if only is not None:
+        qos = replace(qos, ports={port: one for port, one in qos.ports.items() if lab_interface(port) in only})
     notes: dict[str, None] = {}
     maps = _maps(qos)
     blocks = PortBlocks(config, qos, chip, Maps(maps["tc_to_queue"].values, maps["tc_to_group"].values), notes)
     ports = qos.ports or {_EVERY: PortQos()}
-    settings = {_lab_interface(interface): blocks.settings(port) for interface, port in ports.items()}
+    settings = {lab_interface(interface): blocks.settings(port) for interface, port in ports.items()}
     config.problems.raise_if_any()
     common, classes = common_and_own(settings)
     _note_ports(qos, chip, bool(classes), notes)
@@ -100,7 +106,7 @@ def _note_ports(qos: EosQos, chip: Chip, differ: bool, notes: dict[str, None]) -
         ] = None
 
 
-def _lab_interface(name: str) -> str:
+def lab_interface(name: str) -> str:
     """Return Ethernet1 as eth1 and Ethernet2/5/1 as eth2_5_1."""
     return re.sub(r"^Ethernet", "eth", name).replace("/", "_")
 

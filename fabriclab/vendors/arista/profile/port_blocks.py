@@ -8,8 +8,9 @@ from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.switch.queues import SLOWEST_BPS
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.arista.profile.chip import Chip
-from fabriclab.vendors.arista.profile.config_text import Command, ConfigText
+from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.qos import EosQos, PortQos, RandomDetect, Rate, TxQueue, Watchdog
+from fabriclab.vendors.common.command_text import Command
 from fabriclab.vendors.common.port_settings import PortSettings
 from fabriclab.vendors.common.sourced_values import Block, Figure
 

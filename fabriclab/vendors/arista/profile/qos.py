@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.vendors.arista.profile.config_text import Command
+from fabriclab.vendors.common.command_text import Command
 
 DSCP_TO_TC = tuple({0: 1, 1: 0}.get(dscp // 8, dscp // 8) for dscp in range(64))
 """The map that all platforms have by default: DSCP 0 to 7 are of traffic class 1, 8 to 15 of class 0."""

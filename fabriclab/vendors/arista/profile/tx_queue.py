@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.vendors.arista.profile.config_text import Command, ConfigText
+from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.left_out import Ledger
 from fabriclab.vendors.arista.profile.qos import RandomDetect, Rate, TxQueue
+from fabriclab.vendors.common.command_text import Command
 
 UNITS = ("segments", "bytes", "kbytes", "mbytes", "microseconds", "milliseconds")
 _PROBABILITY = {"ecn": "max-mark-probability", "drop": "drop-probability"}

@@ -1,10 +1,10 @@
 """`fabriclab sonic`: all its commands."""
 
 from fabriclab.vendors.sonic.commands.check_options import check
-from fabriclab.vendors.sonic.commands.options import app
+from fabriclab.vendors.sonic.commands.options import app, import_
 from fabriclab.vendors.sonic.commands.oracle_options import oracle
 
 app.command("check")(check)
 app.command("oracle")(oracle)
 
-__all__ = ["app"]
+__all__ = ["app", "import_"]

@@ -1,0 +1,12 @@
+"""The commands whose options lie in modules of their own, in the order of `fabriclab --help`."""
+
+from __future__ import annotations
+
+from fabriclab.cli.commands import compare_options, doctor_options, exchange_options, figures_options, schema_options
+from fabriclab.cli.commands.live import change_options, look_options
+from fabriclab.cli.commands.live import options as live
+
+MORE = (
+    *(doctor_options, compare_options, exchange_options, figures_options, schema_options),
+    *(live, change_options, look_options),
+)

@@ -1,0 +1,42 @@
+"""What a node says that hints at its role, where no label does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fabriclab.lab.reading.document import ScalarValue, SequenceValue
+from fabriclab.lab.reading.section import Section
+
+
+class RoleHints(NamedTuple):
+    """Image, binds and commands of a node."""
+
+    image: str = ""
+    binds: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+NO_HINTS = RoleHints()
+
+
+def read_hints(layers: Sequence[Section]) -> RoleHints:
+    """Return image, binds and commands of the nearest layer that has them."""
+    (image, *_), binds, commands = (_texts(layers, key) for key in ("image", "binds", "exec"))
+    return RoleHints(image, binds, commands)
+
+
+def binds_one_of(layers: Sequence[Section], paths: Sequence[str]) -> bool:
+    """Return whether the nearest layer with binds binds one of these paths."""
+    return any(bind.partition(":")[2].partition(":")[0] in paths for bind in _texts(layers, "binds"))
+
+
+def _texts(layers: Sequence[Section], key: str) -> tuple[str, ...]:
+    """Return the texts of the nearest layer that has a key; an empty one without any."""
+    for layer in layers:
+        value = layer.get(key)
+        if isinstance(value, ScalarValue) and not value.is_null:
+            return (value.text,)
+        if isinstance(value, SequenceValue) and value.items:
+            return tuple(item.text for item in value.items if isinstance(item, ScalarValue)) or ("",)
+    return ("",)

@@ -1,0 +1,1 @@
+"""Cumulus Linux: what of NVUE's or ifupdown2's configuration acts where FRR stands in for the switch."""

@@ -1,0 +1,5 @@
+"""`fabriclab import frr`."""
+
+from fabriclab.vendors.frr.commands.options import import_
+
+__all__ = ["import_"]

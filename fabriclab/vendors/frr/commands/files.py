@@ -1,0 +1,108 @@
+"""What `fabriclab import frr` does: configurations in, a lab out, tried before anything is written."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fabriclab.cli.host.failure import BadInputError, say
+from fabriclab.files import write_files
+from fabriclab.formats.plan import Plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Mistake
+from fabriclab.resolve import resolve_plan
+from fabriclab.units import UnitError, format_duration, format_rate, parse_duration, parse_rate
+from fabriclab.vendors.frr.lab import ImportedNetwork, import_network
+
+_DEFAULT_NAME = "network"
+
+
+def import_lab(
+    paths: Sequence[Path],
+    name: str | None,
+    out: Path | None,
+    links: Sequence[Path],
+    rate: str,
+    delay: str,
+    force: bool,
+) -> None:
+    """Write the lab of routers' configurations; say what is in it, and what `fabriclab check` finds doubtful."""
+    if name is not None and topology.NAME.fullmatch(name) is None:
+        raise BadInputError(f"--name {name!r}: is no name; write letters, digits, '-' and '_', at most 63")
+    for path in paths:
+        if not path.exists():
+            raise BadInputError(f"{path}: no such file or directory")
+    directory = out or Path(name or _named(paths[0]))
+    network = import_network(paths, name or _named(directory), links, *_link(rate, delay))
+    plan = _tried(network, directory)
+    write_files({directory / file: data for file, data in network.files.items()}, force=force)
+    for line in _summary(network, directory):
+        say(line)
+    for warning in plan.warnings:
+        say(f"warning: {warning}")
+
+
+def _named(path: Path) -> str:
+    """Return the name of a lab that is called as a directory is."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", path.resolve().name).strip("-_")[:50] or _DEFAULT_NAME
+
+
+def _link(rate: str, delay: str) -> tuple[str, str]:
+    try:
+        rate = format_rate(parse_rate(rate))
+    except UnitError as error:
+        raise BadInputError(f"--rate: {error}") from error
+    try:
+        return rate, format_duration(parse_duration(delay))
+    except UnitError as error:
+        raise BadInputError(f"--delay: {error}") from error
+
+
+def _tried(network: ImportedNetwork, directory: Path) -> Plan:
+    """Return the lab's plan. Raises LabError with the names of the files that were given."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for file, data in network.files.items():
+            (Path(scratch) / file).write_bytes(data)
+        names = {str(Path(scratch) / file): network.sources.get(file, str(directory / file)) for file in network.files}
+        try:
+            return resolve_plan(parse_lab(Path(scratch)), {})
+        except LabError as error:
+            raise LabError(_renamed(problem, names) for problem in error.mistakes) from error
+
+
+def _renamed(problem: Mistake, names: Mapping[str, str]) -> Mistake:
+    message = problem.message
+    for copy, given in names.items():
+        message = message.replace(copy, given)
+    return Mistake(names.get(problem.file, problem.file), problem.line, problem.key, problem.value, message)
+
+
+def _summary(network: ImportedNetwork, directory: Path) -> Iterator[str]:
+    hosts = len({host.name for host in network.hosts})
+    yield (
+        f"{directory}: {_count(len(network.routers), 'router')}, {_count(len(network.links), 'link')} between them, "
+        f"{_count(hosts, 'host')}"
+    )
+    ways = Counter(_way(link.found_by) for link in network.links)
+    if ways:
+        found = ", ".join(f"{way} ({count})" for way, count in ways.items())
+        yield f"  links found by {found}; {topology.FILE_NAME} says it of each"
+    for segment in network.segments:
+        yield f"  {segment.network}: a bridge, as {len(segment.ends)} routers are in it"
+    if network.notes:
+        yield "to know:"
+    yield from (f"  {note}" for note in network.notes)
+    if network.kept:
+        yield f"kept as it is, and not looked at: {', '.join(network.kept)}"
+
+
+def _way(found_by: str) -> str:
+    return "networks" if "/" in found_by else found_by
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

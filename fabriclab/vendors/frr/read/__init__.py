@@ -1,0 +1,5 @@
+"""Reading FRR's configurations."""
+
+from fabriclab.vendors.frr.read.read import read_frr
+
+__all__ = ["read_frr"]
