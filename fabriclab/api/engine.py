@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.compile import needed_packages
+from fabriclab.compile import needed_layers
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
-from fabriclab.engine.layers import with_packages
+from fabriclab.engine.layers import with_layers
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
@@ -42,7 +42,7 @@ def fit_machine(plans: Sequence[Plan]) -> Artefacts:
     check_kernel(artefacts, plans)
     if any(plan.bgp is not None or plan.configured is not None for plan in plans):
         artefacts = with_routing(artefacts)
-    return with_packages(artefacts, map(needed_packages, plans))
+    return with_layers(artefacts, map(needed_layers, plans))
 
 
 def fit_live(name: EngineName, lab: Lab, plan: Plan) -> MadeFrom:

@@ -12,14 +12,13 @@ from fabriclab.compile.machine import (
 )
 from fabriclab.compile.names import NAMES_FILE, compile_names
 from fabriclab.compile.node import NodeFiles, compile_node
-from fabriclab.compile.programs import LAYER_OF_PACKAGES, needed_packages, program_nodes
+from fabriclab.compile.programs import needed_layers, program_nodes
 from fabriclab.compile.real_time import stall_ns
 from fabriclab.compile.sampler import compile_sampler
 from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.workload import TraceError, trace_text
 
 __all__ = [
-    "LAYER_OF_PACKAGES",
     "NAMES_FILE",
     "NodeFiles",
     "TraceError",
@@ -31,7 +30,7 @@ __all__ = [
     "compile_sampler",
     "compiled_flows",
     "machine_memory_bytes",
-    "needed_packages",
+    "needed_layers",
     "program_nodes",
     "shortfalls",
     "stall_ns",

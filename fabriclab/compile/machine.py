@@ -16,9 +16,8 @@ from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
 from fabriclab.compile.programs import (
-    LAYER_OF_PACKAGES,
     compile_programs,
-    needed_packages,
+    needed_layers,
     program_nodes,
     programs_memory_bytes,
 )
@@ -127,7 +126,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
 
 def _layers(plan: Plan) -> dict[str, list[str]]:
     """Return the layers of each node that has some."""
-    return {node: [LAYER_OF_PACKAGES] for node in program_nodes(plan)} if needed_packages(plan) else {}
+    return dict.fromkeys(program_nodes(plan), layers) if (layers := list(needed_layers(plan))) else {}
 
 
 def _node(node: Node, layers: list[str], *, stock: bool) -> JobNode:

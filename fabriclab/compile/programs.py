@@ -10,13 +10,15 @@ from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
 
 _RENDEZVOUS = "/run/fabriclab/rendezvous"
-LAYER_OF_PACKAGES = "packages"
-"""What the job calls the layer of the Debian packages that a plan needs."""
 
 
-def needed_packages(plan: Plan) -> tuple[str, ...]:
-    """Return the Debian packages that a plan's programs need beside the root file system's, sorted."""
-    return tuple(sorted({package for traffic in plan.traffic for package in traffic.needed_packages()}))
+def needed_layers(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return what a plan's programs need beside the root file system: by each layer's name in the job, the first on
+    top, what is in it, sorted. `jars` has Java archives, `packages` Debian packages."""
+    jars = {jar for traffic in plan.traffic for jar in traffic.needed_jars()}
+    packages = {package for traffic in plan.traffic for package in traffic.needed_packages()}
+    every = {"jars": tuple(sorted(jars)), "packages": tuple(sorted(packages))}
+    return {name: items for name, items in every.items() if items}
 
 
 def program_nodes(plan: Plan) -> set[str]:

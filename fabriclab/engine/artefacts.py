@@ -38,7 +38,7 @@ class Artefacts:
     rootfs: Path
     tools: Path
     layers: Mapping[tuple[str, ...], Path] = field(default_factory=dict)
-    """Layers over the root file system (`fabriclab.engine.layers`), by the Debian packages that were asked for."""
+    """Layers over the root file system (`fabriclab.engine.layers`), by their kind and what was asked for."""
 
     def hashes(self) -> dict[str, str]:
         """Return the hash of what each artefact was made from, by its name."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,38 +14,51 @@ from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.files import reason
 from fabriclab.shipped import shipped
 
-SCRIPT = shipped("images/machine/layer.sh")
+SCRIPTS = {"packages": shipped("images/machine/layer.sh"), "jars": shipped("images/machine/jars.sh")}
+"""What makes a layer of each kind: of Debian packages, of Java archives."""
 _LINES_SHOWN = 12
+_MOST_NAMED = 6
 
 
-def with_packages(artefacts: Artefacts, wanted: Iterable[tuple[str, ...]]) -> Artefacts:
-    """Return artefacts with a layer for each of the sets of Debian packages; what is missing is built, which is said
+def with_layers(artefacts: Artefacts, wanted: Iterable[Mapping[str, tuple[str, ...]]]) -> Artefacts:
+    """Return artefacts with a layer for each of what plans need, by its kind; what is missing is built, which is said
     on standard error. Raises EngineError that says why one can't be built."""
     layers = dict(artefacts.layers)
-    for packages in dict.fromkeys(wanted):
-        if packages and packages not in layers:
-            layers[packages] = find_layer(artefacts.rootfs, packages) or build_layer(artefacts.rootfs, packages)
+    for kind, items in dict.fromkeys(pair for layer in wanted for pair in layer.items()):
+        if (kind, *items) not in layers:
+            layers[kind, *items] = find_layer(artefacts.rootfs, kind, items) or build_layer(
+                artefacts.rootfs, kind, items
+            )
     return replace(artefacts, layers=layers)
 
 
-def find_layer(rootfs: Path, packages: Sequence[str]) -> Path | None:
+def _argv(action: str, rootfs: Path, kind: str, items: Sequence[str]) -> list[str]:
+    # Archives of Java's lie over any root file system; which packages are missing hangs on it.
+    return [str(SCRIPTS[kind]), action, *([str(rootfs)] if kind == "packages" else []), *items]
+
+
+def _named(items: Sequence[str]) -> str:
+    shown = [item.partition("=")[0] for item in items[:_MOST_NAMED]]
+    return ", ".join(shown) + (f" and {len(items) - _MOST_NAMED} more" if len(items) > _MOST_NAMED else "")
+
+
+def find_layer(rootfs: Path, kind: str, items: Sequence[str]) -> Path | None:
     """Return the directory of a layer that is built, None where it is not. Raises EngineError where nobody can tell."""
     try:
-        argv = [str(SCRIPT), "where", str(rootfs), *packages]
+        argv = _argv("where", rootfs, kind, items)
         found = subprocess.run(argv, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise EngineError(f"where the layer of {', '.join(packages)} is can't be told: {_said(error)}") from error
+        raise EngineError(f"where the layer of {_named(items)} is can't be told: {_said(error)}") from error
     path = found.stdout.strip()
     return Path(path) if path else None
 
 
-def build_layer(rootfs: Path, packages: Sequence[str], say: Callable[[str], object] | None = None) -> Path:
-    """Build a layer and return its directory; `say` gets the lines that the build has to say.
+def build_layer(rootfs: Path, kind: str, items: Sequence[str]) -> Path:
+    """Build a layer and return its directory; what the build has to say goes to standard error.
 
-    Raises EngineError with the last of them.
+    Raises EngineError with the last lines of it.
     """
-    say = say or (lambda line: print(line, file=sys.stderr, flush=True))
-    argv = [str(SCRIPT), "build", str(rootfs), *packages]
+    argv = _argv("build", rootfs, kind, items)
     tail: deque[str] = deque(maxlen=_LINES_SHOWN)
     try:
         pipe = subprocess.PIPE
@@ -54,13 +67,13 @@ def build_layer(rootfs: Path, packages: Sequence[str], say: Callable[[str], obje
             for line in build.stderr:
                 tail.append(line.rstrip())
                 if line.startswith(_TOLD):
-                    say(line.rstrip().removeprefix(_TOLD))
+                    print(line.rstrip().removeprefix(_TOLD), file=sys.stderr, flush=True)
             path = build.stdout.read().strip()
     except OSError as error:
-        raise EngineError(f"the layer of {', '.join(packages)} can't be built: {SCRIPT}: {reason(error)}") from error
+        raise EngineError(f"the layer of {_named(items)} can't be built: {argv[0]}: {reason(error)}") from error
     if build.returncode != 0:
         lines = "\n".join(line.removeprefix(_TOLD) for line in tail if line)
-        raise EngineError(f"the layer of {', '.join(packages)} can't be built:\n{lines}")
+        raise EngineError(f"the layer of {_named(items)} can't be built:\n{lines}")
     return Path(path)
 
 

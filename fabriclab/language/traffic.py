@@ -214,6 +214,14 @@ _EVERY: tuple[Key, ...] = (
         (("redis-server", "redis-tools"),),
     ),
     Key(
+        "jars",
+        Text("a file's name"),
+        "A file in the lab's directory that lists Java archives, a line each: `GROUP:ARTIFACT:VERSION[:CLASSIFIER]` "
+        "and the SHA-256. Maven fetches them; they lie in `/opt/jars` of all nodes with programs.",
+        words("none"),
+        ("hadoop.txt",),
+    ),
+    Key(
         "after",
         Several(Text("a program", AFTER), "a list of `NAME` and `NAME:PORT`"),
         "What it waits for: that another program has ended as it should, or that its node listens on a TCP port.",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.compile import LAYER_OF_PACKAGES, compile_node, machine_memory_bytes, needed_packages, shortfalls
+from fabriclab.compile import compile_node, machine_memory_bytes, needed_layers, program_nodes, shortfalls
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay, run_containers
 from fabriclab.engine.containers.preflight import check_host
@@ -23,6 +23,9 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import MODULES, TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
+
+PROGRAMS_STALL_S = 900.0
+"""Programs of the lab's own may compute for long at one instant, of which no event tells: the start of ten JVMs."""
 
 MadeFrom = Artefacts | ContainerLab
 """The virtual machine's artefacts, or the images and tools of containers."""
@@ -83,8 +86,7 @@ def keep_modules(plan: Plan, made_from: MadeFrom, lab_directory: Path, directory
 
 def layers_of(plan: Plan, artefacts: Artefacts) -> dict[str, Path]:
     """Return the root directories of the layers that a plan's job names, by the names there."""
-    packages = needed_packages(plan)
-    return {LAYER_OF_PACKAGES: artefacts.layers[packages] / "root"} if packages else {}
+    return {name: artefacts.layers[name, *items] / "root" for name, items in needed_layers(plan).items()}
 
 
 def execute(
@@ -108,5 +110,7 @@ def execute(
         end = live if isinstance(live, socket.socket) else None
         own = {algorithm.module: algorithm.file for algorithm in plan.algorithms}
         layers = layers_of(plan, made_from)
+        if program_nodes(plan):
+            stall_s = max(stall_s, PROGRAMS_STALL_S)
         machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end)
         return run_machine(machine, on_event, interrupt)

@@ -360,7 +360,8 @@ stop: 20 ms, deadline: 20 ms}
 deadline: 20 ms, dscp: ef}
   job: {kind: shuffle, mappers: [a, b], reducers: [c], size: 1 MB, replicas: 2}
   perf: {kind: iperf3, senders: [b], receiver: c, stop: 1 s}
-  serve: {kind: program, node: a, argv: [nc, -l, '80'], serves: true, packages: [netcat-openbsd], memory: 10 MB}
+  serve: {kind: program, node: a, argv: [nc, -l, '80'], serves: true, packages: [netcat-openbsd], \
+memory: 10 MB}
   fetch: {kind: program, node: b, argv: nc a 80, after: ['serve:80'], status: 1, environment: {A: b}, output: c.txt, \
 start: 1 ms, stop: 1 s}
   sru: {kind: rounds, senders: 2, receiver: c, size: 64 KB, rounds: 2, connection: kept}

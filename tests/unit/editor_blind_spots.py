@@ -20,7 +20,7 @@ BLIND_SPOTS: Mapping[str, str] = {
     """,
     "it does not know the names that the topology, other sections and files have": """
         check-where event-unknown-node event-unknown-port group-in-hosts group-rack group-unknown matrix-axis
-        program-after
+        program-after program-jars
         matrix-variant pairs-hot-spot-no-receiver pause-storm-host probe-pcap-ports
         probe-switches-port size-distribution-file-missing size-distribution-outside size-distribution-unknown
         switch-as-receiver

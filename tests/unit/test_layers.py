@@ -35,35 +35,36 @@ def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
     script = tmp_path / "layer.sh"
     script.write_text(SCRIPT)
     script.chmod(0o755)
-    monkeypatch.setattr(layers, "SCRIPT", script)
+    monkeypatch.setitem(layers.SCRIPTS, "packages", script)
     (tmp_path / "rootfs" / "root").mkdir(parents=True)
     return Artefacts(tmp_path / "kernel" / "linux", tmp_path / "rootfs" / "root", tmp_path / "tools")
 
 
 PACKAGES = ("common", "server-package")
+WANTED = {"packages": PACKAGES}
 
 
 def test_one_is_built_once_and_people_are_told(artefacts: Artefacts, capsys: pytest.CaptureFixture[str]) -> None:
-    built = layers.with_packages(artefacts, [(), PACKAGES, PACKAGES])
-    assert list(built.layers) == [PACKAGES]
+    built = layers.with_layers(artefacts, [{}, WANTED, WANTED])
+    assert list(built.layers) == [("packages", *PACKAGES)]
     assert capsys.readouterr().err == "unpacking common server-package\n"
-    assert layers.with_packages(artefacts, [PACKAGES]).layers == built.layers
+    assert layers.with_layers(artefacts, [WANTED]).layers == built.layers
     assert capsys.readouterr().err == ""
-    assert layers.with_packages(artefacts, [()]).layers == {}
+    assert layers.with_layers(artefacts, [{}]).layers == {}
 
 
 def test_why_one_cannot_be_built_is_told(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EngineError, match=r"(?s)layer of broken can't be built:.*Unable to locate package broken"):
-        layers.with_packages(artefacts, [("broken",)])
-    monkeypatch.setattr(layers, "SCRIPT", artefacts.rootfs / "no-such-script")
+        layers.with_layers(artefacts, [{"packages": ("broken",)}])
+    monkeypatch.setitem(layers.SCRIPTS, "packages", artefacts.rootfs / "no-such-script")
     with pytest.raises(EngineError, match="can't be told"):
-        layers.with_packages(artefacts, [PACKAGES])
+        layers.with_layers(artefacts, [WANTED])
     with pytest.raises(EngineError, match="can't be built"):
-        layers.build_layer(artefacts.rootfs, PACKAGES)
+        layers.build_layer(artefacts.rootfs, "packages", PACKAGES)
 
 
 def test_a_machine_is_started_with_the_layers_of_its_plan(artefacts: Artefacts, tmp_path: Path) -> None:
-    built = layers.with_packages(artefacts, [PACKAGES])
+    built = layers.with_layers(artefacts, [WANTED])
     (tmp_path / "private").mkdir()
     machine = Machine(built, tmp_path / "run", 1, 1 << 30, None, layers=layers_of(plan(), built))
     command = " ".join(machine_argv(machine, tmp_path / "private"))
@@ -75,7 +76,24 @@ def test_a_machine_is_started_with_the_layers_of_its_plan(artefacts: Artefacts, 
     assert layers_of(star(3), built) == {} and CLIENT.packages == ("common",)
 
 
+def test_archives_of_java_lie_over_any_root_file_system(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = f"org.example:tool:1.0={'0' * 64}"
+    script = artefacts.rootfs.parent / "jars.sh"
+    script.write_text(
+        f"#!/bin/sh\n[ $1 = where ] || {{ mkdir -p {script.parent}/jars; echo {script.parent}/jars $2; }}\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setitem(layers.SCRIPTS, "jars", script)
+    built = layers.with_layers(artefacts, [{"jars": (jar,)}])
+    assert built.layers == {("jars", jar): Path(f"{script.parent}/jars {jar}")}
+    monkeypatch.setitem(layers.SCRIPTS, "jars", script.parent / "none")
+    with pytest.raises(
+        EngineError, match=r"the layer of org.example:tool:1.0, a, b, c, d, e and 1 more can't be built"
+    ):
+        layers.build_layer(artefacts.rootfs, "jars", (jar, *"abcdef"))
+
+
 def test_the_manifest_has_its_versions(artefacts: Artefacts) -> None:
-    manifest = new_manifest(plan(), layers.with_packages(artefacts, [PACKAGES]), (), {})
+    manifest = new_manifest(plan(), layers.with_layers(artefacts, [WANTED]), (), {})
     assert manifest.versions["layer-packages"] == ["common_1_all", "server-package_2_amd64"]
     assert manifest.artefacts["layer-packages"] == "layer"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from synthetic_run import program_run
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.compile import compile_job, compiled_flows, machine_memory_bytes, needed_packages
+from fabriclab.compile import compile_job, compiled_flows, machine_memory_bytes, needed_layers
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Plan
@@ -20,7 +21,7 @@ from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic
 from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.command import read_argv
+from fabriclab.lab.traffic.command import read_argv, read_jars
 from fabriclab.live.traffic import traffic_named
 from fabriclab.report.headline import finding_of_run
 from fabriclab.report.tables.points import key_figures
@@ -80,7 +81,7 @@ def test_nodes_with_programs_have_a_layer_of_all_packages_names_and_counters() -
     job = compile_job(plan())
     layers = {node["name"]: node.get("layers") for node in job["nodes"]}
     assert layers == {"h1": ["packages"], "h2": ["packages"], "h3": None, "s1": ["packages"]}
-    assert needed_packages(plan()) == ("common", "server-package")
+    assert needed_layers(plan()) == {"packages": ("common", "server-package")}
     collected = {program["name"] for program in job["collect"]}
     assert {"nstat@h1", "nstat@h2"} <= collected and "nstat@h3" not in collected
 
@@ -105,6 +106,28 @@ def test_a_command_is_divided_as_a_shell_would_and_a_list_is_kept() -> None:
     assert read("argv: redis-server --save '' \"a b\"") == ("redis-server", "--save", "", "a b")
     assert read("argv: [sh, -c, ' x ', 1, '']") == ("sh", "-c", " x ", "1", "")
     assert read("argv: [sh, [x]]") is None and read("argv: ''") is None and read('argv: ["a\\0b"]') is None
+
+
+def test_a_list_of_java_archives_is_read(tmp_path: Path) -> None:
+    """Each mistake names the list's line."""
+    good = f"# a tool\norg.example:tool:1.0 {'0' * 64}\norg.example:tool:1.0:tests  {'1' * 64}  # its tests\n"
+
+    def read(text: str) -> tuple[tuple[str, ...], list[str]]:
+        (tmp_path / "list.txt").write_text(text)
+        problems = Problems()
+        document = parse_document("jars: list.txt", "experiment.yml", problems)
+        assert document is not None
+        return read_jars(Section(document, "", problems, ("jars",)), tmp_path), [
+            one.message for one in problems.found()
+        ]
+
+    expected = (f"org.example:tool:1.0={'0' * 64}", f"org.example:tool:1.0:tests={'1' * 64}")
+    assert read(good) == (expected, [])
+    (message,) = read(good + "org.example:tool\n")[1]
+    assert message.startswith("list.txt:4: 'org.example:tool' names no Java archive; write GROUP:ARTIFACT:VERSION")
+    assert read("") == ((), ["'list.txt' is empty; it lists Java archives, one a line"])
+    job = compile_job(star(3, traffic=(dataclasses.replace(SERVER, jars=expected),)))
+    assert {node["name"]: node.get("layers") for node in job["nodes"]}["h1"] == ["jars", "packages"]
 
 
 def test_one_starts_with_its_lab_only() -> None:

@@ -9,9 +9,9 @@ import pytest
 from sample_plans import star
 from vm import Vm
 
-from fabriclab.compile import needed_packages
+from fabriclab.compile import needed_layers
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.layers import with_packages
+from fabriclab.engine.layers import with_layers
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic
 
@@ -108,7 +108,7 @@ def test_a_layer_of_packages_is_over_the_nodes_that_have_programs(vm: Vm) -> Non
     )
     plan = two_hosts(server, client)
     try:
-        artefacts = with_packages(vm.artefacts, [needed_packages(plan)])
+        artefacts = with_layers(vm.artefacts, [needed_layers(plan)])
     except EngineError as error:
         pytest.skip(str(error))  # no archive of Debian's is reached
     assert Vm(artefacts, vm.directory).run(plan).status == "complete"

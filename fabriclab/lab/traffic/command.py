@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic, Traffic
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic.scope import complain_unreadable
 
 LARGEST_STATUS = 255
 SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES = 1 << 20, 1 << 36
@@ -19,7 +22,10 @@ PACKAGE = r"[a-z0-9][a-z0-9+.-]+"
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 AFTER = r"[A-Za-z0-9_-]+(?::[0-9]{1,5})?"
 OUTPUT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
+JAR = r"[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)? [0-9a-f]{64}"
+"""Maven's coordinates, and a checksum."""
 _LARGEST_PORT = 65535
+_LARGEST_LIST_BYTES = 1 << 20
 
 
 def read_node(section: Section, names: Names) -> str | None:
@@ -132,6 +138,32 @@ def read_packages(section: Section) -> tuple[str, ...]:
             word.complain(section.problems, message)
         else:
             found.append(word.value)
+    return tuple(dict.fromkeys(found))
+
+
+def read_jars(section: Section, directory: Path) -> tuple[str, ...]:
+    """Return the Java archives that a file of the lab's directory lists."""
+    file = section.scalar("jars", "a file's name")
+    if file is None:
+        return ()
+    try:
+        text = read_lab_file(directory, file.value, _LARGEST_LIST_BYTES).decode(errors="replace")
+    except UnreadableError as error:
+        complain_unreadable(file, section, directory, error, "*.txt")
+        return ()
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        if words and re.fullmatch(JAR, " ".join(words)) is None:
+            right = "write GROUP:ARTIFACT:VERSION, a blank and the SHA-256 of the archive"
+            file.complain(
+                section.problems, f"{file.value}:{number}: {shown(line.strip())} names no Java archive; {right}"
+            )
+            break
+        if words:
+            found.append("=".join(words))
+    if not found and text.strip() == "":
+        file.complain(section.problems, f"{shown(file.value)} is empty; it lists Java archives, one a line")
     return tuple(dict.fromkeys(found))
 
 

@@ -17,6 +17,7 @@ from fabriclab.lab.traffic.command import (
     read_after,
     read_argv,
     read_environment,
+    read_jars,
     read_node,
     read_output,
     read_packages,
@@ -37,7 +38,7 @@ class Program(Kind[ProgramTraffic]):
     """A program that runs on a node."""
 
     keys = (
-        *("kind", "node", "argv", "packages", "start", "stop", "after", "serves", "status", "environment"),
+        *("kind", "node", "argv", "packages", "jars", "start", "stop", "after", "serves", "status", "environment"),
         *("output", "memory"),
     )
 
@@ -57,6 +58,7 @@ class Program(Kind[ProgramTraffic]):
         memory = section.size("memory", SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES)
         after, environment = read_after(section), read_environment(section)
         output, packages = read_output(section), read_packages(section)
+        jars = read_jars(section, scope.directory)
         if node is None or argv is None:
             return None
         return ProgramTraffic(
@@ -71,6 +73,7 @@ class Program(Kind[ProgramTraffic]):
             output=output,
             serves=serves,
             packages=packages,
+            jars=jars,
             memory_bytes=value_or(memory, defaults.PROGRAM_MEMORY_BYTES),
         )
 
@@ -93,6 +96,8 @@ class Program(Kind[ProgramTraffic]):
         yield start + until + (", for as long as the others run" if traffic.serves and not until else "")
         if traffic.packages:
             yield f"of Debian's {', '.join(traffic.packages)}"
+        if traffic.jars:
+            yield f"with {len(traffic.jars)} Java archives"
 
 
 KIND = Program()

@@ -42,6 +42,8 @@ class ProgramTraffic(TrafficRecord):
     """Nobody waits for its end: it gets SIGTERM when all other traffic is complete."""
     packages: tuple[str, ...] = ()
     """Debian packages that its node needs for it."""
+    jars: tuple[str, ...] = ()
+    """Java archives that its node needs for it, each `GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256`."""
     memory_bytes: int
     """So much of the machine's memory is there for it."""
 
@@ -65,3 +67,7 @@ class ProgramTraffic(TrafficRecord):
     def needed_packages(self) -> frozenset[str]:
         """Return its packages."""
         return frozenset(self.packages)
+
+    def needed_jars(self) -> frozenset[str]:
+        """Return its archives."""
+        return frozenset(self.jars)

@@ -122,6 +122,10 @@ class TrafficRecord(Record):
         """Return the Debian packages, beside those of the root file system, that those nodes need."""
         return frozenset()
 
+    def needed_jars(self) -> frozenset[str]:
+        """Return the Java archives that those nodes need, each `GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256`."""
+        return frozenset()
+
     def long_flows(self) -> Counter[str]:
         """Return how many long flows our replay sends of each host: all may run at once."""
         return Counter()
