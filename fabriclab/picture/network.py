@@ -91,7 +91,7 @@ def network_of_plan(plan: Plan) -> Network:
     """Return the network of a plan; the tier of no node is known."""
     vertices, halves = [], {}
     for node in plan.nodes:
-        addresses = tuple(f"{port.interface} {port.address or ''}".strip() for port in node.ports)
+        addresses = tuple(" ".join([port.interface, *filter(None, (port.address, port.ipv6))]) for port in node.ports)
         vertices.append(Vertex(node.name, node.role == "host", None, addresses))
         for port in node.ports:
             halves[f"{node.name}:{port.interface}"] = port

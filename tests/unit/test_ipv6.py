@@ -18,6 +18,7 @@ from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.traffic import Carrier
 from fabriclab.lab import LabError, parse_lab
+from fabriclab.picture.network import network_of_plan
 from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.addressing import IPV6
 from fabriclab.topologies.ipv6 import LINKS
@@ -247,3 +248,10 @@ def test_a_generated_fabric_has_ipv6_beside_ipv4(tmp_path: Path, shape: str) -> 
 def test_a_generated_fabric_of_narrow_links_has_no_ipv6() -> None:
     result = CliRunner().invoke(app, ["generate", "star", "--mtu", "1000", "--ipv6"])
     assert result.exit_code == 2 and "--mtu 1000: a link with IPv6 takes 1280 bytes at least" in result.output
+
+
+def test_a_picture_has_the_addresses_of_both_families(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, TWO_HOSTS, DUAL)
+    port = plan.node("h1").ports[0]
+    (h1,) = (vertex for vertex in network_of_plan(plan).vertices if vertex.name == "h1")
+    assert h1.details == (f"eth1 {port.address} {port.ipv6}",)

@@ -23,11 +23,11 @@ def _channel_line(node: Node, channel: PortChannel) -> str:
     lines = f"{len(ports)} x {format_rate(ports[0].rate_bps)} ({', '.join(channel.members)})"
     return (
         f"{node.name} {channel.name}: {lines} to {ports[0].peer_node} {channel.peer_interface}, "
-        f"{channel.address or 'of a VLAN'}"
+        f"{channel.address or channel.ipv6 or 'of a VLAN'}"
     )
 
 
 def _vlan_line(node: Node, vlan: Vlan, plan: Plan) -> str:
     (own,) = (interface for interface in interfaces(node) if interface.name == vlan.name)
     hosts = [f"{neighbour.node.name} {neighbour.interface.ip}" for neighbour in neighbours(node, own, plan.by_name())]
-    return f"{node.name} {vlan.name}: {vlan.address}, members {', '.join(vlan.members)}; hosts {', '.join(hosts)}"
+    return f"{node.name} {vlan.name}: {own.address}, members {', '.join(vlan.members)}; hosts {', '.join(hosts)}"
