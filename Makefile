@@ -7,6 +7,7 @@ PYTHON ?= python3
 CASES ?= 20000
 SONIC_CONFIGS ?= $(sort $(wildcard tests/golden/sonic/*.json))
 SEED ?= 1
+CONTAINERLAB ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PARTS := kernel rootfs small-rootfs tools
@@ -17,7 +18,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check sonic-oracle bench figures clean
+.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz check sonic-oracle bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -90,6 +91,13 @@ test-rust:
 test-kernel: deps venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
 	@KERNEL_DEBUG=1 images/machine/build kernel
 	@KERNEL_DEBUG=1 $(BIN)/pytest -n0 tests/kernel
+
+# Cases that differ by more than they may fail; what was measured stays in runs/containers.
+test-containers: venv machine page ## the container engine on a stock kernel, in QEMU: CONTAINERLAB=PATH (images/guest/README.md; an hour)
+	@WANT_GUEST=1 .ci/deps
+	@CONTAINERLAB="$(CONTAINERLAB)" images/guest/run --out runs/containers images/guest/tests
+	@$(BIN)/python tests/containers/side_by_side.py run vm runs/containers
+	@$(BIN)/python tests/containers/side_by_side.py compare runs/containers
 
 fuzz: venv ## mutants of every lab's files and of importers' inputs: CASES=20000, SEED=1 (files of findings: runs/fuzz)
 	@$(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz

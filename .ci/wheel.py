@@ -25,7 +25,7 @@ import page
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMAT = "fabriclab-machine-1"
-CRATES = ("fabriclab-init", "replay", "sampler")
+CRATES = ("fabriclab-init", "replay", "sampler", "gauge")
 """Those of which the tools are built; their dependencies are linked in."""
 
 

@@ -21,6 +21,7 @@ from fabriclab.engine.artefacts import (
 )
 from fabriclab.engine.containers.docker import image_identity
 from fabriclab.engine.containers.preflight import general_problems
+from fabriclab.engine.containers.tcp_table import large_table
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
@@ -120,6 +121,9 @@ def _containers() -> Iterator[HostFinding]:
         yield HostFinding(
             _CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs"
         )
+        if slow := large_table():
+            state, _, cure = slow.partition(": ")
+            yield HostFinding(_CONTAINERS, state, cure, needed=False)
 
 
 def _memory() -> HostFinding:

@@ -13,7 +13,7 @@ from fabriclab.compile.machine import (
 from fabriclab.compile.names import NAMES_FILE, compile_names
 from fabriclab.compile.node import NodeFiles, compile_node
 from fabriclab.compile.programs import needed_layers, program_nodes
-from fabriclab.compile.real_time import stall_ns
+from fabriclab.compile.real_time import compile_real_time
 from fabriclab.compile.sampler import compile_sampler
 from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.workload import TraceError, trace_text
@@ -27,12 +27,12 @@ __all__ = [
     "compile_machine_sysctl",
     "compile_names",
     "compile_node",
+    "compile_real_time",
     "compile_sampler",
     "compiled_flows",
     "machine_memory_bytes",
     "needed_layers",
     "program_nodes",
     "shortfalls",
-    "stall_ns",
     "trace_text",
 ]

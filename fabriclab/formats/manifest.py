@@ -70,6 +70,12 @@ class Manifest(BaseModel):
         """How far the run came, nanoseconds after the epoch of the engine's clock."""
         return (self.virtual_s or 0) * 1e9
 
+    @property
+    def calibration_figures(self) -> Mapping[str, Any]:
+        """What an engine in real time measured of its host's links before the traffic; empty of any other."""
+        found = (self.model_extra or {}).get("calibration")
+        return found if isinstance(found, dict) else {}
+
     def add(self, measured: Mapping[str, Any]) -> None:
         """Add what an engine measured of itself, by keys of its own below the others."""
         for name, value in measured.items():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from fabriclab.formats.clock import Clock
 from fabriclab.formats.manifest import Manifest
+from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results
+from fabriclab.units import format_count
 
 
 def environment_rows(results: Results) -> list[tuple[str, str]]:
@@ -20,10 +23,47 @@ def environment_rows(results: Results) -> list[tuple[str, str]]:
         ("Started", manifest.started),
         ("Time", _times(manifest, results.clock)),
         ("Host", _flat(manifest.host)),
+        ("Calibration", calibration_text(manifest.calibration_figures)),
     ]
     rows += [(str(name), _flat(value)) for name, value in manifest.versions.items() if not isinstance(value, list)]
     rows += [(f"{name} (hash)", _flat(value)) for name, value in manifest.artefacts.items()]
     return [(name, value) for name, value in rows if value]
+
+
+def calibration_text(figures: Mapping[str, Any]) -> str:
+    """Return in words what was measured of the host's links before the traffic; nothing of an engine that has no need
+    to."""
+    if not figures:
+        return ""
+    return "; ".join([_path_text(figures), _line_text(figures), *map(str, figures.get("unmeasured") or ())])
+
+
+def _path_text(figures: Mapping[str, Any]) -> str:
+    path = figures.get("slowest_path")
+    if path is None:
+        return "no idle round trip was measured"
+    where = f"of {format_count(figures['paths'], 'idle path')} {path['src']} to {path['dst']} is farthest off"
+    planned = format_metric("_ns", path["planned_ns"])
+    if path["measured_ns"] is None:
+        return f"{where}: nothing came back, planned are {planned}"
+    measured, excess = (format_metric("_ns", path[name]) for name in ("measured_ns", "excess_ns"))
+    bound = f", at most {format_metric('_ns', path['bound_ns'])} more is sound" if path["bound_ns"] is not None else ""
+    return f"{where}: a round trip takes {measured}, planned are {planned}: {excess} more{bound}"
+
+
+def _line_text(figures: Mapping[str, Any]) -> str:
+    line = figures.get("worst_line")
+    if line is None:
+        return "no line's rate was measured"
+    planned = format_metric("_bps", line["planned_bps"])
+    if line["measured_bps"] is None:
+        return f"the line of {line['port']} carried nothing, planned are {planned}"
+    measured = format_metric("_bps", line["measured_bps"])
+    bound = f"at most {figures['tolerance']:.0%} is sound"
+    return (
+        f"of {format_count(figures['lines'], 'line')} that of {line['port']} is farthest off: "
+        f"{measured}, planned are {planned}: {line['deviation']:+.1%}, {bound}"
+    )
 
 
 def package_names(results: Results) -> list[str]:

@@ -14,15 +14,16 @@ from fabriclab.compile import (
     compile_machine_sysctl,
     compile_names,
     compile_node,
+    compile_real_time,
     compile_sampler,
     compiled_flows,
     program_nodes,
-    stall_ns,
     trace_text,
 )
 from fabriclab.files import read_text, replacing, write_text
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan import Plan, plan_json
+from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, MODULES, PLAN, RAW_PCAP, SAMPLER_FILE, TRACE_FILE
 
 _LARGEST_BYTES = 1 << 30
@@ -63,7 +64,8 @@ def write_inputs(
         write_text(directory / MODULES / f"{algorithm.module}.c", algorithm.source)
     write_json(directory / SAMPLER_FILE, compile_sampler(plan, flows, stock=stock))
     if stock:
-        write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
+        pairs = flows.select("src", "dst").unique().rows()
+        write_json(directory / REAL_TIME_FILE, compile_real_time(plan, [(str(src), str(dst)) for src, dst in pairs]))
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
     # Where addresses are the nodes' own matter, so are names.
     named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}

@@ -174,6 +174,7 @@ def test_a_container_gets_files_and_no_directories(tmp_path: Path) -> None:
         "traffic/hosts.csv",
         "tools/replay",
         "tools/sampler",
+        "tools/gauge",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)

@@ -213,7 +213,7 @@ def run(tmp_path: Path) -> tuple[Job, Path, Path, Path]:
             "root/etc/frr/zebra.conf",
         ),
         directory / "traffic": ("trace.csv", "hosts.csv"),
-        tools: ("replay", "sampler"),
+        tools: ("replay", "sampler", "gauge"),
     }
     for place, names in files.items():
         for name in names:

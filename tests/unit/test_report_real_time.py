@@ -143,3 +143,52 @@ def test_the_machine_needs_no_such_words(tmp_path: Path) -> None:
     results = read_run(directory)
     assert dict(metric_rows(results))["Routing followed the failure after"] == "111 ms"
     assert said(results) == ""
+
+
+PATH = {
+    "src": "h1",
+    "dst": "h2",
+    "planned_ns": 100_000,
+    "measured_ns": 149_000,
+    "least_ns": 140_000,
+    "bound_ns": 605_000,
+    "excess_ns": 49_000,
+}
+LINE = {"port": "s1:eth1", "planned_bps": 20_000_000, "measured_bps": 19_900_000, "deviation": -0.005}
+FIGURES = {
+    "paths": 2,
+    "slowest_path": PATH,
+    "lines": 6,
+    "worst_line": LINE,
+    "tolerance": 0.05,
+    "unmeasured": [],
+    "invalid": [],
+}
+
+
+def calibration(directory: Path, **changes: Any) -> str:
+    return dict(environment_rows(real(directory, calibration={**FIGURES, **changes}))).get("Calibration", "")
+
+
+def test_the_report_says_by_how_much_the_hosts_links_are_off(tmp_path: Path) -> None:
+    assert calibration(tmp_path) == (
+        "of 2 idle paths h1 to h2 is farthest off: a round trip takes 149 us, planned are 100 us: 49 us more, "
+        "at most 605 us more is sound; "
+        "of 6 lines that of s1:eth1 is farthest off: 19.9 Mbps, planned are 20 Mbps: -0.5%, at most 5% is sound"
+    )
+
+
+def test_what_was_not_calibrated_is_said_to_be_so(tmp_path: Path) -> None:
+    absent = calibration(tmp_path / "a", slowest_path=None, worst_line=None, unmeasured=["s1: no such program"])
+    assert absent == "no idle round trip was measured; no line's rate was measured; s1: no such program"
+    silent = calibration(
+        tmp_path / "b",
+        slowest_path=PATH | {"measured_ns": None, "excess_ns": None},
+        worst_line=LINE | {"measured_bps": None, "deviation": None},
+    )
+    assert "h1 to h2 is farthest off: nothing came back, planned are 100 us" in silent
+    assert "the line of s1:eth1 carried nothing, planned are 20 Mbps" in silent
+
+
+def test_the_virtual_machine_needs_no_calibration(tmp_path: Path) -> None:
+    assert "Calibration" not in dict(environment_rows(read_run(incast_run(tmp_path, 2, rounds=1))))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers.calibration import Calibration, calibrate
 from fabriclab.engine.containers.collect import collect_flow_logs, collect_series, run_collect
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, image_identity
@@ -23,13 +24,15 @@ from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import Preparation, prepare_node
 from fabriclab.engine.containers.own_network import settle
 from fabriclab.engine.containers.processes import Process, Processes
-from fabriclab.engine.containers.routes import missing_routes
+from fabriclab.engine.containers.route_watch import RouteWatch, watch_tasks
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
+from fabriclab.engine.containers.validity import why_invalid
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import STOP_PATIENCE_S, Outcome, Status
+from fabriclab.formats.real_time import CALIBRATION_FILE
 from fabriclab.vendors import vendor_of
 
 _LEAD_NS = 500_000_000
@@ -109,6 +112,8 @@ def run_containers(
         run = _Run(lab, job, directory, EventLog(events, on_event), interrupt, stay)
         status, message = run.carry_out(deployment)
     figures = {} if run.starvation is None else {"starvation": run.starvation.as_record()}
+    if run.calibration is not None:
+        figures["calibration"] = run.calibration.as_figures()
     return Outcome(status, message, run.virtual_ns, time.monotonic() - started, figures)
 
 
@@ -141,6 +146,7 @@ class _Run:
         self._of_setup: list[str] = []
         """What failed of nodes' own files, which stops nobody."""
         self.starvation: Starvation | None = None
+        self.calibration: Calibration | None = None
         self.virtual_ns = 0
 
     def carry_out(self, deployment: Deployment) -> tuple[Status, str]:
@@ -192,9 +198,11 @@ class _Run:
         """Start the processes, follow the traffic, collect; returns how the traffic ended,
         None when it was interrupted before."""
         with Processes(self._directory) as processes:
-            self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
+            watchers, routes = self._watch_routes(processes)
+            self._timeline = Timeline(self._job.changes, self._containers, self._events.emit, routes)
             daemons = self._start_daemons(processes)
-            if not (self._settle() and self._await_routes(processes, daemons)):
+            needed = [*watchers, *daemons]
+            if not (self._settle() and self._await_routes(processes, needed, routes) and self._calibrate()):
                 return None
             self._events.emit("phase", phase="probes")
             samplers = self._start(processes, self._sampler_tasks())
@@ -207,15 +215,17 @@ class _Run:
             self._events.emit("phase", phase="collect")
             self._stop(processes, samplers)
             self._collect()
-            self._stop(processes, daemons)
+            self._stop(processes, [*watchers, *daemons])
         return status
 
     def _remain(self, stay: Stay) -> Status | None:
         """Start the daemons, and let the lab stay; returns how that ended, None when it never was up."""
         with Processes(self._directory) as processes:
+            watchers, routes = self._watch_routes(processes)
             daemons = self._start_daemons(processes)
-            if not (self._settle() and self._await_routes(processes, daemons)):
+            if not (self._settle() and self._await_routes(processes, [*watchers, *daemons], routes)):
                 return None
+            self._stop(processes, watchers)
             began_ns = time.monotonic_ns()
             self._events.epoch(began_ns)
             self._events.emit("phase", phase="traffic")
@@ -233,6 +243,15 @@ class _Run:
             self._stop(processes, daemons)
         return "complete" if stay.over.is_set() else "stopped"
 
+    def _watch_routes(self, processes: Processes) -> tuple[list[Process], RouteWatch]:
+        """Start what says when routes change, in each node that is expected to have some."""
+        expected = [self._job.ready, *(change.reconvergence for change in self._job.changes)]
+        nodes = list(dict.fromkeys(node for one in expected if one is not None for node in one.nodes))
+        watchers = self._start(processes, watch_tasks(nodes))
+        for watcher in watchers:
+            watcher.give_epoch(0)
+        return watchers, RouteWatch(self._directory / "logs", nodes)
+
     def _start_daemons(self, processes: Processes) -> list[Process]:
         self._events.emit("phase", phase="daemons")
         daemons = self._start(processes, [task for task in self._job.daemons if task.node not in self._own])
@@ -244,28 +263,36 @@ class _Run:
         """Set up nodes whose own files give them addresses and routes; returns whether to go on."""
         return settle(self._job, self._containers, self._directory, self._events, self._interrupt, self._of_setup)
 
-    def _await_routes(self, processes: Processes, daemons: list[Process]) -> bool:
-        """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit."""
-        if self._job.ready is None:
+    def _await_routes(self, processes: Processes, needed: list[Process], routes: RouteWatch) -> bool:
+        """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit,
+        or where a process that is needed for it has ended."""
+        ready = self._job.ready
+        if ready is None:
             return True
         self._events.emit("phase", phase="routing")
-        # Routing was not yet right when the look before the last one began: it may have become so at any time since.
-        began_ns = wrong_at_ns = looked_ns = time.monotonic_ns()
-        while missing := missing_routes(self._job.ready, self._containers):
-            wrong_at_ns = looked_ns
+        began_ns = time.monotonic_ns()
+        while (reached := routes.reached(ready, began_ns)) is None:
             processes.pump()
-            ended = [daemon.describe() for daemon in daemons if daemon.status is not None]
+            ended = [process.describe() for process in needed if process.status is not None]
             if ended:
                 raise EngineError("routing: " + "; ".join(ended))
             if self._interrupt.requested:
                 return False
-            if self._job.ready.limit_ns is not None and time.monotonic_ns() - began_ns > self._job.ready.limit_ns:
-                limit = f"routing did not converge within {self._job.ready.limit_ns / 1e9:g} s"
-                raise EngineError("\n".join([limit, *missing[:_PROBLEMS_SHOWN]]))
-            looked_ns = time.monotonic_ns()
-        now_ns = time.monotonic_ns()
-        self._events.emit("converged", convergence_ns=now_ns - began_ns, within_ns=now_ns - wrong_at_ns)
+            if ready.limit_ns is not None and time.monotonic_ns() - began_ns > ready.limit_ns:
+                limit = f"routing did not converge within {ready.limit_ns / 1e9:g} s"
+                raise EngineError("\n".join([limit, *routes.missing(ready)[:_PROBLEMS_SHOWN]]))
+        self._events.emit("converged", convergence_ns=reached.at_ns - began_ns, within_ns=reached.within_ns)
         return True
+
+    def _calibrate(self) -> bool:
+        """Measure what this host makes of the links; returns whether to go on."""
+        if self._job.real_time is not None:
+            self._events.emit("phase", phase="calibration")
+            # Switches that run their own daemons have what their image has.
+            ours = {node: container for node, container in self._containers.items() if node not in self._own}
+            self.calibration = calibrate(self._job.real_time, ours, lambda: self._interrupt.requested)
+            self.calibration.write(self._directory / CALIBRATION_FILE)
+        return not self._interrupt.requested
 
     def _sampler_tasks(self) -> list[Task]:
         argv = ("/tools/sampler", "--config", "/job/machine/sampler.json")
@@ -280,11 +307,9 @@ class _Run:
         self, processes: Processes, traffic: list[Process], samplers: list[Process], daemons: list[Process]
     ) -> Status:
         """Give the epoch, wait for the end of the traffic, measure starvation meanwhile."""
-        names = {
-            (process.container.identity, process.number or 0): process.task.name for process in [*traffic, *samplers]
-        }
+        names = {(process.container.identity, process.number or 0): process.task.name for process in traffic}
         watched = host_processes(Path("/proc"), names)
-        epoch_ns = self._choose_epoch(len(names))
+        epoch_ns = self._choose_epoch(len(traffic) + len(samplers))
         for process in [*samplers, *traffic]:
             process.give_epoch(epoch_ns)
         self._events.epoch(epoch_ns)
@@ -360,7 +385,6 @@ class _Run:
             )
 
     def _judge(self, ended: Status) -> tuple[Status, str]:
-        reasons = [] if self.starvation is None else self.starvation.reasons()
         told = "\n".join(self._problems)
         if ended == "stopped":
             return "interrupted", "\n".join(
@@ -368,8 +392,8 @@ class _Run:
             )
         if self._problems:
             return "failed", told
-        if reasons:
-            return "starved", "invalid: the host was too busy for real time: " + "; ".join(reasons)
+        if invalid := why_invalid(self.starvation, self.calibration):
+            return "starved", invalid
         if ended == "limit":
             return "limit", "the limit of time was reached before the traffic was complete"
         return ended, "\n".join(self._of_setup[:_PROBLEMS_SHOWN])

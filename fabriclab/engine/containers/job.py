@@ -11,13 +11,12 @@ from typing import Any
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.routes import Expectation, read_expectation
 from fabriclab.formats import job as form
+from fabriclab.formats.real_time import REAL_TIME_FILE, RealTime
 from fabriclab.formats.run_directory import JOB_FILE, SAMPLER_FILE
 
 _UNABLE = {"disturbances"}
 """Parts of a job that take the machine's own kernel."""
 _NAMESPACE = "/run/netns/"
-# The machine's own settings concern a kernel of its own; the host's is not ours to change.
-_REAL_TIME = "machine/real_time.json"
 _PROBED = (("queues", "ports"), ("tcp", "nodes"))
 """Parts of the sampler's configuration that name what somebody asked for."""
 
@@ -79,11 +78,16 @@ class Job:
     ready: Expectation | None
     """What routes must be before the traffic starts."""
     changes: tuple[Change, ...]
-    stall_ns: int | None = None
-    """The longest pause of the host's that the lab's buffers bridge."""
+    real_time: RealTime | None = None
+    """What is to be measured of the host's links, and what its pauses are compared with."""
     setup: tuple[form.SetupStep, ...] = ()
     still: form.Still | None = None
     """Routes that nobody knows beforehand must have come to rest."""
+
+    @property
+    def stall_ns(self) -> int | None:
+        """The longest pause of the host's that the lab's buffers bridge."""
+        return None if self.real_time is None else self.real_time["stall_ns"]
 
 
 def read_job(directory: Path) -> Job:
@@ -118,12 +122,12 @@ def read_job(directory: Path) -> Job:
         setup=tuple(job.get("setup") or ()),
         still=job.get("still"),
         changes=tuple(_change(event) for event in job.get("events") or ()),
-        stall_ns=_read_stall_ns(directory / _REAL_TIME),
+        real_time=_read_real_time(directory / REAL_TIME_FILE),
     )
 
 
-def _read_stall_ns(path: Path) -> int | None:
-    found: int | None = json.loads(path.read_text())["stall_ns"] if path.exists() else None
+def _read_real_time(path: Path) -> RealTime | None:
+    found: RealTime | None = json.loads(path.read_text()) if path.exists() else None
     return found
 
 

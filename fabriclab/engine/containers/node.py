@@ -18,7 +18,7 @@ from fabriclab.engine.interrupt import Interrupt
 CONFIGURE_SCRIPT = f"{JOB}/configure.sh"
 _SAMPLER_CONFIG = f"{JOB}/machine/sampler.json"
 _FILES = ("sysctl.conf", "ip.batch", "ip6.batch", "bridge.batch", "tc.batch")
-_TOOLS = ("replay", "sampler")
+_TOOLS = ("replay", "sampler", "gauge")
 _TRAFFIC = ("traffic/trace.csv", "traffic/hosts.csv")
 CONFIGURE_S = 120.0
 _MOUNTED = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")

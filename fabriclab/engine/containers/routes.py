@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
-from fabriclab.engine.containers.docker import Container, run_in
 from fabriclab.formats import job
 from fabriclab.formats.family import family_of
 
-_AT_ONCE = 4
+ROUTES_ARGV = ("sh", "-c", "ip -j route show; ip -j -6 route show")
+"""What tells a node's routes, those of IPv4 first."""
 _NOT_LIVE = {"dead", "linkdown"}
 
 
@@ -46,25 +45,24 @@ def read_expectation(record: job.Ready | job.Expectation) -> Expectation:
     return Expectation(limit_ns, nodes)
 
 
-def missing_routes(expectation: Expectation, containers: Mapping[str, Container]) -> list[str]:
-    """Ask the containers; returns what is not yet as it must be, a line for each node. Raises CommandError."""
+def described(node: str, wrong: Sequence[str]) -> str:
+    """Return what is wrong at a node in one line."""
+    return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "")
 
-    def ask(node: str) -> str:
-        expected = expectation.nodes[node]
-        words = ("ip", "-j", "route", "show"), ("ip", "-j", "-6", "route", "show")
-        asked = words if any(":" in route.prefix for route in expected) else words[:1]
-        tables = [json.loads(run_in(containers[node], list(argv)) or b"[]") for argv in asked]
-        # Both call theirs `default`.
-        table = [
-            {**route, "dst": _with_length(route["dst"], family)}
-            for family, of in zip((4, 6), tables, strict=False)
-            for route in of
-        ]
-        wrong = wrong_routes(table, expected)
-        return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "") if wrong else ""
 
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
-        return [line for line in workers.map(ask, expectation.nodes) if line]
+def read_table(said: str) -> list[dict[str, Any]]:
+    """Return the routes of both families that ROUTES_ARGV told, with the lengths of their prefixes: both families call
+    theirs `default`. Raises ValueError."""
+    decoder, left, tables = json.JSONDecoder(), said.strip(), []
+    while left:
+        table, end = decoder.raw_decode(left)
+        tables.append(table)
+        left = left[end:].lstrip()
+    return [
+        {**route, "dst": _with_length(route["dst"], family)}
+        for family, table in zip((4, 6), tables, strict=False)
+        for route in table
+    ]
 
 
 def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[ExpectedRoute]) -> list[str]:

@@ -5,9 +5,10 @@ A run in real time claims its figures to within TOLERANCE. That one number is ch
 the lab:
 
 - Rates. A process that was ready and had no CPU for a share of the time can have left its line idle for that share, no
-  longer: a goodput is too low by at most it. So the worst process's run-queue delay is at most TOLERANCE
-  (`/proc/<pid>/schedstat`, second number, ns; Linux Documentation/scheduler/sched-stats.rst). ksoftirqd counts: it
-  carries the packets when the CPUs are busy.
+  longer: a goodput is too low by at most it. So the run-queue delay of whoever carries packets is at most TOLERANCE
+  (`/proc/<pid>/schedstat`, second number, ns; Linux Documentation/scheduler/sched-stats.rst): of each program of the
+  traffic, and of ksoftirqd, which carries them when the CPUs are busy. Samplers carry none: on one CPU those of all
+  nodes, due at one time, wait for each other, and their samples are judged instead.
 - Pressure (`/proc/pressure/cpu`, "some"; Linux Documentation/accounting/psi.rst) is the share of the time in which any
   process of the host waited, so none of the lab's waited longer. It proves that a run is sound where it is at most
   TOLERANCE, and nothing where it is more: others may have waited. It is judged only where the kernel tells no run-queue
@@ -22,7 +23,7 @@ the lab:
   buffer. So a sampler misses a share of at most TOLERANCE of its due times (`probes/README.md`, "late").
 
 What it does not derive: delays that are added to every packet without anybody waiting for a CPU, such as the path
-through bridges and namespaces. They are measured as round-trip times and said in the report.
+through bridges and namespaces. They are measured before the traffic (`fabriclab.engine.containers.calibration`).
 """
 
 from __future__ import annotations
@@ -69,6 +70,11 @@ class Starvation:
     def late_ns(self) -> int:
         """Return from what lateness on a timer is late."""
         return max(TIMER_RESOLUTION_NS, self.stall_ns or 0)
+
+    @property
+    def missed_samples(self) -> bool:
+        """Return whether a sampler missed more samples than is sound."""
+        return self.sampler_late is not None and self.sampler_late > TOLERANCE
 
     def reasons(self) -> list[str]:
         """Return what is above its bound, each with the figure; nothing when the run counts."""

@@ -15,7 +15,7 @@ from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.docker import Container, copy_in
 from fabriclab.engine.containers.job import Change, Task
 from fabriclab.engine.containers.processes import Process, Processes
-from fabriclab.engine.containers.routes import missing_routes
+from fabriclab.engine.containers.route_watch import RouteWatch
 
 _STEP_S = 30.0
 _LOOK_S = 0.02
@@ -40,7 +40,15 @@ class _Prepared:
 class Timeline:
     """The changes of a run, carried out in a thread of their own. Use as a context manager around the traffic."""
 
-    def __init__(self, changes: Sequence[Change], containers: Mapping[str, Container], emit: Emit) -> None:
+    def __init__(
+        self,
+        changes: Sequence[Change],
+        containers: Mapping[str, Container],
+        emit: Emit,
+        routes: RouteWatch | None = None,
+    ) -> None:
+        """`routes` is wanted where a change has a reconvergence."""
+        self._routes = routes
         self._changes = sorted(changes, key=lambda change: change.at_ns)
         self._containers = containers
         self._emit = emit
@@ -132,16 +140,13 @@ class Timeline:
             process.give_epoch(self._epoch_ns)
 
     def _watch(self, change: Change, until_ns: int | None) -> None:
-        if change.reconvergence is None:
+        if change.reconvergence is None or self._routes is None:
             return
-        # Routing was not yet right when the look before this one began: it may have become so at any time since.
-        wrong_at_ns = self._epoch_ns + change.at_ns
+        at_ns = self._epoch_ns + change.at_ns
         while not self._stop.is_set() and (until_ns is None or self._seconds_to(until_ns) > 0):
-            began_ns = time.monotonic_ns()
-            if not missing_routes(change.reconvergence, self._containers):
-                now_ns = time.monotonic_ns()
-                took_ns = now_ns - self._epoch_ns - change.at_ns
-                self._emit("reconverged", name=change.name, reconvergence_ns=took_ns, within_ns=now_ns - wrong_at_ns)
+            reached = self._routes.reached(change.reconvergence, at_ns)
+            if reached is not None:
+                took_ns = reached.at_ns - at_ns
+                self._emit("reconverged", name=change.name, reconvergence_ns=took_ns, within_ns=reached.within_ns)
                 return
-            wrong_at_ns = began_ns
             self._stop.wait(_LOOK_S)

@@ -5,8 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::sys::socket::sockopt::{GetStruct, SetStruct};
 use nix::sys::socket::{
-    getsockopt, recv, send, setsockopt, socket, AddressFamily, MsgFlags, SetSockOpt, SockFlag,
-    SockProtocol, SockType,
+    bind, getsockopt, recv, send, setsockopt, socket, AddressFamily, MsgFlags, NetlinkAddr,
+    SetSockOpt, SockFlag, SockProtocol, SockType,
 };
 use nix::{getsockopt_impl, setsockopt_impl};
 
@@ -95,6 +95,12 @@ impl Socket {
                 }
             }
         }
+    }
+
+    /// Gives it an address of its own, as its first request would: what the kernel sends to a group leaves out sockets
+    /// without one.
+    pub fn bind(&self) -> io::Result<()> {
+        Ok(bind(self.socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?)
     }
 
     /// Takes part in a multicast group.

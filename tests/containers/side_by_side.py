@@ -1,0 +1,154 @@
+"""Labs on both engines, beside each other: what was measured, by how much the engines differ, and why.
+
+`run ENGINE DIRECTORY [CASE...]` runs the cases; `images/guest/run` does it for containers, where a stock kernel is.
+`compare DIRECTORY` compares both and fails where they differ by more than a case allows.
+
+Rates and times are small: a guest in QEMU is five to ten times slower than its clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = "tests/containers"
+ENGINES = ("vm", "containerlab")
+GOODPUT, QUEUE = 0.02, 0.10
+"""How far the engines may differ where nothing is said: shares of the machine's value."""
+_SMALL = {"links.rate": "20 Mbps", "probes.queues.interval": "2 ms", "probes.tcp.interval": "10 ms"}
+_DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A lab with settings, and what may differ by more than usual: each metric with its reason."""
+
+    name: str
+    lab: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ("goodput_bps", "queue_mean_bytes", "queue_max_bytes", "drops", "marks")
+
+    @property
+    def argv(self) -> list[str]:
+        """Return what follows `fabriclab run`."""
+        return [self.lab, *(word for name, value in self.settings.items() for word in ("--set", f"{name}={value}"))]
+
+
+CASES = (
+    Case("CUBIC", "labs/dctcp-queue", _DCTCP_QUEUE),
+    Case("DCTCP, K = 30 KB", "labs/dctcp-queue", {**_DCTCP_QUEUE, "variant": "dctcp"}),
+    Case("CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "codel"}),
+    Case("FQ-CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "fq_codel"}),
+    Case("PIE", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"}),
+    Case("Shared buffer", f"{HERE}/shared"),
+    Case("MPTCP over two paths", f"{HERE}/two-paths"),
+    Case("Link down, FRR", f"{HERE}/fabric", {"variant": "carrier-lost"}, metrics=("goodput_bps", "reconvergence_ns")),
+    Case(
+        "Blackhole, FRR with BFD",
+        f"{HERE}/fabric",
+        {"variant": "silent-bfd"},
+        metrics=("goodput_bps", "reconvergence_ns"),
+    ),
+    Case("Loss of 2 %", f"{HERE}/fabric", {"variant": "lossy"}, metrics=("goodput_bps", "fct_median_ns")),
+    Case(
+        "In-cast of 16",
+        "labs/incast",
+        {**_SMALL, "senders": "16", "sru": "32 KB", "rounds": "4"},
+        metrics=("goodput_bps", "queue_max_bytes", "drops", "timeouts"),
+    ),
+    Case(
+        "20 KB beside two long flows",
+        "labs/queue-buildup",
+        {**_SMALL, "buffer": "100 KB", "rounds": "10", "traffic.long.stop": "3 s"},
+        metrics=("throughput_bps[long]", "queue_mean_bytes", "fct_median_ns[short]"),
+    ),
+)
+
+
+def directory_of(case: Case, engine: str, out: Path) -> Path:
+    """Return where a case's run lies."""
+    return out / engine / "".join(letter if letter.isalnum() else "-" for letter in case.name.lower())
+
+
+def run(engine: str, out: Path, names: list[str]) -> int:
+    """Run cases one after the other; returns how many did not leave results."""
+    broken = 0
+    for case in CASES:
+        if names and case.name not in names:
+            continue
+        directory = directory_of(case, engine, out)
+        argv = [sys.executable, "-m", "fabriclab", "run", *case.argv, "--engine", engine, "--out", str(directory)]
+        print(f"== {case.name}: {engine}", flush=True)
+        done = subprocess.run(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        print("\n".join(done.stderr.splitlines()[-3:]), flush=True)
+        broken += not (directory / "summary.json").is_file()
+    return broken
+
+
+def measured(case: Case, engine: str, out: Path) -> dict[str, Any] | None:
+    """Return what a run found, None where there is none."""
+    directory = directory_of(case, engine, out)
+    if not (directory / "summary.json").is_file():
+        return None
+    summary = json.loads((directory / "summary.json").read_text())["metrics"]
+    manifest = json.loads((directory / "manifest.json").read_text())
+    found = {name: summary.get(name) for name in case.metrics}
+    return {"status": manifest["status"], "metrics": found}
+
+
+def difference(virtual: float | None, real: float | None) -> float | None:
+    """Return by which share of the machine's value the containers' differs; None where one is not known, or 0."""
+    return None if virtual is None or real is None or virtual == 0 else real / virtual - 1
+
+
+def bound(name: str) -> float | None:
+    """Return by how much the engines may differ; None: it is shown, not judged."""
+    if name.startswith(("goodput_bps", "throughput_bps")):
+        return GOODPUT
+    return QUEUE if name.startswith("queue_mean_bytes") else None
+
+
+def compare(out: Path) -> list[str]:
+    """Return what differs by more than it may and has no reason."""
+    wrong = []
+    for case in CASES:
+        virtual, real = (measured(case, engine, out) for engine in ENGINES)
+        if virtual is None or real is None:
+            continue
+        for name in case.metrics:
+            off, most = difference(virtual["metrics"][name], real["metrics"][name]), bound(name)
+            shown = "unknown" if off is None else f"{off:+.1%}"
+            print(f"{case.name}: {name} {virtual['metrics'][name]} {real['metrics'][name]} {shown} {real['status']}")
+            if off is not None and most is not None and abs(off) > most and name not in case.reasons:
+                wrong.append(f"{case.name}: {name} differs by {off:+.1%}, at most {most:.0%} is expected")
+    return wrong
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    running = commands.add_parser("run", help="run the cases on an engine")
+    running.add_argument("engine", choices=ENGINES)
+    running.add_argument("directory", type=Path)
+    running.add_argument("cases", nargs="*", help="names; none: all")
+    comparing = commands.add_parser("compare", help="say by how much the engines differ")
+    comparing.add_argument("directory", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "run":
+        return min(run(arguments.engine, arguments.directory, arguments.cases), 1)
+    wrong = compare(arguments.directory)
+    print("\n".join(wrong), file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

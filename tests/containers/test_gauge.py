@@ -1,0 +1,95 @@
+"""The tool that measures a host's links, in network namespaces of its own: it is told of what changes, and answers come
+back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fabriclab.engine.artefacts import locate_artefacts
+
+PATIENCE_S = 120
+_ISOLATED = ("unshare", "--user", "--map-root-user", "--net")
+
+
+@pytest.fixture(scope="module")
+def gauge() -> Path:
+    """The built tool, where this host lets us have a network namespace."""
+    tools = locate_artefacts()["tools"]
+    if tools is None or not (tools / "gauge").exists():
+        pytest.skip("the gauge is not built: make machine")
+    if subprocess.run([*_ISOLATED, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode:
+        pytest.skip("this host gives no network namespace")
+    return tools / "gauge"
+
+
+def isolated(script: str, gauge: Path) -> str:
+    """Return what a script says in a network namespace of its own."""
+    argv = [*_ISOLATED, "sh", "-euc", script, "sh", str(gauge)]
+    return subprocess.run(argv, capture_output=True, check=True, text=True, timeout=PATIENCE_S).stdout
+
+
+# Each step waits until the tool has told of the one before.
+CHANGES = """
+told() { until [ "$(wc -l <"$log")" -ge "$1" ]; do sleep 0.05; done; }
+log=$(mktemp)
+"$1" changes ip -j route show >"$log" &
+told 1
+ip link set lo up
+told 2
+ip route add 10.9.0.0/24 dev lo
+told 3
+ip route del 10.9.0.0/24
+told 4
+kill $!
+cat "$log"
+rm "$log"
+"""
+
+
+def test_it_is_told_of_links_and_routes(gauge: Path) -> None:
+    looks = [line.split(" ", 2) for line in isolated(CHANGES, gauge).splitlines()]
+    tables = [json.loads(table) for _, _, table in looks]
+    assert tables[0] == [] and tables[-1] == []
+    assert any(route["dst"] == "10.9.0.0/24" for table in tables for route in table)
+    times = [int(time) for began, ended, _ in looks for time in (began, ended)]
+    assert times == sorted(times), "a look ends before the next begins"
+
+
+def test_round_trips_of_both_families_come_back(gauge: Path) -> None:
+    said = isolated('ip link set lo up; "$1" round-trips --count 3 --pause-us 1 127.0.0.1 ::1', gauge)
+    found = [json.loads(line) for line in said.splitlines()]
+    assert [record["address"] for record in found] == ["127.0.0.1", "::1"]
+    for record in found:
+        assert record["sent"] == len(record["round_trips_ns"]) == 3
+        assert min(record["round_trips_ns"]) > 0
+
+
+def test_what_nobody_answers_is_missing(gauge: Path) -> None:
+    # No route at all: nothing is sent, and that is no failure of the tool's.
+    said = isolated('"$1" round-trips --count 3 192.0.2.1 || true', gauge)
+    assert [json.loads(line)["round_trips_ns"] for line in said.splitlines()] in ([], [[]])
+
+
+def test_a_lines_rate_is_its_own_counters(gauge: Path) -> None:
+    script = """
+ip link set lo up
+ip link add a type veth peer name b 2>/dev/null || exit 0
+ip link set a up; ip link set b up
+"$1" rates a:1514:60000:40
+"""
+    said = isolated(script, gauge)
+    if not said:
+        pytest.skip("this kernel has no veth")
+    record = json.loads(said)
+    assert record["interface"] == "a" and record["frames"] > 0
+    assert record["bytes"] == record["frames"] * 1514 and record["time_ns"] > 0
+
+
+def test_a_line_that_is_none_is_named(gauge: Path) -> None:
+    argv = [*_ISOLATED, str(gauge), "rates", "nothing:1514:60000:40"]
+    failed = subprocess.run(argv, capture_output=True, check=False, text=True, timeout=PATIENCE_S)
+    assert failed.returncode == 1 and failed.stderr.startswith("gauge: nothing: ")
