@@ -316,7 +316,7 @@ fabriclab.tier: 2}}}
   nodes:
     spine1: {group: fabric, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.1}}
     spine2: {group: fabric, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.2}}
-    leaf1: {group: leaf, exec: [ls], binds: ['x:/y']}
+    leaf1: {group: leaf, exec: [ls], binds: ['/x:/y']}
     leaf2: {group: leaf}
     a: {kind: linux}
     b: {kind: linux}

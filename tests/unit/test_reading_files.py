@@ -217,6 +217,7 @@ READS_ITSELF = {
     "vendors/sonic/read/source_text.py": "an archive that was read",
     "api/beginning.py": "the labs that come with fabriclab",
     "api/bundles.py": "run directories",
+    "api/clusters.py": "algorithms that were just compiled",
     "api/host_report.py": "what the host says of itself",
     "api/kept_lab.py": "a lab that was read and checked",
     "api/measured.py": "run directories",

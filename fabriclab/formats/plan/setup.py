@@ -3,14 +3,14 @@ its own configuration asks for."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
-
-from fabriclab.formats.record import Frozen
+from fabriclab.formats.plan.traffic.record import Record
 
 
-class NodeFile(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class NodeFile(Record):
     """A file of a node."""
 
     path: str
@@ -23,7 +23,8 @@ class NodeFile(Frozen):
     """Whether Containerlab binds it; else it is copied in."""
 
 
-class SetupCommand(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class SetupCommand(Record):
     """A command that is run in a node when its daemons have started, and waited for."""
 
     name: str
@@ -35,7 +36,8 @@ class SetupCommand(Frozen):
     """Where the lab says it: `topology.nodes.h1.exec[0] (line 12)`."""
 
 
-class HealthCheck(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class HealthCheck(Record):
     """How it is known that a node is ready, for which others may wait (Docker's HEALTHCHECK)."""
 
     argv: tuple[str, ...]
@@ -47,19 +49,21 @@ class HealthCheck(Frozen):
     tries: int
 
 
-class SetupDaemon(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class SetupDaemon(Record):
     """A daemon that the node's own configuration starts."""
 
     name: str
     argv: tuple[str, ...]
 
 
-class Setup(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Setup(Record):
     """What a node's own files do in it."""
 
     files: tuple[NodeFile, ...] = ()
-    environment: dict[str, str] = Field(default_factory=dict)
-    sysctls: dict[str, str] = Field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    sysctls: dict[str, str] = field(default_factory=dict)
     daemons: tuple[SetupDaemon, ...] = ()
     """FRR's, in the order in which they start."""
     main: tuple[str, ...] = ()
@@ -73,14 +77,9 @@ class Setup(Frozen):
     order: int = 0
     """Which of the nodes is set up first."""
 
-    @model_serializer(mode="wrap")
-    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what there is nothing of."""
-        record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value}
 
-
-class Configured(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Configured(Record):
     """Routing is what the nodes' own files make of it."""
 
     still_ns: int

@@ -64,12 +64,12 @@ def read_setup(node: Section, layers: Sequence[Section], directory: Path, *, is_
     notes = []
     startup = _startup_config(layers, directory, problems) if runs_frr else None
     if startup is not None and all(file.path != INTEGRATED_FILE for file in files):
-        files.append(startup.model_copy(update={"bound": False}))
+        files.append(replace(startup, bound=False))
         notes.append(f"{name}: startup-config is FRR's {INTEGRATED_FILE} here; Containerlab has none of this kind")
     scripts, netlab = netlab_steps(name, directory, node.place, problems)
     bound = {file.path for file in files}
     run = {script.path for script in scripts}
-    files = [file.model_copy(update={"executable": True}) if file.path in run else file for file in files]
+    files = [replace(file, executable=True) if file.path in run else file for file in files]
     files += [script for script in scripts if script.path not in bound]
     stage = read_stages(layers, problems)
     notes += [f"{where} is run on Containerlab's host, not here" for where in stage.host_side]
@@ -95,7 +95,7 @@ def _numbered(commands: Sequence[SetupCommand]) -> tuple[SetupCommand, ...]:
     named = []
     for command in commands:
         count = seen[command.name] = seen.get(command.name, 0) + 1
-        named.append(command if count == 1 else command.model_copy(update={"name": f"{command.name}-{count}"}))
+        named.append(command if count == 1 else replace(command, name=f"{command.name}-{count}"))
     return tuple(named)
 
 
@@ -151,13 +151,9 @@ def settle_order(written: Mapping[str, WrittenSetup], names: Sequence[str], prob
                 wait.value not in written or written[wait.value].setup.health is None
             ):
                 wait.complain(problems, f"{wait.value} has no healthcheck, and would be waited for without end")
-        settled[name] = own.setup.model_copy(update={"after": tuple(one for one in after if one in names)})
+        settled[name] = replace(own.setup, after=tuple(one for one in after if one in names))
     order = _order(settled, written, problems)
-    return {
-        name: setup.model_copy(update={"order": order.index(name)})
-        for name, setup in settled.items()
-        if name in written
-    }
+    return {name: replace(setup, order=order.index(name)) for name, setup in settled.items() if name in written}
 
 
 def _order(setups: Mapping[str, Setup], written: Mapping[str, WrittenSetup], problems: Problems) -> list[str]:
