@@ -26,6 +26,11 @@ def port(live: Live, name: str) -> PortState:
 def stopped_at(live: Live) -> int:
     """Let time go on until a break point stops it."""
     live.resume()
+    return first_stop(live)
+
+
+def first_stop(live: Live) -> int:
+    """Wait until a break point stops the time that goes on since the lab is up; it may have, and then stays so."""
     while live.stopped is None:
         assert live.now < 10**10
     return live.now
@@ -56,7 +61,7 @@ def test_time_stops_at_the_instant_at_which_steps_first_show_it(
     desk: Path, lab: str, settings: Settings, place: str, condition: str, is_so: Callable[[PortState], bool]
 ) -> None:
     with fabriclab.up(lab, set=settings, speed="max", breaks=[condition], out="broken") as live:
-        instant = stopped_at(live)
+        instant = first_stop(live)
         assert live.stopped is not None and live.stopped.startswith(place.split(":")[0])
         assert is_so(port(live, place))
     with fabriclab.up(lab, set=settings, speed=SLOWLY, out="stepped") as live:
