@@ -264,7 +264,7 @@ class Dispatch:
             )
             if course.member is not None and course.part is not None and (answer.archive or answer.rest_path):
                 homecoming.unpack(self._pieces(answer, course.member.address), course.part)
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is told by who waits for the news
             outcome = error
         self._news.put((course, future, outcome))
 

@@ -125,7 +125,8 @@ def test_routing_is_then_as_configured(own: Path) -> None:
     made = planned(own)
     assert made.bgp is None and made.configured is not None
     assert made.configured.still_ns == 50 * 10**9, "OSPF waits for a designated router"
-    assert planned(own, **{"routing.still": "2 s"}).configured.still_ns == 2 * 10**9  # type: ignore[union-attr]
+    soon = planned(own, **{"routing.still": "2 s"}).configured
+    assert soon is not None and soon.still_ns == 2 * 10**9
     assert all(not node.routes and port.address is None for node in made.nodes for port in node.ports)
     job: Any = compile_job(made)
     assert job["still"]["addresses"] == {"file": "traffic/hosts.csv", "nodes": ["h1", "h2"], "others": ["r1"]}
