@@ -1,7 +1,7 @@
 """EVPN with VXLAN by FRR's own configuration.
 
-Two VLANs, each on both leaves, are bridged and routed symmetrically (RFC 9135) behind a gateway address that both leaves
-share, of MAC-VLAN devices, as netlab makes it.
+Two VLANs, each on both leaves, are bridged and routed symmetrically (RFC 9135) behind a gateway address that both
+leaves share, of MAC-VLAN devices, as netlab makes it.
 """
 
 from __future__ import annotations
