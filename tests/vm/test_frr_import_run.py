@@ -13,7 +13,7 @@ pytestmark = pytest.mark.vm
 GOLDEN = Path(__file__).parents[1] / "golden" / "frr"
 
 
-@pytest.mark.parametrize("case", ["unnumbered", "segment"])
+@pytest.mark.parametrize("case", ["unnumbered", "segment", "vrfs"])
 def test_every_flow_arrives(case: str, vm: Vm, tmp_path: Path) -> None:
     """BGP unnumbered with BFD over a leaf-spine; IS-IS over a network of three routers, which is a bridge."""
     done = called(tmp_path, "import", "frr", str(GOLDEN / case / "given"), "-o", "lab")

@@ -248,5 +248,6 @@ def _traffic(hosts: Sequence[Host], count: int) -> Iterator[str]:
         return
     for vrf, names in groups.items():
         title = "ping" if vrf is None else f"ping-{''.join(letter if letter.isalnum() else '-' for letter in vrf)}"
-        senders = "all" if len(names) == count else f"[{', '.join(names)}]"
-        yield f"  {title}: {{kind: arrivals, senders: {senders}, {ask}}}"
+        group = f"[{', '.join(names)}]"
+        whom = "senders: all" if len(names) == count else f"senders: {group}, receivers: {group}"
+        yield f"  {title}: {{kind: arrivals, {whom}, {ask}}}"

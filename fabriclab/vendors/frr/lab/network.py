@@ -145,8 +145,7 @@ def _note_vrfs(routers: Routers, name: str, notes: dict[str, None]) -> None:
         with_vni = [one.name for one in router.config.vrfs.values() if one.vni is not None]
         notes[
             f"{name}: EVPN's VXLAN devices are the kernel's, frr.conf has none: made for the VNIs of VRFs "
-            f"({listed(with_vni) or 'there are none'}), not for those of bridges; "
-            "the virtual machine's kernel has no VXLAN, so these routes carry traffic in containers only"
+            f"({listed(with_vni) or 'there are none'}), not for those of bridges"
         ] = None
 
 
