@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from fabriclab.api.engine import fit_engine
@@ -342,6 +343,24 @@ def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> 
     deadline = time.monotonic() + MANY_S
     while leavings(directory) and time.monotonic() < deadline:
         time.sleep(0.5)
+    assert leavings(directory) == []
+
+
+@pytest.mark.skipif(
+    not os.environ.get("FABRICLAB_DAEMON_MAY_DIE"), reason="kills this host's Docker daemon: in the guest only"
+)
+def test_a_daemon_that_dies_ends_the_run_which_keeps_what_was_measured(lab: ContainerLab, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    with subprocess.Popen(
+        command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        await_event(process, directory, "progress")
+        subprocess.run(["systemctl", "kill", "--signal=KILL", "docker"], check=True)
+        said = process.communicate(timeout=MANY_S)[1]
+    assert process.returncode == 1
+    assert "the Docker daemon ended while the lab ran" in " ".join(said.split())
+    assert json.loads((directory / "manifest.json").read_text())["status"] == "failed"
+    assert pl.read_parquet(directory / "queues.parquet").height > 0, "the series until then are kept"
     assert leavings(directory) == []
 
 
