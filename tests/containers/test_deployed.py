@@ -68,7 +68,7 @@ def plan(lab_directory: Path = LAB, settings: dict[str, str] | None = None) -> P
 def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
     """Write a run's inputs, with commands that say what the nodes are like."""
     directory.mkdir()
-    write_inputs(resolved, lab_directory, directory)
+    write_inputs(resolved, lab_directory, directory, stock=True)
     path = directory / "machine" / "job.json"
     job = json.loads(path.read_text())
     for node in resolved.nodes:
@@ -193,7 +193,7 @@ def test_routing_converges_follows_a_failure_and_the_run_says_how_long_it_took(
     shutil.copytree(LEAF_SPINE, tmp_path / "lab")
     (tmp_path / "lab" / "experiment.yml").write_text(FAILURE)
     resolved = plan(tmp_path / "lab")
-    write_inputs(resolved, tmp_path / "lab", tmp_path / "run")
+    write_inputs(resolved, tmp_path / "lab", tmp_path / "run", stock=True)
     happened: list[Event] = []
     outcome = run_containers(lab_in(tmp_path / "lab", resolved), tmp_path / "run", happened.append, Interrupt())
     assert outcome.status in ("complete", "starved"), outcome.message
@@ -218,7 +218,7 @@ def test_flows_wait_for_what_other_hosts_receive(lab: ContainerLab, tmp_path: Pa
     shutil.copytree(LAB, tmp_path / "lab")
     (tmp_path / "lab" / "experiment.yml").write_text(SHUFFLE)
     resolved = plan(tmp_path / "lab")
-    write_inputs(resolved, tmp_path / "lab", tmp_path / "run")
+    write_inputs(resolved, tmp_path / "lab", tmp_path / "run", stock=True)
     outcome = run_containers(lab_in(tmp_path / "lab", resolved), tmp_path / "run", lambda event: None, Interrupt())
     assert outcome.status in ("complete", "starved"), outcome.message
     goodput_bps(tmp_path / "run", resolved, "complete")
@@ -365,7 +365,7 @@ def test_a_daemon_that_dies_ends_the_run_which_keeps_what_was_measured(lab: Cont
 
 
 def test_a_node_that_cannot_be_set_up_is_named_and_nothing_is_left(lab: ContainerLab, tmp_path: Path) -> None:
-    write_inputs(plan(), LAB, tmp_path)
+    write_inputs(plan(), LAB, tmp_path, stock=True)
     with (tmp_path / "nodes" / "h2" / "ip.batch").open("a") as batch:
         batch.write("route add 10.9.9.0/24 via 10.99.99.99\n")
     outcome = run_containers(lab, tmp_path, lambda event: None, Interrupt())
