@@ -352,11 +352,11 @@ def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> 
 def test_a_daemon_that_dies_ends_the_run_which_keeps_what_was_measured(lab: ContainerLab, tmp_path: Path) -> None:
     directory = tmp_path / "run"
     with subprocess.Popen(
-        command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command(directory, "--set", "stop=60 s"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         await_event(process, directory, "progress")
         subprocess.run(["systemctl", "kill", "--signal=KILL", "docker"], check=True)
-        said = process.communicate(timeout=MANY_S)[1].decode()
+        said = process.communicate(timeout=MANY_S)[0].decode()
     assert process.returncode == 1
     assert "the Docker daemon ended while the lab ran" in " ".join(said.split())
     assert json.loads((directory / "manifest.json").read_text())["status"] == "failed"
