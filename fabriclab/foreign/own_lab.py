@@ -6,15 +6,16 @@ What the file does not say is made up and said: rate and delay of links, switche
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fabriclab.foreign.made_up import BUFFER, DELAY, RATE, ping_lines, printable
-from fabriclab.foreign.netlab_pings import netlab_pings
+from fabriclab.foreign.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
+from fabriclab.lab.reading.defaults import SLOW_STILL_NS, STILL_NS
 from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
@@ -44,8 +45,8 @@ def own_lab(file: Path, text: str | None = None) -> OwnLab:
     problems.raise_if_any()
     if document is None or topology is None:
         raise AssertionError("a file that cannot be read leaves a problem")
-    pings = dict(netlab_pings(file.parent, [node.name for node in topology.nodes]))
-    made = _MadeUp(topology, pings, _addressed(topology))
+    tests = netlab_tests(file.parent, [node.name for node in topology.nodes])
+    made = _MadeUp(topology, tests, _addressed(topology))
     text = "".join(f"{line}\n" for line in made.experiment(file.name))
     experiment = parse_document(text, f"(made of {file.name})", problems)
     rated = _rated(document, made.unrated, problems)
@@ -80,8 +81,8 @@ class _MadeUp:
     """What the file says nothing of."""
 
     topology: Topology
-    pings: Mapping[str, Mapping[str, Any]]
-    """Those that netlab expects, of a lab that it wrote."""
+    tests: NetlabTests
+    """What netlab expects, of a lab that it wrote."""
     hosts: Sequence[str]
     """Hosts that will have an address."""
 
@@ -93,7 +94,8 @@ class _MadeUp:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of hosts that netlab expects to reach each other."""
-        every = [(sender, ping["to"]) for ping in self.pings.values() if ping["answers"] for sender in ping["from"]]
+        pings = [ping for ping in self.tests.wanted.get("pings", {}).values() if ping["answers"]]
+        every = [(sender, ping["to"]) for ping in pings for sender in ping["from"]]
         return list(dict.fromkeys((one, other) for one, other in every if one in self.hosts and other in self.hosts))
 
     def experiment(self, name: str) -> Iterator[str]:
@@ -112,8 +114,10 @@ class _MadeUp:
             is_all = len(self.hosts) == len(self.topology.hosts)
             yield from ping_lines("all" if is_all else f"[{', '.join(self.hosts)}]")
         yield "probes: {switches: {interval: 1 ms}}"
-        if self.pings:
-            yield f"validation: {json.dumps({'pings': self.pings})}"
+        if self.tests.wait_s * 10**9 > STILL_NS:
+            yield f"routing: {{still: {max(self.tests.wait_s, SLOW_STILL_NS // 10**9)} s}}"
+        if self.tests.wanted:
+            yield f"validation: {json.dumps(self.tests.wanted)}"
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence on each thing that was made up."""
@@ -125,3 +129,8 @@ class _MadeUp:
             yield f"traffic is made up: each of {len(self.hosts)} hosts asks another one every 5 ms, which answers"
         else:
             yield "no traffic: fewer than two hosts get an address by a link's ipv4 or their own exec"
+        if self.tests.asked:
+            count = format_count(len(self.tests.asked), "test")
+            yield f"fabriclab validate asks {count} of netlab's own validation"
+        if self.tests.left:
+            yield f"not asked of netlab's own validation: {FILE_NAME}:{f', {FILE_NAME}:'.join(self.tests.left)}"

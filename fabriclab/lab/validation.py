@@ -18,10 +18,11 @@ from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.switch.numbered_sections import read_map
+from fabriclab.lab.wanted_state import WrittenRoute, WrittenSession, read_routes, read_sessions
 
 T = TypeVar("T")
-VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure", "pings")
-PING_KEYS = ("from", "to", "ip", "answers")
+VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure", "pings", "sessions", "routes")
+PING_KEYS = ("from", "to", "ip", "source", "answers")
 FAILURE_KEYS = ("action", "recovery")
 FAILURE_ACTIONS = ("down", "blackhole")
 LONGEST_RECOVERY_NS = 3600 * 10**9
@@ -38,6 +39,8 @@ class WrittenPing:
     family: int | None
     """4 or 6; None: whichever the target's name leads to."""
     answers: bool
+    source: str | None = None
+    """The address that is asked from; None: whichever the route gives."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,9 @@ class WrittenValidation:
     recovery_ns: int = defaults.FAILURE_RECOVERY_NS
     """How long after a failure everybody must be reached again."""
     pings: tuple[WrittenPing, ...] = ()
-    """Of a lab whose nodes' own files give them addresses and routes."""
+    """Of a lab whose nodes' own files give them addresses and routes, as those that follow."""
+    sessions: tuple[WrittenSession, ...] = ()
+    routes: tuple[WrittenRoute, ...] = ()
 
 
 def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
@@ -77,6 +82,8 @@ def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
         failure_action=defaults.FAILURE_ACTION if action is None else action.value,
         recovery_ns=defaults.FAILURE_RECOVERY_NS if recovery is None else recovery.value,
         pings=tuple(_pings(section, nodes)),
+        sessions=tuple(read_sessions(section, nodes)),
+        routes=tuple(read_routes(section, nodes)),
     )
 
 
@@ -97,6 +104,7 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
         family, answers = ping.count("ip", 4, 6, "versions of IP"), ping.flag("answers")
         if family is not None and family.value == 5:
             family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
+        source = ping.read("source", "an address of who asks", _address)
         if target is not None:
             yield WrittenPing(
                 name=name,
@@ -104,6 +112,7 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                 target=target.value,
                 family=None if family is None else family.value,
                 answers=answers is None or answers.value,
+                source=None if source is None else source.value,
             )
 
 
@@ -112,6 +121,13 @@ def _target(text: str, nodes: Sequence[str]) -> str:
         return text if text in nodes else str(ip_address(text))
     except ValueError:
         raise ValueError(f"{shown(text)} is neither a node nor an address; {did_you_mean(text, nodes)}") from None
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise ValueError(f"{shown(text)} is no address; write one such as 10.0.0.1") from None
 
 
 def _by_dscp(section: Section, name: str, read: Callable[[Section, str], Written[int] | None]) -> dict[int, int]:

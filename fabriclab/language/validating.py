@@ -10,6 +10,7 @@ from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.sources import constant, plain, words
 from fabriclab.language.switches import DSCP_PATTERN
 from fabriclab.language.values import Flag, Number, Quantity, Several, Text, Word
+from fabriclab.language.wanted_state import ROUTES, SESSIONS
 from fabriclab.units import DURATION, SIZE, format_duration
 
 _EVERY_DSCP = "a mapping of DSCPs, ranges and names of them"
@@ -75,6 +76,12 @@ VALIDATION = Keys(
                             "By which version of IP.",
                             words("whichever the name leads to"),
                         ),
+                        Key(
+                            "source",
+                            Text("an address of who asks"),
+                            "The address to ask from.",
+                            words("whichever the route gives"),
+                        ),
                         Key("answers", Flag(), "Whether there is to be an answer; `false`: none.", plain(True)),
                     ),
                 ),
@@ -83,5 +90,7 @@ VALIDATION = Keys(
             "As configured: who must reach whom, and who must not.",
             words("every host every other one; without hosts every router"),
         ),
+        SESSIONS,
+        ROUTES,
     ),
 )

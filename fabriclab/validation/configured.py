@@ -1,23 +1,22 @@
 """A lab whose nodes' own files give it addresses and routes: whether its sessions are up, and who reaches whom.
 
 What such a lab should be nobody but its files says: so every session that a daemon has must be up, and every host must
-answer every other by ping, unless the experiment's `validation.pings` say otherwise. Routers of a lab without hosts are
+answer every other by ping, unless the experiment's `validation` says otherwise. Routers of a lab without hosts are
 asked, too, and not judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabriclab.formats.plan.node import Node
 from fabriclab.formats.run_directory import HOSTS_FILE
 from fabriclab.lab.reading.problems import listed
 from fabriclab.lab.validation import WrittenPing
 from fabriclab.results import Results
 from fabriclab.validation.bench import Bench, Collector, Setting, Stage, collected, set_up
-from fabriclab.validation.daemon_sessions import PROTOCOLS, Protocol
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
+from fabriclab.validation.wanted_state import judge_routes, judge_sessions, route_collectors, session_collectors
 
 _MS = 10**6
 _TRIES = 3
@@ -31,39 +30,13 @@ def configured_stage(bench: Bench) -> Stage:
     return Stage(
         "reach",
         set_up(bench, "reach", setting),
-        lambda results: [*_judge_sessions(bench, results), *_judge_pings(pings, results)],
-        (*_session_collectors(bench), *(ping.collector() for ping in pings)),
+        lambda results: [
+            *judge_sessions(bench, results),
+            *judge_routes(bench, results),
+            *_judge_pings(pings, results),
+        ],
+        (*session_collectors(bench), *route_collectors(bench), *(ping.collector() for ping in pings)),
     )
-
-
-def _session_collectors(bench: Bench) -> Iterator[Collector]:
-    for node in bench.plan.nodes:
-        for protocol in _protocols(node):
-            yield Collector(f"sessions-{protocol.name}", node.name, ("vtysh", "-c", protocol.command))
-
-
-def _protocols(node: Node) -> Iterator[Protocol]:
-    names = () if node.setup is None else (daemon.name.partition("-")[0] for daemon in node.setup.daemons)
-    return (PROTOCOLS[name] for name in names if name in PROTOCOLS)
-
-
-def _judge_sessions(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
-    for node in bench.plan.nodes:
-        for protocol in _protocols(node):
-            output = collected(results, f"sessions-{protocol.name}", node.name)
-            sessions, where = protocol.sessions(output), f"{node.name}, {protocol.name}"
-            if output is None:
-                yield unmeasured("sessions", where, "all up", "the daemon told nothing")
-            wrong = [
-                judged("sessions", f"{where} to {peer}", protocol.up[0], state, holds=False)
-                for peer, state in sessions
-                if state not in protocol.up
-            ]
-            if wrong:
-                yield from shortened(wrong)
-            elif sessions:
-                text = f"{len(sessions)} up"
-                yield judged("sessions", where, text, text, holds=True)
 
 
 @dataclass(frozen=True)
@@ -74,12 +47,13 @@ class _Ping:
     target: str
     family: int | None
     answers: bool
+    source: str | None = None
     by_loopback: bool = False
     """Whether it asks from its own loopback address: a router's links need not be known to others."""
 
     def collector(self) -> Collector:
         """Return the command: by the address that the target was found to have, else by its name."""
-        words = ["ping", "-c", str(_TRIES), "-W", "1"]
+        words = ["ping", "-c", str(_TRIES), "-W", "1", *(() if self.source is None else ("-I", self.source))]
         if self.family is not None:
             words += [f"-{self.family}", self.target]
         else:
@@ -89,11 +63,13 @@ class _Ping:
         return Collector(self._name(), self.sender, ("sh", "-c", f"{known} {' '.join(words)}; echo {_EXIT}$?"))
 
     def _name(self) -> str:
-        return f"ping-{self.target.replace(':', '.')}{'' if self.family is None else f'-ip{self.family}'}"
+        family = "" if self.family is None else f"-ip{self.family}"
+        return f"ping-{self.target}{family}{'' if self.source is None else f'-from-{self.source}'}".replace(":", ".")
 
     def judged(self, results: Results) -> ValidationFinding:
         """Return whether there was an answer where there should be, and only there."""
-        where, expected = f"{self.sender} to {self.target}", "answers" if self.answers else "no answer"
+        source, expected = f" from {self.source}" if self.source else "", "answers" if self.answers else "no answer"
+        where = f"{self.sender} to {self.target}{source}"
         output = collected(results, self._name(), self.sender)
         last = (output or "").strip().rpartition("\n")[2]
         if not last.startswith(_EXIT):
@@ -105,7 +81,9 @@ class _Ping:
 def _pings(bench: Bench) -> list[_Ping]:
     written: Sequence[WrittenPing] = bench.wanted.pings
     if written:
-        every = (_Ping(sender, one.target, one.family, one.answers) for one in written for sender in one.senders)
+        every = (
+            _Ping(sender, one.target, one.family, one.answers, one.source) for one in written for sender in one.senders
+        )
         return list(dict.fromkeys(every))
     hosts = [host.name for host in bench.hosts] or [switch.name for switch in bench.switches]
     routers = not bench.hosts

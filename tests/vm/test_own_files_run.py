@@ -158,3 +158,30 @@ def test_a_host_without_an_address_ends_the_run_in_words(vm: Vm, tmp_path: Path)
     done = called(tmp_path, "run", "own.clab.yml", "--out", "run", "--no-report", "--set", "routing.still=1 s")
     said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 1 and "h2" in said and "has no address; traffic goes to it" in said, said
+
+
+def test_netlabs_tests_of_sessions_and_routes_are_asked(vm: Vm, tmp_path: Path) -> None:
+    files = {f"r{number}.conf": BGP.format(name=f"r{number}", number=number, other=3 - number) for number in (1, 2)}
+    for number in (1, 2):
+        neighbor = {"name": f"r{3 - number}", "ipv4": f"10.0.0.{3 - number}"}
+        variables = {"bgp": {"neighbors": [neighbor]}, "interfaces": [{"linkindex": 1, "ipv4": f"10.0.0.{number}/30"}]}
+        files[f"host_vars/r{number}/topology.json"] = json.dumps(variables)
+    tests = """validate:
+  up: {nodes: [r1], plugin: "bgp_neighbor(node.bgp.neighbors,'r2')"}
+  learnt: {nodes: [r1], plugin: "bgp_prefix('10.9.2.0/24',aspath='65002',nh=nodes.r2.interfaces[0].ipv4,best=True)"}
+  missing: {nodes: [r1], plugin: "bgp_prefix('10.9.7.0/24',state='missing')"}
+  table: {nodes: [r2], plugin: "rt_prefix('10.9.1.0/24',proto='bgp')"}
+  source: {nodes: [r1], plugin: "ping('10.1.2.2',src='10.1.1.1')"}
+  looked: {nodes: [r1], show: version, valid: 'True'}
+"""
+    write(tmp_path, {"own.clab.yml": ROUTERS, "daemons": DAEMONS, "topology.yml": tests, **files})
+    done = called(tmp_path, "validate", "own.clab.yml", "--out", "out", "--set", "routing.still=3 s")
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 0 and "6 pass" in said and "fail" not in said, said
+    assert "topology.yml:7: looked (show: version)" in said
+    assert "asks 5 tests of netlab's own" in said
+    wrong = tests.replace("'65002'", "'65009'").replace("10.9.7.0/24", "10.9.2.0/24")
+    wrong = wrong.replace("'r2')", "'r2',state='missing')")
+    write(tmp_path, {"topology.yml": wrong})
+    done = called(tmp_path, "validate", "own.clab.yml", "--out", "out2", "--set", "routing.still=3 s")
+    assert done.returncode == 1 and done.stdout.count(" fail") == 4, done.stdout

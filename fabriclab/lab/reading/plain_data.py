@@ -135,13 +135,14 @@ def yaml_text(document: MappingValue) -> str:
     writer = YAML()
     writer.width = _WIDTH
     writer.default_flow_style = False
-    writer.dump(_plain(document), out)
+    writer.dump(plain(document), out)
     return out.getvalue()
 
 
-def _plain(value: Value) -> Any:
+def plain(value: Value) -> Any:
+    """Return a value of a file as mappings, lists, and texts; None where nothing stands."""
     if isinstance(value, MappingValue):
-        return {key: _plain(below) for key, below in value.entries.items()}
+        return {key: plain(below) for key, below in value.entries.items()}
     if isinstance(value, SequenceValue):
-        return [_plain(item) for item in value.items]
+        return [plain(item) for item in value.items]
     return None if value.is_null else value.text

@@ -1,0 +1,188 @@
+"""What is wanted of routing daemons, `validation.sessions` and `validation.routes`: of labs whose nodes' own files give
+them addresses and routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_interface
+from typing import Literal, TypeVar, get_args
+
+from fabriclab.lab.reading.problems import did_you_mean, listed, shown
+from fabriclab.lab.reading.section import Section, Written
+
+T = TypeVar("T")
+SessionProtocol = Literal["bgp", "ospf", "ospf6", "isis"]
+RouteTable = Literal["bgp", "ospf", "ospf6", "isis", "rib", "kernel"]
+SESSION_PROTOCOLS: tuple[SessionProtocol, ...] = get_args(SessionProtocol)
+ROUTE_TABLES: tuple[RouteTable, ...] = get_args(RouteTable)
+FAMILIES = ("ipv4", "ipv6", "evpn", "vpnv4", "vpnv6")
+LEVELS = ("1", "2")
+"""Of IS-IS."""
+SESSION_LEVELS = (*LEVELS, "1-2")
+ABSENT = "absent"
+LARGEST_NUMBER = 2**32 - 1
+SESSION_KEYS = ("on", "protocol", "neighbor", "state", "family", "vrf", "level", "area")
+ROUTE_KEYS: Mapping[str, tuple[RouteTable, ...]] = {
+    "on": ROUTE_TABLES,
+    "table": ROUTE_TABLES,
+    "prefix": ROUTE_TABLES,
+    "present": ROUTE_TABLES,
+    "vrf": ("bgp", "ospf", "ospf6", "isis", "rib"),
+    "level": ("isis",),
+    "protocol": ("rib",),
+    "cost": ("ospf", "ospf6", "isis", "rib"),
+    "type": ("ospf", "ospf6"),
+    "next_hop": ("bgp",),
+    "as_path": ("bgp",),
+    "as_numbers": ("bgp",),
+    "local_preference": ("bgp",),
+    "med": ("bgp",),
+    "best": ("bgp",),
+    "peer": ("bgp",),
+    "cluster": ("bgp",),
+    "community": ("bgp",),
+    "large_community": ("bgp",),
+    "extended_community": ("bgp",),
+}
+"""By key of a route: the tables that have it."""
+_OF_PROTOCOL: Mapping[str, tuple[SessionProtocol, ...]] = {
+    "family": ("bgp",),
+    "vrf": ("bgp", "ospf", "ospf6"),
+    "level": ("isis",),
+    "area": ("isis",),
+}
+_NUMBERS = ("cost", "local_preference", "med")
+
+
+@dataclass(frozen=True)
+class WrittenSession:
+    """How a session of some nodes should be."""
+
+    name: str
+    nodes: tuple[str, ...]
+    protocol: SessionProtocol
+    neighbor: str
+    """As the daemon calls it: an address or interface of BGP's, a router ID of OSPF's, a host name of IS-IS'."""
+    states: tuple[str, ...] = ()
+    """As the daemon calls them, or `absent`; nothing: up."""
+    family: str | None = None
+    vrf: str | None = None
+    level: str | None = None
+    area: str | None = None
+
+
+@dataclass(frozen=True)
+class WrittenRoute:
+    """Whether a table of some nodes should have a route."""
+
+    name: str
+    nodes: tuple[str, ...]
+    table: RouteTable
+    prefix: str
+    present: bool = True
+    attributes: Mapping[str, str | int | bool | tuple[int, ...]] = field(default_factory=dict)
+    """By key: what one of its paths has, all of it."""
+
+    @property
+    def family(self) -> int:
+        """4 or 6."""
+        return ip_interface(self.prefix).version
+
+
+def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSession]:
+    """Yield the sessions of a `validation` section of a lab with these nodes; what is wrong is recorded."""
+    below = section.section("sessions", None)
+    for name in below.names() if below is not None else ():
+        one = None if below is None else below.section(name, SESSION_KEYS)
+        if one is None:
+            continue
+        one.require("on", "protocol", "neighbor")
+        protocol = one.choice("protocol", SESSION_PROTOCOLS)
+        neighbor, states = one.scalar("neighbor", "an address, an interface, a router ID or a name"), one.words("state")
+        family, level = one.choice("family", FAMILIES), one.choice("level", SESSION_LEVELS)
+        vrf, area = one.scalar("vrf", "a VRF's name"), one.scalar("area", "an IS-IS area")
+        where = _nodes(one, nodes)
+        if protocol is None or neighbor is None:
+            continue
+        for key, protocols in _OF_PROTOCOL.items():
+            if key in one and protocol.value not in protocols:
+                one.complain(key, f"a session of {protocol.value} has none; only {listed(protocols)}")
+        yield WrittenSession(
+            name,
+            where,
+            protocol.value,
+            neighbor.value,
+            states=tuple(state.value for state in states or ()),
+            family=_value(family),
+            vrf=_value(vrf),
+            level=_value(level),
+            area=_value(area),
+        )
+
+
+def read_routes(section: Section, nodes: Sequence[str]) -> Iterator[WrittenRoute]:
+    """Yield the routes of a `validation` section of a lab with these nodes; what is wrong is recorded."""
+    below = section.section("routes", None)
+    for name in below.names() if below is not None else ():
+        one = None if below is None else below.section(name, tuple(ROUTE_KEYS))
+        if one is None:
+            continue
+        one.require("on", "table", "prefix")
+        table = one.choice("table", ROUTE_TABLES)
+        prefix = one.read("prefix", "a prefix such as 10.1.0.0/24", _prefix)
+        present, where, attributes = one.flag("present"), _nodes(one, nodes), _attributes(one)
+        if table is None or prefix is None:
+            continue
+        for key, tables in ROUTE_KEYS.items():
+            if key in one and table.value not in tables:
+                one.complain(key, f"routes of table {table.value} have none; only of {listed(tables)}")
+        if table.value in ("ospf", "ospf6") and (ip_interface(prefix.value).version == 6) != (table.value == "ospf6"):
+            prefix.complain(section.problems, f"table {table.value} has no such prefixes; table ospf6 has IPv6's")
+        yield WrittenRoute(name, where, table.value, prefix.value, present is None or present.value, attributes)
+
+
+def _attributes(one: Section) -> dict[str, str | int | bool | tuple[int, ...]]:
+    found: dict[str, str | int | bool | tuple[int, ...]] = {}
+    for key in ROUTE_KEYS:
+        if key in ("on", "table", "prefix", "present") or key not in one:
+            continue
+        value = _attribute(one, key)
+        if value is not None:
+            found[key] = value
+    return found
+
+
+def _attribute(one: Section, key: str) -> str | int | bool | tuple[int, ...] | None:
+    if key == "best":
+        return _value(one.flag(key))
+    if key in _NUMBERS:
+        return _value(one.count(key, 0, LARGEST_NUMBER))
+    if key == "level":
+        return _value(one.choice(key, LEVELS))
+    if key == "as_numbers":
+        words = one.words(key) or []
+        for word in words:
+            if not word.value.isdecimal():
+                word.complain(one.problems, f"{shown(word.value)} is no AS number; write such as 65001")
+        return tuple(int(word.value) for word in words if word.value.isdecimal())
+    return _value(one.scalar(key, "a word"))
+
+
+def _nodes(one: Section, nodes: Sequence[str]) -> tuple[str, ...]:
+    found = (one.words("on") if "on" in one else None) or []
+    for word in found:
+        if word.value not in nodes:
+            word.complain(one.problems, f"{shown(word.value)} is no node; {did_you_mean(word.value, nodes)}")
+    return tuple(word.value for word in found)
+
+
+def _prefix(text: str) -> str:
+    try:
+        return str(ip_interface(text).network)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is no prefix; write one such as 10.1.0.0/24 or 2001:db8::/64") from None
+
+
+def _value(written: Written[T] | None) -> T | None:
+    return None if written is None else written.value
