@@ -68,7 +68,12 @@ pub fn write(lab: &Lab, job: &Job, wanted: Option<&Addresses>) -> Result<()> {
 
 /// The addresses of a node's first link that has one, IPv4 before IPv6; else of its other interfaces. `by_loopback`:
 /// that of the loopback interface comes first.
-fn addresses_of(lab: &Lab, job: &Job, name: &str, by_loopback: bool) -> Result<Option<Addresses46>> {
+fn addresses_of(
+    lab: &Lab,
+    job: &Job,
+    name: &str,
+    by_loopback: bool,
+) -> Result<Option<Addresses46>> {
     let ends = job.links.iter().flat_map(|link| [&link.a, &link.b]);
     let linked = ends
         .filter(|end| end.node == name)
