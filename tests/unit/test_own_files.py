@@ -18,7 +18,7 @@ from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.setup import NodeFile
 from fabriclab.lab import LabError
-from fabriclab.lab.setup.frr import frr_daemons
+from fabriclab.lab.setup.frr import frr_daemons, starts_frr
 
 DAEMONS = """# which run
 zebra=no
@@ -323,3 +323,19 @@ def test_of_a_link_that_dies_one_end_goes_down(tmp_path: Path) -> None:
     steps = [(event["name"], step["node"], step["lines"]) for event in job["events"] for step in event["steps"]]
     assert steps == [("cut", "r1", ["link set dev eth1 down"]), ("dies", "h2", ["link set dev eth1 down"])]
     assert all("reconvergence" not in event for event in job["events"])
+
+
+@pytest.mark.parametrize(
+    ("command", "starts"),
+    [
+        ("/usr/lib/frr/frrinit.sh start", True),
+        ("service frr restart", True),
+        ("/etc/init.d/frr start", True),
+        ("systemctl start frr.service", True),
+        ("service frr stop", False),
+        ("service ssh start", False),
+        ("/usr/lib/frr/frrinit.sh", False),
+    ],
+)
+def test_commands_that_start_frr(command: str, starts: bool) -> None:
+    assert starts_frr(command.split()) is starts
