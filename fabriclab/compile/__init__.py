@@ -5,6 +5,7 @@ The formats are those of `images/machine/README.md`, `traffic/README.md` and `pr
 """
 
 from fabriclab.compile.container_differences import shortfalls
+from fabriclab.compile.hadoop import clusters
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
@@ -22,6 +23,7 @@ __all__ = [
     "NAMES_FILE",
     "NodeFiles",
     "TraceError",
+    "clusters",
     "compile_hosts",
     "compile_job",
     "compile_machine_sysctl",

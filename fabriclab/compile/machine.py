@@ -12,6 +12,7 @@ from fabriclab.compile.captures import compile_captures
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events, plans_in_time
 from fabriclab.compile.frr import compile_daemons, runs_frr, speaks_bgp
+from fabriclab.compile.hadoop import compile_clusters, compile_histories
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
@@ -146,7 +147,7 @@ def _optional_parts(plan: Plan, stock: bool, playing: set[str]) -> OptionalParts
     parts: OptionalParts = {}
     if ready := compile_ready(plan):
         parts["ready"] = ready
-    if setup := compile_setup(plan, stock=stock):
+    if setup := [*compile_setup(plan, stock=stock), *compile_clusters(plan)]:
         parts["setup"] = setup
     hosts = [node.name for node in plan.nodes if node.role == "host" and node.name in playing]
     if still := compile_still(plan, hosts):
@@ -241,6 +242,7 @@ def _collect(plan: Plan, playing: set[str], stock: bool) -> list[Program]:
                 {"name": f"{name}@{node.name}", "node": node.name, "argv": ["ip", "-j", *words]}
                 for name, words in _ASKED_OF_OWN.items()
             ]
+    collect += compile_histories(plan)
     hosts = [node.name for node in plan.nodes if node.name in playing]
     collect += [{"name": f"nstat@{host}", "node": host, "argv": ["nstat", "-a", "-j"]} for host in hosts]
     return collect

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import ProgramTraffic
+from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
 from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
 
 _RENDEZVOUS = "/run/fabriclab/rendezvous"
@@ -34,11 +34,12 @@ def compile_programs(plan: Plan, *, serves: bool) -> list[Program]:
 
 def programs_memory_bytes(plan: Plan) -> int:
     """Return the memory that the lab's programs ask for."""
-    return sum(program.memory_bytes for program in _programs(plan))
+    clusters = sum(traffic.daemon_memory_bytes() for traffic in plan.traffic if isinstance(traffic, HadoopTraffic))
+    return clusters + sum(program.memory_bytes for program in _programs(plan))
 
 
 def _programs(plan: Plan) -> list[ProgramTraffic]:
-    return [traffic for traffic in plan.traffic if isinstance(traffic, ProgramTraffic)]
+    return [program for traffic in plan.traffic for program in traffic.programs()]
 
 
 def _process(plan: Plan, program: ProgramTraffic) -> Program:

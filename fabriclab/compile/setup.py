@@ -13,7 +13,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.setup import NodeFile, Setup
 from fabriclab.formats.run_directory import HOSTS_FILE
-from fabriclab.lab.setup.frr import FRR_DIRECTORIES, INTEGRATED_FILE, frr_boot
+from fabriclab.lab.setup.frr import FRR_DIRECTORIES, INTEGRATED_FILE, frr_boot, starts_frr
 from fabriclab.resolve.interfaces import families_of, interfaces
 
 LOOK_INTERVAL_NS = 100_000_000
@@ -107,7 +107,9 @@ def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:
 
 
 def _commands(node: Node, setup: Setup, by: str) -> list[SetupStep]:
-    commands = [command for command in setup.commands if command.by == by]
+    # FRR runs already where its daemons are ours to start: a second start would have a watchdog beside them.
+    runs = bool(setup.daemons)
+    commands = [command for command in setup.commands if command.by == by and not (runs and starts_frr(command.argv))]
     return [SetupStep(kind="command", program=_program(one.name, node, one.argv)) for one in commands]
 
 

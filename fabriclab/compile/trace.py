@@ -23,7 +23,7 @@ def compile_hosts(plan: Plan) -> str:
     """
     names = list(HOSTS.columns)[: 1 + len(plan.families)]
     if plan.configured is not None:
-        return f"{HOSTS.first_line}\n{','.join(names[:2])}\n"
+        return f"{HOSTS.first_line}\n{','.join(HOSTS.columns)}\n"
     rows = [
         ",".join([node.name, *(first_address(node, family) for family in plan.families)])
         for node in plan.nodes

@@ -81,8 +81,8 @@ class SetupStep(SetupLimits):
 
 
 class NodeAddresses(TypedDict):
-    """Rows `node,address` are added to a file of the run directory: for nodes that must have an address, and for others
-    that may have one, the loopback interface's first."""
+    """Rows `node,address,ipv6` are added to a file of the run directory: for nodes that must have an address, and for
+    others that may have one, the loopback interface's first."""
 
     file: str
     nodes: list[str]

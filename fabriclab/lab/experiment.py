@@ -110,9 +110,10 @@ def parse_experiment(
     addresses = root.choice("addresses", tuple(ADDRESSES))
     own = read_own_algorithms(document, directory, _KERNEL_HAS, problems)
     is_wrong = addresses is None and "addresses" in root
-    families = FAMILIES if topology is None or is_wrong else families_of_lab(addresses, topology)
-    names = read_groups(root, replace(names, own=own, families=families), seed)
     is_own = topology is not None and topology.configures_network
+    # Of nodes with files of their own it is known in the run only.
+    families = FAMILIES if topology is None or is_wrong or is_own else families_of_lab(addresses, topology)
+    names = read_groups(root, replace(names, own=own, families=families), seed)
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory), is_optional=is_own)
     limit_ns = _read_limit(root, traffic)
     switches = read_switches(_section_or_empty(root, "switches"), names, directory)

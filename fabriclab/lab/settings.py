@@ -25,6 +25,7 @@ from fabriclab.lab.reading.names import Names, expand_range
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.switch import keys as switch_keys
+from fabriclab.lab.traffic.hadoop_jobs import JOB_KEYS
 from fabriclab.lab.traffic.read import keys_of_kinds
 from fabriclab.lab.traffic.size import SIZE_KEYS
 from fabriclab.qdiscs import AQM_WORDS
@@ -87,6 +88,7 @@ _MEANINGS: dict[str, Meaning] = {
         "of": "word",
         "enabled": "flag",
     },
+    **{"block_size": "size", "replication": "count", "slots": "count", "splits": "count", "version": "word"},
 }
 
 
@@ -185,6 +187,9 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
     kind = _kind(by_name.get(rest[0]) if rest else None)
     keys = tuple(key for key in keys_of_kinds().get(kind, ()) if key != "kind")
+    if kind == "hadoop" and rest[1:2] == ["jobs"]:
+        cluster = by_name[rest[0]]
+        return [tuple(by_name), keys, _names_in(cluster, "jobs") if isinstance(cluster, MappingValue) else (), JOB_KEYS]
     # Below a size that may be a distribution there are keys of its own; without them it is a value.
     below_size = len(rest) > 2 and (kind, rest[1]) in (("arrivals", "size"), ("query", "response"))
     return [tuple(by_name), keys, SIZE_KEYS] if below_size else [tuple(by_name), keys]

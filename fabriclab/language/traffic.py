@@ -23,6 +23,7 @@ from fabriclab.lab.traffic.pairs import PATTERNS
 from fabriclab.lab.traffic.process import LARGEST_LOAD_PPM, PROCESSES, SMALLEST_LOAD_PPM
 from fabriclab.lab.traffic.read import keys_of_kinds
 from fabriclab.lab.traffic.scope import MODES
+from fabriclab.language.hadoop import HADOOP
 from fabriclab.language.hosts import CONGESTION_CONTROL
 from fabriclab.language.keys import Key, Keys, Kinds, Named
 from fabriclab.language.sources import constant, plain, words
@@ -256,7 +257,7 @@ _EVERY: tuple[Key, ...] = (
         ("500 MB",),
     ),
 )
-_BY_NAME: Mapping[str, Key] = {key.name: key for key in _EVERY}
+_BY_NAME: Mapping[str, Key] = {key.name: key for key in (*_EVERY, *HADOOP)}
 
 
 def _changed(name: str, **changes: object) -> Key:
@@ -324,6 +325,12 @@ _OF_KIND: Mapping[str, tuple[Key, ...]] = {
     ),
     "trace": (),
     "iperf3": (),
+    "hadoop": (
+        _changed(
+            "jars",
+            about="A file in the lab's directory that lists Java archives beside Hadoop's own, as for `kind: program`.",
+        ),
+    ),
     "program": (
         _changed("start", about="When it starts at the earliest, in virtual time.", examples=("10 ms",)),
         _changed(
@@ -344,6 +351,7 @@ ABOUT: Mapping[str, str] = {
     "shuffle": "The network phases of a MapReduce job: its input, its shuffle, its output.",
     "iperf3": "Flows that iperf3 sends, one from each sender.",
     "program": "A program of your own on a node, a server or a client.",
+    "hadoop": "A Hadoop cluster: HDFS and YARN on hosts of the fabric, and the jobs that they run.",
     "trace": "Flows of a file of your own.",
 }
 

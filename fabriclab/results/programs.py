@@ -20,7 +20,7 @@ PROGRAMS = "programs"
 
 def has_programs(plan: Plan) -> bool:
     """Return whether a plan has programs of the lab's own."""
-    return any(isinstance(traffic, ProgramTraffic) for traffic in plan.traffic)
+    return any(traffic.programs() for traffic in plan.traffic)
 
 
 def read_programs(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]]:
@@ -30,17 +30,20 @@ def read_programs(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]]:
     """
     rows: list[pl.DataFrame] = []
     notes: list[str] = []
-    for program in plan.traffic:
-        if isinstance(program, ProgramTraffic):
-            name = f"{PROGRAM_LOGS}/{program.name}.csv"
-            scan = scan_csv(run_dir / name, PROGRAM_LOG, name)
-            notes += scan.notes
-            log = scan.rows.collect()
-            own = pl.DataFrame({"program": [program.name], "node": [program.node]})
-            if scan.rows.select("start_ns").collect()["start_ns"].null_count() and program.after:
-                notes.append(f"{program.name} never ran to its end; it waits for {', '.join(map(str, program.after))}")
-            rows.append(own.join(log, how="cross") if log.height else own)
+    for program in _programs(plan):
+        name = f"{PROGRAM_LOGS}/{program.name}.csv"
+        scan = scan_csv(run_dir / name, PROGRAM_LOG, name)
+        notes += scan.notes
+        log = scan.rows.collect()
+        own = pl.DataFrame({"program": [program.name], "node": [program.node]})
+        if scan.rows.select("start_ns").collect()["start_ns"].null_count() and program.after:
+            notes.append(f"{program.name} never ran to its end; it waits for {', '.join(map(str, program.after))}")
+        rows.append(own.join(log, how="cross") if log.height else own)
     return pl.concat(rows, how="diagonal").select("program", "node", *PROGRAM_LOG.columns), notes
+
+
+def _programs(plan: Plan) -> list[ProgramTraffic]:
+    return [program for traffic in plan.traffic for program in traffic.programs()]
 
 
 def program_metrics(programs: pl.DataFrame | None, plan: Plan) -> Metrics:
@@ -48,7 +51,7 @@ def program_metrics(programs: pl.DataFrame | None, plan: Plan) -> Metrics:
     of one that did not run to its end."""
     if programs is None:
         return {"program_ns": None}
-    serving = {each.name for each in plan.traffic if isinstance(each, ProgramTraffic) and each.serves}
+    serving = {each.name for each in _programs(plan) if each.serves}
     times: Metrics = {}
     for row in programs.iter_rows(named=True):
         ran = row["end_ns"] is not None and (row["ended_by"] in ("itself", "until") or row["program"] in serving)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fabriclab.compile import (
     NAMES_FILE,
+    clusters,
     compile_hosts,
     compile_job,
     compile_machine_sysctl,
@@ -24,7 +26,16 @@ from fabriclab.files import read_text, replacing, write_text
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.real_time import REAL_TIME_FILE
-from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, MODULES, PLAN, RAW_PCAP, SAMPLER_FILE, TRACE_FILE
+from fabriclab.formats.run_directory import (
+    HADOOP,
+    HOSTS_FILE,
+    JOB_FILE,
+    MODULES,
+    PLAN,
+    RAW_PCAP,
+    SAMPLER_FILE,
+    TRACE_FILE,
+)
 
 _LARGEST_BYTES = 1 << 30
 
@@ -53,6 +64,7 @@ def write_inputs(
     with replacing(directory / TRACE_FILE) as part, part.open("w", encoding="utf-8") as trace:
         trace.writelines(trace_text(flows))
     write_text(directory / HOSTS_FILE, compile_hosts(plan))
+    _write_archives(plan, lab_directory, directory)
     job = compile_job(plan, flows, stock=stock)
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
     if live is not None:
@@ -81,6 +93,16 @@ def write_inputs(
             write_text(files / name, text)
         for name in compiled.executables:
             (files / "root" / name).chmod(0o755)
+
+
+def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:
+    """Make the directories of the plan's Hadoop clusters, with the archives of the user's own jobs."""
+    for cluster in clusters(plan):
+        place = directory / HADOOP / cluster.name
+        place.mkdir(parents=True, exist_ok=True)
+        for name in {job.file for job in cluster.jobs if job.file is not None}:
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(lab_directory / name, place / name)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

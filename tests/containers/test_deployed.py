@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from fabriclab.api.engine import fit_engine
@@ -67,7 +68,7 @@ def plan(lab_directory: Path = LAB, settings: dict[str, str] | None = None) -> P
 def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
     """Write a run's inputs, with commands that say what the nodes are like."""
     directory.mkdir()
-    write_inputs(resolved, lab_directory, directory)
+    write_inputs(resolved, lab_directory, directory, stock=True)
     path = directory / "machine" / "job.json"
     job = json.loads(path.read_text())
     for node in resolved.nodes:
@@ -192,7 +193,7 @@ def test_routing_converges_follows_a_failure_and_the_run_says_how_long_it_took(
     shutil.copytree(LEAF_SPINE, tmp_path / "lab")
     (tmp_path / "lab" / "experiment.yml").write_text(FAILURE)
     resolved = plan(tmp_path / "lab")
-    write_inputs(resolved, tmp_path / "lab", tmp_path / "run")
+    write_inputs(resolved, tmp_path / "lab", tmp_path / "run", stock=True)
     happened: list[Event] = []
     outcome = run_containers(lab_in(tmp_path / "lab", resolved), tmp_path / "run", happened.append, Interrupt())
     assert outcome.status in ("complete", "starved"), outcome.message
@@ -217,7 +218,7 @@ def test_flows_wait_for_what_other_hosts_receive(lab: ContainerLab, tmp_path: Pa
     shutil.copytree(LAB, tmp_path / "lab")
     (tmp_path / "lab" / "experiment.yml").write_text(SHUFFLE)
     resolved = plan(tmp_path / "lab")
-    write_inputs(resolved, tmp_path / "lab", tmp_path / "run")
+    write_inputs(resolved, tmp_path / "lab", tmp_path / "run", stock=True)
     outcome = run_containers(lab_in(tmp_path / "lab", resolved), tmp_path / "run", lambda event: None, Interrupt())
     assert outcome.status in ("complete", "starved"), outcome.message
     goodput_bps(tmp_path / "run", resolved, "complete")
@@ -345,8 +346,26 @@ def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> 
     assert leavings(directory) == []
 
 
+@pytest.mark.skipif(
+    not os.environ.get("FABRICLAB_DAEMON_MAY_DIE"), reason="kills this host's Docker daemon: in the guest only"
+)
+def test_a_daemon_that_dies_ends_the_run_which_keeps_what_was_measured(lab: ContainerLab, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    with subprocess.Popen(
+        command(directory, "--set", "stop=60 s"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        await_event(process, directory, "progress")
+        subprocess.run(["systemctl", "kill", "--signal=KILL", "docker"], check=True)
+        said = process.communicate(timeout=MANY_S)[0].decode()
+    assert process.returncode == 1
+    assert "the Docker daemon ended while the lab ran" in " ".join(said.split())
+    assert json.loads((directory / "manifest.json").read_text())["status"] == "failed"
+    assert pl.read_parquet(directory / "queues.parquet").height > 0, "the series until then are kept"
+    assert leavings(directory) == []
+
+
 def test_a_node_that_cannot_be_set_up_is_named_and_nothing_is_left(lab: ContainerLab, tmp_path: Path) -> None:
-    write_inputs(plan(), LAB, tmp_path)
+    write_inputs(plan(), LAB, tmp_path, stock=True)
     with (tmp_path / "nodes" / "h2" / "ip.batch").open("a") as batch:
         batch.write("route add 10.9.9.0/24 via 10.99.99.99\n")
     outcome = run_containers(lab, tmp_path, lambda event: None, Interrupt())

@@ -14,7 +14,8 @@ from fake_commands import FakeCommands
 from ruamel.yaml import YAML
 
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.containers.collect import merge_series
+from fabriclab.engine.containers import docker
+from fabriclab.engine.containers.collect import await_docker, merge_series
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, exec_argv, pack
@@ -144,6 +145,29 @@ def test_containerlab_destroys_what_it_deployed_even_after_a_failure(
     assert deploy[:4] == ["containerlab", "deploy", "--topo", copy]
     assert destroy[:5] == ["containerlab", "destroy", "--topo", copy, "--cleanup"]
     assert commands.calls("docker", "rm") == [["docker", "rm", "--force", "--volumes", "0badcafe"]]
+
+
+def test_a_daemon_that_ended_and_stays_away_is_told_with_the_line_that_tidies_up(
+    topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = FakeCommands(tmp_path / "bin", monkeypatch)
+    monkeypatch.setattr(docker, "_RETURN_S", 0.0)
+    monkeypatch.setattr(docker, "_ASK_AGAIN_S", 0.0)
+    (tmp_path / "run" / "machine").mkdir(parents=True)
+    with (
+        pytest.raises(EngineError, match=r"did not come back.*docker ps .*label=containerlab=fl.*docker rm -f"),
+        Deployment(topology, tmp_path / "run"),
+    ):
+        commands.answer(["docker", "version"], err="Cannot connect to the Docker daemon\n", status=1)
+        assert await_docker() == [
+            "the Docker daemon ended while the lab ran, and with it all containers; it did not come back"
+        ]
+    assert not commands.calls("containerlab", "destroy"), "it can't do anything either"
+
+
+def test_a_daemon_that_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeCommands(tmp_path / "bin", monkeypatch)
+    assert await_docker() == []
 
 
 def test_two_runs_of_a_lab_have_different_names(topology: Path, tmp_path: Path) -> None:

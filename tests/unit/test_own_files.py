@@ -18,7 +18,7 @@ from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.setup import NodeFile
 from fabriclab.lab import LabError
-from fabriclab.lab.setup.frr import frr_daemons
+from fabriclab.lab.setup.frr import frr_daemons, starts_frr
 
 DAEMONS = """# which run
 zebra=no
@@ -326,3 +326,19 @@ def test_of_a_link_that_dies_one_end_goes_down(tmp_path: Path) -> None:
     assert all(
         event["settling"] == {"interval_ns": 10**6, "still_ns": job["still"]["still_ns"]} for event in job["events"]
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "starts"),
+    [
+        ("/usr/lib/frr/frrinit.sh start", True),
+        ("service frr restart", True),
+        ("/etc/init.d/frr start", True),
+        ("systemctl start frr.service", True),
+        ("service frr stop", False),
+        ("service ssh start", False),
+        ("/usr/lib/frr/frrinit.sh", False),
+    ],
+)
+def test_commands_that_start_frr(command: str, starts: bool) -> None:
+    assert starts_frr(command.split()) is starts

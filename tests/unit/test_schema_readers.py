@@ -26,7 +26,7 @@ from fabriclab.language.traffic import KIND
 from fabriclab.language.values import Flag, Number, Percent, Quantity, Value, Word
 
 ROOT = Path(__file__).parents[2]
-OF_THIS_LAB = {"fan_out", "replicas", "count"}
+OF_THIS_LAB = {"fan_out", "replicas", "replication", "count"}
 """Numbers whose bound is how many hosts a lab has."""
 
 

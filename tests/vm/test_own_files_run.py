@@ -103,7 +103,7 @@ def test_routers_and_hosts_are_what_their_own_files_say(vm: Vm, tmp_path: Path) 
     flows = pl.read_parquet(tmp_path / "run/flows.parquet")
     assert flows["status"].unique().to_list() == ["complete"]
     hosts = (tmp_path / "run/traffic/hosts.csv").read_text().splitlines()[2:]
-    assert hosts == ["h1,10.1.1.2", "h2,10.1.2.2", "r1,10.0.0.1", "r2,10.0.0.2"]
+    assert hosts == ["h1,10.1.1.2,", "h2,10.1.2.2,", "r1,10.0.0.1,", "r2,10.0.0.2,"]
     logs = tmp_path / "run/logs"
     assert (logs / "exec-3@h1.log").read_text().split() == ["deploy", "77"]
     assert "/not-there" in (logs / "exec-4@h1.log").read_text()
@@ -137,6 +137,18 @@ def test_netlabs_vrfs_are_apart_as_its_validation_wants(vm: Vm, tmp_path: Path) 
     write(tmp_path, {"topology.yml": wrong})
     done = called(tmp_path, "validate", "clab.yml", "--out", "out2", "--set", "routing.still=1 s")
     assert done.returncode == 1 and "h1 to h3" in done.stdout
+
+
+def test_flows_of_both_families_go_where_ospf_of_nodes_own_files_leads(vm: Vm, tmp_path: Path) -> None:
+    lab = Path(__file__).parents[1] / "containers" / "own-files"
+    done = called(tmp_path, "run", str(lab), "--out", "run", "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    flows = pl.read_parquet(tmp_path / "run/flows.parquet")
+    assert flows.group_by("class").len().sort("class").rows() == [("new", 30), ("old", 30)]
+    assert flows["status"].unique().to_list() == ["complete"]
+    hosts = (tmp_path / "run/traffic/hosts.csv").read_text().splitlines()[2:4]
+    assert hosts == ["h1,10.1.1.2,fd00:1::2", "h2,10.1.2.2,fd00:2::2"]
+    assert not [*(tmp_path / "run/logs").glob("exec-*@r1.log")], "FRR runs already: exec starts no second one"
 
 
 def test_a_host_without_an_address_ends_the_run_in_words(vm: Vm, tmp_path: Path) -> None:

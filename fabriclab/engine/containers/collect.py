@@ -10,12 +10,21 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
 from fabriclab.engine.containers.command import CommandError, run_command
-from fabriclab.engine.containers.docker import Container, copy_out, run_in
+from fabriclab.engine.containers.docker import Container, await_daemon, copy_out, is_reachable, run_in
 from fabriclab.engine.containers.job import Task
 
 JOB = "/job"
 """Where a run directory's files lie in a container, as in the machine."""
 _COLLECT_S = 60.0
+
+
+def await_docker() -> list[str]:
+    """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers:
+    they end with the daemon, but are there again when it is."""
+    if is_reachable():
+        return []
+    back = "it came back" if await_daemon() else "it did not come back"
+    return [f"the Docker daemon ended while the lab ran, and with it all containers; {back}"]
 
 
 def collect_flow_logs(traffic: Sequence[Task], containers: Mapping[str, Container], directory: Path) -> list[str]:

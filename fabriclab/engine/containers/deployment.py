@@ -12,7 +12,14 @@ from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
-from fabriclab.engine.containers.docker import Container, containers_of, describe_containers, remove_containers
+from fabriclab.engine.containers.docker import (
+    LAB_LABEL,
+    Container,
+    await_daemon,
+    containers_of,
+    describe_containers,
+    remove_containers,
+)
 from fabriclab.engine.containers.topology import deployable, read_containers
 
 _DEPLOY_S = 600.0
@@ -84,6 +91,12 @@ class Deployment:
 
     def _destroy(self) -> None:
         failure: CommandError | None = None
+        if not await_daemon():
+            find = f"docker ps --all --quiet --filter label={LAB_LABEL}={self.name}"
+            raise EngineError(
+                "the Docker daemon ended and did not come back; what it has of the lab stays: "
+                f"when it runs again, {find} | xargs --no-run-if-empty docker rm -f"
+            )
         try:
             run_command(self.destroy_argv(), timeout_s=_DESTROY_S, environment=self._environment)
         except CommandError as error:

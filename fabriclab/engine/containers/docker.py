@@ -8,13 +8,14 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.containers.command import run_command
+from fabriclab.engine.containers.command import CommandError, run_command
 
 LAB_LABEL = "containerlab"
 NODE_LABEL = "clab-node-name"
@@ -22,6 +23,8 @@ NODE_LABEL = "clab-node-name"
 
 _QUICK_S = 30.0
 _COPY_S = 120.0
+_RETURN_S = 60.0
+_ASK_AGAIN_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -128,3 +131,22 @@ def server() -> dict[str, Any]:
     """Return what the daemon says of itself. Raises CommandError when it can't be reached."""
     found = json.loads(run_command(["docker", "version", "--format", "{{json .}}"], timeout_s=_QUICK_S))
     return dict(found.get("Server") or {})
+
+
+def is_reachable() -> bool:
+    """Return whether the daemon answers."""
+    try:
+        server()
+    except CommandError:
+        return False
+    return True
+
+
+def await_daemon() -> bool:
+    """Return whether the daemon answers, if need be after up to a minute: service managers restart one that died."""
+    deadline = time.monotonic() + _RETURN_S
+    while not is_reachable():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_ASK_AGAIN_S)
+    return True

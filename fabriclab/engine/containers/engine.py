@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.calibration import Calibration, calibrate
-from fabriclab.engine.containers.collect import collect_flow_logs, collect_series, run_collect
+from fabriclab.engine.containers.collect import await_docker, collect_flow_logs, collect_series, run_collect
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.event_log import EventLog
@@ -375,6 +375,7 @@ class _Run:
     def _collect(self) -> None:
         if self._interrupt.at_once:
             return
+        self._problems += await_docker()
         self._problems += collect_flow_logs(self._job.traffic, self._containers, self._directory)
         self._problems += collect_series(self._job.samplers, self._containers, self._directory)
         self._problems += run_collect(self._job.collect, self._containers, self._directory)

@@ -123,9 +123,10 @@ def _write_addresses(
             continue
         told = json.loads(run_in(containers[name], ["ip", "-j", "address", "show"]) or b"[]")
         order = [*([_LOOPBACK] if is_other else []), *interfaces.get(name, ())]
-        address = next(iter(addresses_in(told, order)), None)
-        if address is not None:
-            rows.append(f"{name},{address}\n")
+        found = [*addresses_in(told, order)]
+        if found:
+            beside = next((each for each in found if ":" in each), "") if ":" not in found[0] else ""
+            rows.append(f"{name},{found[0]},{beside}\n")
         elif not is_other:
             raise EngineError(
                 f"{name} has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must "

@@ -109,6 +109,12 @@ PARALLEL_COPIES = 5
 """Hadoop: mapreduce.reduce.shuffle.parallelcopies."""
 REPLICAS = 1
 """What TeraSort writes; HDFS itself has dfs.replication 3."""
+HDFS_REPLICATION = 3
+"""HDFS: dfs.replication; fewer where there are fewer data nodes."""
+HDFS_BLOCK_BYTES = 128 * 2**20
+"""HDFS: dfs.blocksize."""
+HADOOP_SLOTS = 2
+"""YARN's own is 8; each is a JVM, of which 14 nodes are to fit into 16 GB."""
 PROGRAM_MEMORY_BYTES = 64 * 2**20
 
 PROTOCOL = "static"

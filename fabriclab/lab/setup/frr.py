@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from fabriclab.formats.plan.setup import NodeFile, SetupDaemon
 
@@ -34,6 +34,12 @@ FRR_DIRECTORIES = (
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _IMAGE = re.compile(r"frr(?:outing)?(?![a-z])", re.IGNORECASE)
 _DETACHING = ("-d", "--daemon")
+_START_SCRIPT = r"(/\S+/)?(frrinit\.sh|init\.d/frr)"
+_STARTS = (
+    (_START_SCRIPT, "(re)?start"),
+    (r"(/\S+/)?service", "frr", "(re)?start"),
+    (r"(/\S+/)?systemctl", "(re)?start", r"frr(\.service)?"),
+)
 
 
 def is_frr_image(image: str) -> bool:
@@ -70,6 +76,11 @@ def frr_boot(daemons: Iterable[SetupDaemon], files: Iterable[NodeFile]) -> tuple
     sockets = " ".join(f"{_SOCKETS}/{daemon.name}.vty" for daemon in daemons)
     wait = f"for s in {sockets}; do while [ ! -S $s ]; do sleep 0.01; done; done"
     return ("/bin/sh", "-c", f"{wait}; exec vtysh -b -n")
+
+
+def starts_frr(argv: Sequence[str]) -> bool:
+    """Return whether a command starts FRR by its start script, or as a service: labs do, whose image does not."""
+    return any(all(map(re.fullmatch, pattern, argv)) for pattern in _STARTS if len(pattern) == len(argv))
 
 
 def _assignments(text: str) -> Mapping[str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic, Traffic
+from fabriclab.formats.plan.traffic import Awaited, HadoopTraffic, ProgramTraffic, Traffic
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.names import Names
@@ -169,7 +170,9 @@ def read_jars(section: Section, directory: Path) -> tuple[str, ...]:
 
 def check_programs(every: Sequence[Traffic], section: Section) -> None:
     """Record what programs can't wait for, and whatever keeps the run from ending."""
-    programs = {traffic.name: traffic for traffic in every if isinstance(traffic, ProgramTraffic)}
+    programs = {program.name: program for traffic in every for program in traffic.programs()}
+    _check_names(every, section)
+    _check_clusters(every, section)
     for program in programs.values():
         for awaited in program.after:
             _check_awaited(program, awaited, programs, section)
@@ -180,6 +183,28 @@ def check_programs(every: Sequence[Traffic], section: Section) -> None:
     if every and len(programs) == len(every) and all(program.serves for program in programs.values()):
         last = next(reversed(programs))
         _complain(section, last, "serves", "so do all others: nothing of it ends the run; give one no `serves`")
+
+
+def _check_names(every: Sequence[Traffic], section: Section) -> None:
+    """What a cluster calls its jobs' clients names no other program."""
+    names = Counter(program.name for traffic in every for program in traffic.programs())
+    for traffic in every:
+        for program in traffic.programs():
+            if names[program.name] > 1 and isinstance(traffic, HadoopTraffic):
+                message = f"{shown(program.name)}, the client of a job, is the name of another program too"
+                _complain(section, traffic.name, "jobs", message)
+
+
+def _check_clusters(every: Sequence[Traffic], section: Section) -> None:
+    """Two clusters on one node would have the same ports and files."""
+    taken: dict[str, str] = {}
+    for traffic in every:
+        if isinstance(traffic, HadoopTraffic):
+            shared = sorted(traffic.program_nodes() & taken.keys())
+            if shared:
+                message = f"{shared[0]} is of {taken[shared[0]]} already; a node is of one cluster"
+                _complain(section, traffic.name, "namenode", message)
+            taken |= dict.fromkeys(traffic.program_nodes(), traffic.name)
 
 
 def _check_awaited(

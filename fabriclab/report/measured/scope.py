@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results
 from fabriclab.results.queue_metrics import PORT_COUNTS, PORT_LARGEST, PORT_LENGTHS, PortShare, most_of_ports
@@ -91,7 +90,7 @@ def _of_sampled_traffic(results: Results) -> str:
 
 def _slowest(results: Results, metric: str) -> str:
     """Return which of several jobs, or programs that end, took longest."""
-    serving = {each.name for each in results.plan.traffic if isinstance(each, ProgramTraffic) and each.serves}
+    serving = {each.name for traffic in results.plan.traffic for each in traffic.programs() if each.serves}
     times = {name: value for name, value in _own(results, metric).items() if name not in serving}
     return f"{max(times, key=lambda name: times[name] or 0)}, the slowest of {len(times)}" if len(times) > 1 else ""
 

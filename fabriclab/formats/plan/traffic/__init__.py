@@ -10,6 +10,7 @@ from typing import get_args
 
 from fabriclab.formats.plan.traffic.arrivals import ArrivalsTraffic
 from fabriclab.formats.plan.traffic.flows import FlowsTraffic
+from fabriclab.formats.plan.traffic.hadoop import HadoopJob, HadoopTraffic
 from fabriclab.formats.plan.traffic.iperf3 import Iperf3Traffic
 from fabriclab.formats.plan.traffic.long import LongTraffic
 from fabriclab.formats.plan.traffic.pairs import Pairs, Pattern
@@ -31,6 +32,7 @@ Traffic = (
     | ShuffleTraffic
     | Iperf3Traffic
     | ProgramTraffic
+    | HadoopTraffic
     | TraceTraffic
 )
 Sent = RoundsTraffic | LongTraffic | FlowsTraffic | Iperf3Traffic
@@ -50,6 +52,8 @@ __all__ = [
     "DistributedSize",
     "FixedSize",
     "FlowsTraffic",
+    "HadoopJob",
+    "HadoopTraffic",
     "Iperf3Traffic",
     "LongTraffic",
     "Mode",

@@ -60,6 +60,10 @@ class ProgramTraffic(TrafficRecord):
         """Yield that somebody may send to its node."""
         yield Direction("push", frozenset(), frozenset((self.node,)))
 
+    def programs(self) -> tuple[ProgramTraffic, ...]:
+        """Return itself."""
+        return (self,)
+
     def program_nodes(self) -> frozenset[str]:
         """Return the one node."""
         return frozenset((self.node,))

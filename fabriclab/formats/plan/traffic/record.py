@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from fabriclab.formats.family import Family
 
 if TYPE_CHECKING:
+    from fabriclab.formats.plan.traffic.program import ProgramTraffic
     from fabriclab.formats.plan.traffic.sizes import Size
 
 Carried = Literal["tcp", "mptcp"]
@@ -113,6 +114,10 @@ class TrafficRecord(Record):
     def has_deadline(self) -> bool:
         """Whether its flows have a deadline."""
         return getattr(self, "deadline_ns", None) is not None
+
+    def programs(self) -> tuple[ProgramTraffic, ...]:
+        """Return the programs that it starts after the epoch, each with a record of when it ran."""
+        return ()
 
     def program_nodes(self) -> frozenset[str]:
         """Return the nodes on which it runs programs other than ours."""

@@ -27,7 +27,13 @@ struct Address {
     address: IpAddr,
 }
 
-/// Adds a row `node,address` for each node that has an address to the file that is asked for.
+/// A node's address, and one of IPv6 where that is of IPv4.
+struct Addresses46 {
+    first: IpAddr,
+    ipv6: Option<IpAddr>,
+}
+
+/// Adds a row `node,address,ipv6` for each node that has an address to the file that is asked for.
 pub fn write(lab: &Lab, job: &Job, wanted: Option<&Addresses>) -> Result<()> {
     let Some(Addresses {
         file,
@@ -41,9 +47,12 @@ pub fn write(lab: &Lab, job: &Job, wanted: Option<&Addresses>) -> Result<()> {
     for name in nodes.iter().chain(others) {
         let is_other = others.contains(name);
         let address =
-            address_of(lab, job, name, is_other).map_err(|failure| failure.in_node(name))?;
+            addresses_of(lab, job, name, is_other).map_err(|failure| failure.in_node(name))?;
         match address {
-            Some(address) => rows += &format!("{name},{address}\n"),
+            Some(Addresses46 { first, ipv6 }) => {
+                let ipv6 = ipv6.map(|address| address.to_string()).unwrap_or_default();
+                rows += &format!("{name},{first},{ipv6}\n");
+            }
             None if is_other => {}
             None => return Err(Failure::new(MISSING).in_node(name)),
         }
@@ -56,9 +65,14 @@ pub fn write(lab: &Lab, job: &Job, wanted: Option<&Addresses>) -> Result<()> {
         .map_err(|failure| failure.in_file(file))
 }
 
-/// The address of a node's first link that has one, IPv4 before IPv6; else of its other interfaces. `by_loopback`: that
-/// of the loopback interface comes first.
-fn address_of(lab: &Lab, job: &Job, name: &str, by_loopback: bool) -> Result<Option<IpAddr>> {
+/// The addresses of a node's first link that has one, IPv4 before IPv6; else of its other interfaces. `by_loopback`:
+/// that of the loopback interface comes first.
+fn addresses_of(
+    lab: &Lab,
+    job: &Job,
+    name: &str,
+    by_loopback: bool,
+) -> Result<Option<Addresses46>> {
     let ends = job.links.iter().flat_map(|link| [&link.a, &link.b]);
     let linked = ends
         .filter(|end| end.node == name)
@@ -80,7 +94,13 @@ fn address_of(lab: &Lab, job: &Job, name: &str, by_loopback: bool) -> Result<Opt
                 let place = place(one.interface).unwrap_or(order.len());
                 (place, one.interface, one.address.is_ipv6())
             });
-            Ok(found.first().map(|one| one.address))
+            Ok(found.first().map(|one| Addresses46 {
+                first: one.address,
+                ipv6: found
+                    .iter()
+                    .map(|other| other.address)
+                    .find(|address| one.address.is_ipv4() && address.is_ipv6()),
+            }))
         })
 }
 

@@ -161,7 +161,7 @@ pub struct Still {
     pub addresses: Option<Addresses>,
 }
 
-/// Rows `node,address` are added to a file of the run directory.
+/// Rows `node,address,ipv6` are added to a file of the run directory.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Addresses {

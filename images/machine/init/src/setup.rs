@@ -71,6 +71,15 @@ fn wait_until_healthy(lab: &Lab, supervisor: &mut Supervisor, step: &SetupStep) 
         }
         supervisor.rest(step.interval_ns)?;
     }
+    if step.tries == 1 {
+        return Err(Failure {
+            node: step.program.node.clone(),
+            ..Failure::new(format!(
+                "{} failed; logs/{}.log has what it said",
+                step.program.name, step.program.name
+            ))
+        });
+    }
     Err(Failure {
         node: step.program.node.clone(),
         ..Failure::new(format!(

@@ -1,0 +1,96 @@
+"""Clusters of `kind: hadoop`: their nodes' files, and the steps of the job's `setup` that come before the epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from fabriclab.compile.hadoop_java import option_files
+from fabriclab.compile.hadoop_settings import NAMENODE_PORT, configuration_files
+from fabriclab.formats.job import Program, SetupStep
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.formats.plan.traffic.hadoop import JAVA_HOME, java
+from fabriclab.formats.run_directory import HADOOP
+
+_HDFS, _YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
+_DATA_PORT, _TRACKER_PORT, _SHUFFLE_PORT = 9866, 8031, 13562
+_DATE_S = 1_767_225_600
+"""1 January 2026. The machine's clock begins in 1970, and Hadoop's caches take an age of seconds for "just refreshed".
+"""
+_S = 10**9
+_START_NS, _PREPARE_NS, _FETCH_S = 120 * _S, 24 * 3600 * _S, 60
+
+
+def clusters(plan: Plan) -> list[HadoopTraffic]:
+    """Return a plan's clusters."""
+    return [traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
+
+
+def hadoop_files(node: str, plan: Plan) -> dict[str, str]:
+    """Return the files of a node that Hadoop reads, by their paths below its root."""
+    files: dict[str, str] = {}
+    for cluster in clusters(plan):
+        if node in cluster.program_nodes():
+            files |= {f"etc/hadoop/{name}": text for name, text in configuration_files(cluster).items()}
+            files |= {path.lstrip("/"): text for path, text in option_files(cluster).items()}
+    return files
+
+
+def compile_clusters(plan: Plan) -> list[SetupStep]:
+    """Return the steps that start the plan's clusters and fill their HDFS, one after another."""
+    return [step for cluster in clusters(plan) for step in _cluster(cluster)]
+
+
+def compile_histories(plan: Plan) -> list[Program]:
+    """Return what fetches the history of all jobs out of HDFS when the run is over; nobody measures then."""
+    return [
+        _program(
+            f"{cluster.name}-history", cluster.namenode, (*_LIMITED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}"))
+        )
+        for cluster in clusters(plan)
+    ]
+
+
+_LIMITED = ("timeout", str(_FETCH_S))
+_FETCH = ("org.apache.hadoop.fs.FsShell", "-get", "-f", "/staging/history/done_intermediate")
+
+
+def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
+    master, manager = cluster.namenode, cluster.resourcemanager
+    yield _done(cluster, "clock", master, ("date", f"--set=@{_DATE_S}"))
+    yield _done(cluster, "format", master, java(f"{_HDFS}.namenode.NameNode", "-format", "-nonInteractive"))
+    yield _daemon(cluster, "namenode", master, f"{_HDFS}.namenode.NameNode")
+    yield _listening(cluster, "namenode", [master], NAMENODE_PORT, master)
+    for node in cluster.data_nodes:
+        yield _daemon(cluster, "datanode", node, f"{_HDFS}.datanode.DataNode")
+    yield _daemon(cluster, "resourcemanager", manager, f"{_YARN}.resourcemanager.ResourceManager")
+    yield _listening(cluster, "datanodes", cluster.data_nodes, _DATA_PORT, master)
+    yield _listening(cluster, "resourcemanager", [manager], _TRACKER_PORT, master)
+    for node in cluster.compute_nodes:
+        yield _daemon(cluster, "nodemanager", node, f"{_YARN}.nodemanager.NodeManager")
+    yield _listening(cluster, "nodemanagers", cluster.compute_nodes, _SHUFFLE_PORT, master)
+    for job in cluster.jobs:
+        if job.prepare:
+            yield _done(cluster, f"{job.name}-data", master, java(*job.prepare), _PREPARE_NS)
+
+
+def _daemon(cluster: HadoopTraffic, role: str, node: str, main: str) -> SetupStep:
+    # The node manager starts containers with its own environment.
+    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", *java(main))
+    return SetupStep(kind="daemon", program=_program(f"{cluster.name}-{role}", node, words), again=True)
+
+
+def _done(cluster: HadoopTraffic, name: str, node: str, argv: tuple[str, ...], limit_ns: int = _START_NS) -> SetupStep:
+    """Return a step that must succeed."""
+    program = _program(f"{cluster.name}-{name}", node, argv)
+    return SetupStep(kind="health", program=program, interval_ns=0, limit_ns=limit_ns, tries=1)
+
+
+def _listening(cluster: HadoopTraffic, name: str, nodes: Iterable[str], port: int, asking: str) -> SetupStep:
+    """Return a step that waits until all of the nodes listen on a TCP port."""
+    script = f"for node; do until (exec 3<>/dev/tcp/$node/{port}) 2>/dev/null; do sleep 0.01; done; done"
+    return _done(cluster, f"{name}-listen", asking, ("bash", "-c", script, "bash", *nodes))
+
+
+def _program(name: str, node: str, argv: tuple[str, ...]) -> Program:
+    return {"name": f"{name}@{node}", "node": node, "argv": list(argv)}

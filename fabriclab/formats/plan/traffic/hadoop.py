@@ -1,0 +1,133 @@
+"""A Hadoop cluster and the jobs that it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
+from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
+from fabriclab.formats.run_directory import HADOOP
+
+JobKind = Literal["terasort", "wordcount", "dfsio", "jar"]
+JAVA_PACKAGE = "openjdk-21-jre-headless"
+JAVA_HOME = "/usr/lib/jvm/java-21-openjdk-amd64"
+JAVA = f"{JAVA_HOME}/bin/java"
+OPTIONS_FILE = "/etc/hadoop/java.options"
+"""What every JVM of the cluster is given: its class path, its collector, its heap."""
+CLIENT_MEMORY_BYTES = 300 * 10**6
+"""A JVM with a heap of 128 MB; 150 to 190 MB were resident."""
+_DAEMON_MEMORY_BYTES = 300 * 10**6
+_CONTAINER_MEMORY_BYTES = 220 * 10**6
+_COPIES = 5
+"""Of a job's data there are at once, at most: input, map output, spills, what was fetched, output (nodes' files are
+in memory)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HadoopJob(Record):
+    """A job of a cluster: what fills HDFS for it before the epoch, the job itself, and what proves its result."""
+
+    name: str
+    kind: JobKind
+    start_ns: int
+    size_bytes: int | None = None
+    """Of its input, or of what it writes; None: a program of the user's own knows."""
+    prepare: tuple[str, ...] = ()
+    """A main class and its arguments, run before the epoch."""
+    run: tuple[str, ...]
+    """A main class and its arguments."""
+    prove: tuple[str, ...] = ()
+    """A main class and its arguments, run when all jobs have ended."""
+    file: str | None = None
+    """The user's own archive, in the lab's directory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HadoopTraffic(TrafficRecord):
+    """HDFS and YARN on nodes of the fabric, and the jobs that run there. What they send nobody knows beforehand: it has
+    no flows."""
+
+    kind: Literal["hadoop"] = "hadoop"
+    version: str
+    """Of Hadoop."""
+    namenode: str
+    resourcemanager: str
+    data_nodes: tuple[str, ...]
+    compute_nodes: tuple[str, ...]
+    replication: int
+    block_bytes: int
+    slots: int
+    """How many containers a compute node runs at once."""
+    jobs: tuple[HadoopJob, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    """Hadoop's own properties, in place of ours and of its defaults."""
+    jars: tuple[str, ...]
+    """Hadoop's archives and the user's, each `GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256`."""
+
+    @property
+    def flows(self) -> int:
+        """It has none that the plan knows of."""
+        return 0
+
+    @property
+    def last_time_ns(self) -> int:
+        """When its last job starts."""
+        return max((job.start_ns for job in self.jobs), default=0)
+
+    def sending(self, every: Iterable[str]) -> frozenset[str]:
+        """Return nobody: no flow of the plan's is sent."""
+        return frozenset()
+
+    def directions(self, every: Iterable[str]) -> Iterator[Direction]:
+        """Yield that all of its nodes may send to each other."""
+        yield Direction("push", self.program_nodes(), self.program_nodes())
+
+    def program_nodes(self) -> frozenset[str]:
+        """Return the nodes of the cluster."""
+        return frozenset((self.namenode, self.resourcemanager, *self.data_nodes, *self.compute_nodes))
+
+    def needed_packages(self) -> frozenset[str]:
+        """Return Debian's Java."""
+        return frozenset((JAVA_PACKAGE,))
+
+    def needed_jars(self) -> frozenset[str]:
+        """Return Hadoop's archives."""
+        return frozenset(self.jars)
+
+    def programs(self) -> tuple[ProgramTraffic, ...]:
+        """Return the clients of the jobs, and what proves their results, when all jobs have ended."""
+        jobs = [self._client(job, job.name, job.run, start_ns=job.start_ns) for job in self.jobs]
+        ended = tuple(Awaited(program=job.name) for job in jobs)
+        proofs = [self._client(job, f"{job.name}-proof", job.prove, after=ended) for job in self.jobs if job.prove]
+        return (*jobs, *proofs)
+
+    def daemon_memory_bytes(self) -> int:
+        """Return the memory that its daemons and containers need, and the data that nodes hold."""
+        daemons = 2 + len(self.data_nodes) + len(self.compute_nodes)
+        containers = self.slots * len(self.compute_nodes)
+        data = _COPIES * self.replication * sum(job.size_bytes or 0 for job in self.jobs)
+        return daemons * _DAEMON_MEMORY_BYTES + containers * _CONTAINER_MEMORY_BYTES + data
+
+    def _client(
+        self, job: HadoopJob, name: str, words: tuple[str, ...], *, start_ns: int = 0, after: tuple[Awaited, ...] = ()
+    ) -> ProgramTraffic:
+        return ProgramTraffic(
+            name=f"{self.name}-{name}",
+            node=self.namenode,
+            argv=java(*words),
+            start_ns=start_ns,
+            after=after,
+            memory_bytes=CLIENT_MEMORY_BYTES,
+        )
+
+
+def job_file(cluster: str, name: str) -> str:
+    """Return where nodes find an archive of the user's own."""
+    return f"/job/{HADOOP}/{cluster}/{name}"
+
+
+def java(*words: str) -> tuple[str, ...]:
+    """Return the command that runs a class of the cluster's with its arguments."""
+    return (JAVA, f"@{OPTIONS_FILE}", *words)

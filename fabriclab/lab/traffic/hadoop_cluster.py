@@ -1,0 +1,57 @@
+"""What a lab writes of a Hadoop cluster beside its jobs: hosts, blocks, properties."""
+
+from __future__ import annotations
+
+import re
+
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.document import ScalarValue, describe
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.scope import Scope, value_of
+from fabriclab.units import format_size
+
+MOST_SLOTS = 64
+SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES = 1 << 20, 1 << 31
+PROPERTY = r"[A-Za-z][A-Za-z0-9_.-]*"
+_BLOCK_STEP_BYTES = 512
+"""HDFS has a checksum of so many bytes each (dfs.bytes-per-checksum), of which a block is a multiple."""
+
+
+def read_block_size(section: Section) -> int:
+    """Return the size of HDFS's blocks in bytes."""
+    block = section.size("block_size", SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES)
+    if block is not None and block.value % _BLOCK_STEP_BYTES:
+        right = format_size(block.value - block.value % _BLOCK_STEP_BYTES)
+        message = f"{shown(block.text)} is no multiple of {_BLOCK_STEP_BYTES} B; write {right}"
+        block.complain(section.problems, message)
+    return value_or(block, defaults.HDFS_BLOCK_BYTES)
+
+
+def read_host(section: Section, key: str, scope: Scope) -> str | None:
+    """Return the host of a key; None when it is absent or wrong, which is recorded."""
+    hosts = scope.names.hosts
+
+    def convert(text: str) -> str:
+        if text not in hosts and scope.names.complete:
+            raise ValueError(f"{shown(text)} is no host; {did_you_mean(text, hosts)}")
+        return text
+
+    return value_of(section.read(key, "a host's name", convert))
+
+
+def read_settings(section: Section) -> tuple[tuple[str, str], ...]:
+    """Return Hadoop's properties as the lab writes them."""
+    settings = section.section("settings", None)
+    found = []
+    for name in () if settings is None else settings.names():
+        assert settings is not None
+        value = settings.get(name)
+        if re.fullmatch(PROPERTY, name) is None:
+            message = f"{shown(name)} is no property of Hadoop's, such as mapreduce.task.io.sort.mb"
+            section.problems.add(settings.mapping.key_place(name), settings.path(name), message, name)
+        elif isinstance(value, ScalarValue) and not value.is_null:
+            found.append((name, value.text))
+        elif value is not None:
+            settings.complain(name, f"{describe(value)} stands here; a value is wanted")
+    return tuple(found)

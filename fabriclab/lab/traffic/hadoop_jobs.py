@@ -1,0 +1,187 @@
+"""What a lab writes of a Hadoop cluster's jobs (`jobs` of `kind: hadoop`): each becomes main classes with arguments."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, get_args
+
+from fabriclab.formats.plan.traffic import HadoopJob
+from fabriclab.formats.plan.traffic.hadoop import JobKind, job_file
+from fabriclab.lab.reading.files import UnreadableError, read_lab_file
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start, value_of
+from fabriclab.units import format_size
+
+JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
+JOB_KEYS = ("kind", "start", "size", "splits", "reducers", "mode", "file", "main", "arguments")
+JOB_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+MAIN = r"[A-Za-z_$][A-Za-z0-9_$.]*"
+DFSIO_MODES = ("write", "read")
+SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES = 1000, 1 << 40
+MOST_TASKS = 10_000
+DEFAULT_REDUCERS = 1
+"""Hadoop: mapreduce.job.reduces."""
+_RECORD_BYTES = 100
+"""TeraGen's."""
+_LARGEST_ARCHIVE_BYTES = 1 << 28
+_BELONGS: dict[JobKind, tuple[str, ...]] = {
+    "terasort": ("size", "splits", "reducers"),
+    "wordcount": ("size", "splits", "reducers"),
+    "dfsio": ("size", "splits", "mode"),
+    "jar": ("file", "main", "arguments"),
+}
+_EXAMPLES = "org.apache.hadoop.examples"
+_LOCAL = "-Dmapreduce.framework.name=local"
+"""In one process on the NameNode's machine: HDFS deals out to data nodes what is written there."""
+_TEXT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
+
+
+class Cluster(NamedTuple):
+    """What jobs need to know of their cluster."""
+
+    name: str
+    replication: int
+    block_bytes: int
+
+
+class _Data(NamedTuple):
+    """How much a job reads or writes, in how many parts."""
+
+    job: str
+    size_bytes: int
+    splits: int
+    reducers: int
+
+    @property
+    def each_bytes(self) -> int:
+        """Bytes of a part."""
+        return -(-self.size_bytes // self.splits)
+
+    @property
+    def divided(self) -> tuple[str, ...]:
+        """Makes so many splits of the one file, however many blocks it has."""
+        split = "-Dmapreduce.input.fileinputformat.split"
+        return f"{split}.minsize={self.each_bytes}", f"{split}.maxsize={self.each_bytes}"
+
+
+def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJob, ...]:
+    """Return the jobs; what is wrong is recorded, and left out."""
+    section.require("jobs", example="jobs: with a name and a kind (terasort, wordcount, dfsio, jar) for each")
+    jobs = section.section("jobs", None)
+    found = []
+    for name in () if jobs is None else jobs.names():
+        value = jobs.get(name) if jobs is not None else None
+        if re.fullmatch(JOB_NAME, name) is None and jobs is not None:
+            message = f"{shown(name)} cannot name a job; write letters, digits, '-' and '_'"
+            section.problems.add(jobs.mapping.key_place(name), jobs.path(name), message, name)
+        elif value is not None and jobs is not None:
+            job = _read_job(Section(value, jobs.path(name), section.problems, JOB_KEYS), name, scope, cluster)
+            found += [] if job is None else [job]
+    if jobs is not None and not jobs.names():
+        section.complain("jobs", "no job; name at least one")
+    return tuple(found)
+
+
+def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> HadoopJob | None:
+    section.require("kind", example=f"kind: one of {', '.join(JOB_KINDS)}")
+    kind = section.choice("kind", JOB_KINDS)
+    start_ns = read_start(section)
+    if kind is None:
+        return None
+    for key in section.names():
+        if key in JOB_KEYS and key not in ("kind", "start", *_BELONGS[kind.value]):
+            owners = ", ".join(one for one in JOB_KINDS if key in _BELONGS[one])
+            section.complain(key, f"belongs to jobs of kind {owners}, not of {kind.value}")
+    if kind.value == "jar":
+        return _read_jar(section, name, scope, cluster, start_ns)
+    data = _read_data(section, name, cluster)
+    if data is None:
+        return None
+    if kind.value == "dfsio":
+        prepare, run = _dfsio(data, value_or(section.choice("mode", DFSIO_MODES), DFSIO_MODES[0]))
+        prove: tuple[str, ...] = ()
+    elif kind.value == "wordcount":
+        (prepare, run), prove = _wordcount(data), ()
+    else:
+        prepare, run, prove = _terasort(data, cluster)
+    return HadoopJob(
+        name=name,
+        kind=kind.value,
+        start_ns=start_ns,
+        size_bytes=data.size_bytes,
+        prepare=prepare,
+        run=run,
+        prove=prove,
+    )
+
+
+def _read_data(section: Section, name: str, cluster: Cluster) -> _Data | None:
+    section.require("size", example="size: bytes of the job's input, such as 1 GB")
+    size = section.size("size", SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES)
+    splits = section.count("splits", 1, MOST_TASKS)
+    reducers = section.count("reducers", 1, MOST_TASKS)
+    if size is None:
+        return None
+    parts = value_or(splits, -(-size.value // cluster.block_bytes))
+    if size.value < parts * SMALLEST_JOB_BYTES and splits is not None:
+        least = format_size(SMALLEST_JOB_BYTES)
+        splits.complain(section.problems, f"{parts} splits of {shown(size.text)}; each has at least {least}")
+    return _Data(name, size.value, parts, value_or(reducers, DEFAULT_REDUCERS))
+
+
+def _terasort(data: _Data, cluster: Cluster) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    tera, job = f"{_EXAMPLES}.terasort", data.job
+    rows = str(data.size_bytes // _RECORD_BYTES)
+    copies = f"-Dmapreduce.terasort.output.replication={cluster.replication}"
+    reducers = f"-Dmapreduce.job.reduces={data.reducers}"
+    return (
+        (f"{tera}.TeraGen", _LOCAL, rows, f"/{job}/in"),
+        (f"{tera}.TeraSort", reducers, *data.divided, copies, f"/{job}/in", f"/{job}/out"),
+        (f"{tera}.TeraValidate", _LOCAL, f"/{job}/out", f"/{job}/report"),
+    )
+
+
+def _wordcount(data: _Data) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    writer = "-Dmapreduce.randomtextwriter"
+    sizes = (f"{writer}.totalbytes={data.size_bytes}", f"{writer}.bytespermap={data.size_bytes}")
+    return (
+        (f"{_EXAMPLES}.RandomTextWriter", _LOCAL, *sizes, "-outFormat", _TEXT, f"/{data.job}/in"),
+        (
+            *(f"{_EXAMPLES}.WordCount", f"-Dmapreduce.job.reduces={data.reducers}", *data.divided),
+            *(f"/{data.job}/in", f"/{data.job}/out"),
+        ),
+    )
+
+
+def _dfsio(data: _Data, mode: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    main, place = "org.apache.hadoop.fs.TestDFSIO", f"-Dtest.build.data=/{data.job}"
+    files = ("-nrFiles", str(data.splits), "-size", f"{data.each_bytes}B", "-resFile", f"/tmp/{data.job}.txt")
+    prepare = (main, _LOCAL, place, "-write", *files) if mode == "read" else ()
+    return prepare, (main, place, f"-{mode}", *files)
+
+
+def _read_jar(section: Section, name: str, scope: Scope, cluster: Cluster, start_ns: int) -> HadoopJob | None:
+    section.require("file", example="file: the Java archive, a file in the lab's directory")
+    file = section.scalar("file", "a file's name")
+    main = section.read("main", "a class", _main)
+    arguments = [word.value for word in section.words("arguments") or []]
+    if file is None:
+        return None
+    try:
+        archive = read_lab_file(scope.directory, file.value, _LARGEST_ARCHIVE_BYTES)
+    except UnreadableError as error:
+        complain_unreadable(file, section, scope.directory, error, "*.jar")
+        return None
+    if not archive.startswith(b"PK"):
+        file.complain(section.problems, f"{shown(file.value)} is no Java archive: it does not begin as a ZIP file does")
+    named = value_of(main)
+    words = (job_file(cluster.name, file.value), *([named] if named else []), *arguments)
+    run = ("org.apache.hadoop.util.RunJar", *words)
+    return HadoopJob(name=name, kind="jar", start_ns=start_ns, run=run, file=file.value)
+
+
+def _main(text: str) -> str:
+    if re.fullmatch(MAIN, text) is None:
+        raise ValueError(f"{shown(text)} is no name of a class, such as org.example.WordCount")
+    return text

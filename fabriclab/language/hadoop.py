@@ -1,0 +1,107 @@
+"""The keys of `kind: hadoop`, and of its jobs."""
+
+from __future__ import annotations
+
+from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.lab.traffic.hadoop_archives import versions
+from fabriclab.lab.traffic.hadoop_cluster import LARGEST_BLOCK_BYTES, MOST_SLOTS, PROPERTY, SMALLEST_BLOCK_BYTES
+from fabriclab.lab.traffic.hadoop_jobs import (
+    DEFAULT_REDUCERS,
+    DFSIO_MODES,
+    JOB_KINDS,
+    JOB_NAME,
+    LARGEST_JOB_BYTES,
+    MAIN,
+    MOST_TASKS,
+    SMALLEST_JOB_BYTES,
+)
+from fabriclab.language.keys import Key, Keys, Named
+from fabriclab.language.sources import constant, plain, words
+from fabriclab.language.values import Number, Quantity, Several, Text, Word
+from fabriclab.units import DURATION, SIZE
+
+_TIME = Quantity(DURATION, 0, LONGEST_NS)
+_HOST = Text("a host's name")
+_HOSTS = Several(Text("a host"), "a count, a range such as `h1..h4`, a group, a list of these, or `all`")
+_PROPERTY = Named(Text("a value"), "a mapping of Hadoop's properties", PROPERTY)
+_JOB = Keys(
+    "hadoop-job",
+    "A job of a Hadoop cluster",
+    (
+        Key("kind", Word(JOB_KINDS), "What the job is.", required=True),
+        Key("start", _TIME, "When its client starts, in virtual time.", constant("START_NS"), ("10 s",)),
+        Key(
+            "size",
+            Quantity(SIZE, SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES),
+            "Bytes that the job reads, or that `dfsio` writes; must be written but for `jar`.",
+            words("none"),
+            ("10 GB",),
+        ),
+        Key(
+            "splits",
+            Number(1, MOST_TASKS),
+            "How many parts its input has, each read by one map; of `dfsio`, how many files are written or read.",
+            words("one a block"),
+        ),
+        Key("reducers", Number(1, MOST_TASKS), "How many reducers there are.", plain(DEFAULT_REDUCERS)),
+        Key("mode", Word(DFSIO_MODES), "What `dfsio` does.", plain(DFSIO_MODES[0])),
+        Key(
+            "file",
+            Text("a file's name"),
+            "Of `jar`: the Java archive, in the lab's directory.",
+            words("must be written with `kind: jar`"),
+            ("mine.jar",),
+        ),
+        Key(
+            "main",
+            Text("a class", MAIN),
+            "Of `jar`: the class that is run.",
+            words("what the archive's manifest says"),
+            ("org.example.Job",),
+        ),
+        Key(
+            "arguments",
+            Several(Text("a word"), "a list of words"),
+            "Of `jar`: what the class is given.",
+            words("none"),
+            (("/in", "/out"),),
+        ),
+    ),
+)
+HADOOP: tuple[Key, ...] = (
+    Key("version", Word(versions()), "The version of Hadoop.", words("the newest of them")),
+    Key("namenode", _HOST, "The host that HDFS's NameNode and the clients of jobs run on.", required=True),
+    Key("resourcemanager", _HOST, "The host that YARN's ResourceManager runs on.", words("the NameNode's")),
+    Key("data_nodes", _HOSTS, "The hosts that keep HDFS's blocks.", examples=("d1..d7",), required=True),
+    Key("compute_nodes", _HOSTS, "The hosts that run tasks.", examples=("c1..c14",), required=True),
+    Key(
+        "replication",
+        Number(1, 10**18 - 1),
+        "How many copies of a block there are; each lies on a data node of its own.",
+        words("3, or as many as there are data nodes"),
+    ),
+    Key(
+        "block_size",
+        Quantity(SIZE, SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES),
+        "The size of HDFS's blocks, a multiple of 512 B.",
+        constant("HDFS_BLOCK_BYTES"),
+        ("16 MiB",),
+    ),
+    Key(
+        "slots",
+        Number(1, MOST_SLOTS),
+        "How many containers a compute node runs at once: maps, reducers, and a job's application master.",
+        constant("HADOOP_SLOTS"),
+    ),
+    Key(
+        "jobs",
+        Named(
+            _JOB, "a mapping of names of jobs", JOB_NAME, "The name of a job has letters, digits, '-' and '_'.", least=1
+        ),
+        "The jobs, by their names.",
+        required=True,
+    ),
+    Key(
+        "settings", _PROPERTY, "Hadoop's own properties; they precede what follows from the keys above.", words("none")
+    ),
+)

@@ -1,0 +1,92 @@
+"""`kind: hadoop`: HDFS and YARN on nodes of the fabric, and the jobs that they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.command import read_jars
+from fabriclab.lab.traffic.hadoop_archives import archives, versions
+from fabriclab.lab.traffic.hadoop_cluster import MOST_SLOTS, read_block_size, read_host, read_settings
+from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
+from fabriclab.lab.traffic.scope import Scope
+from fabriclab.traffic.kinds import words
+from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.units import format_count, format_size
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fabriclab.formats.plan.model import Plan
+    from fabriclab.workload.site import Site
+
+
+class Hadoop(Kind[HadoopTraffic]):
+    """A Hadoop cluster with its jobs."""
+
+    keys = (
+        *("kind", "version", "namenode", "resourcemanager", "data_nodes", "compute_nodes", "replication", "block_size"),
+        *("slots", "jobs", "settings", "jars"),
+    )
+
+    def read(self, section: Section, name: str, scope: Scope) -> HadoopTraffic | None:
+        """Return the cluster; None after recording what is wrong."""
+        section.require("namenode", example="namenode: the host that HDFS's NameNode runs on")
+        section.require(
+            "data_nodes", example="data_nodes: a count, a range such as d1..d7, a group, or a list of hosts"
+        )
+        section.require("compute_nodes", example="compute_nodes: a count, a range such as c1..c14, a group, or a list")
+        reader = HostReader(section, scope.names)
+        version = value_or(section.choice("version", versions()), versions()[-1])
+        namenode, manager = read_host(section, "namenode", scope), read_host(section, "resourcemanager", scope)
+        data_nodes, compute_nodes = reader.hosts("data_nodes"), reader.hosts("compute_nodes")
+        most = len(data_nodes or scope.names.hosts) or 1
+        why = "each copy lies on a data node of its own"
+        replication = value_or(section.count("replication", 1, most, why), min(defaults.HDFS_REPLICATION, most))
+        block_bytes = read_block_size(section)
+        slots = value_or(section.count("slots", 1, MOST_SLOTS), defaults.HADOOP_SLOTS)
+        jobs = read_jobs(section, scope, Cluster(name, replication, block_bytes))
+        settings, jars = read_settings(section), read_jars(section, scope.directory)
+        if namenode is None or data_nodes is None or compute_nodes is None:
+            return None
+        return HadoopTraffic(
+            name=name,
+            version=version,
+            namenode=namenode,
+            resourcemanager=manager or namenode,
+            data_nodes=data_nodes,
+            compute_nodes=compute_nodes,
+            replication=replication,
+            block_bytes=block_bytes,
+            slots=slots,
+            jobs=jobs,
+            settings=settings,
+            jars=tuple(dict.fromkeys((*archives(version), *jars))),
+        )
+
+    def flows(self, traffic: HadoopTraffic, site: Site) -> pl.DataFrame:
+        """Return no flows: what Hadoop sends is its own."""
+        import numpy as np
+
+        from fabriclab.workload.flows import flow_table
+
+        none = np.zeros(0, dtype=np.int64)
+        return flow_table(site, traffic.name, traffic.carried_by, {"start_ns": none, "src": none, "dst": none})
+
+    def sentences(self, traffic: HadoopTraffic, plan: Plan) -> Iterator[str]:
+        """Yield who has which part, and the jobs with their starts."""
+        yield f"Hadoop {traffic.version}: NameNode on {traffic.namenode}, ResourceManager on {traffic.resourcemanager}"
+        yield f"data on {', '.join(traffic.data_nodes)}; tasks on {', '.join(traffic.compute_nodes)}"
+        copies = format_count(traffic.replication, "copy")
+        slots = format_count(traffic.slots, "container")
+        yield f"blocks of {format_size(traffic.block_bytes)}, {copies} of each; {slots} a node"
+        for job in traffic.jobs:
+            size = "" if job.size_bytes is None else f" of {format_size(job.size_bytes)}"
+            yield f"{job.name} ({job.kind}{size}) from {words.time(job.start_ns)}"
+
+
+KIND = Hadoop()
