@@ -10,7 +10,7 @@ from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.plan.traffic.hadoop import JAVA_HOME, java
-from fabriclab.formats.run_directory import HADOOP
+from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE
 
 _HDFS, _YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
 _DATA_PORT, _TRACKER_PORT, _SHUFFLE_PORT = 9866, 8031, 13562
@@ -42,17 +42,20 @@ def compile_clusters(plan: Plan) -> list[SetupStep]:
 
 
 def compile_histories(plan: Plan) -> list[Program]:
-    """Return what fetches the history of all jobs out of HDFS when the run is over; nobody measures then."""
-    return [
-        _program(
-            f"{cluster.name}-history", cluster.namenode, (*_LIMITED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}"))
-        )
-        for cluster in clusters(plan)
-    ]
+    """Return what asks for the date that logs count from, and what fetches the history of all jobs out of HDFS,
+    when the run is over: nobody measures then."""
+    return [program for cluster in clusters(plan) for program in _histories(cluster)]
 
 
 _LIMITED = ("timeout", str(_FETCH_S))
 _FETCH = ("org.apache.hadoop.fs.FsShell", "-get", "-f", "/staging/history/done_intermediate")
+_DATE = "import time; print(time.time_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
+
+
+def _histories(cluster: HadoopTraffic) -> Iterator[Program]:
+    master = cluster.namenode
+    yield _program(f"{cluster.name}-{HADOOP_DATE}", master, ("python3", "-c", _DATE))
+    yield _program(f"{cluster.name}-history", master, (*_LIMITED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}")))
 
 
 def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:

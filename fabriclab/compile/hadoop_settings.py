@@ -29,6 +29,7 @@ log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.target=System.err
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+log4j.logger.org.apache.hadoop.hdfs.server.datanode.DataNode.clienttrace=DEBUG
 """
 _FEW = (
     *("dfs.namenode.handler.count", "dfs.datanode.handler.count", "yarn.resourcemanager.client.thread-count"),
@@ -122,6 +123,7 @@ def _mapreduce(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     for what in ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts", "yarn.app.mapreduce.am.command-opts"):
         yield what, f"@{TASK_OPTIONS_FILE}"
     yield "yarn.app.mapreduce.am.staging-dir", "/staging"
+    yield "mapreduce.jobhistory.jhist.format", "json"
     # A task is slow here because of the network, which is what is looked at.
     yield "mapreduce.map.speculative", "false"
     yield "mapreduce.reduce.speculative", "false"
