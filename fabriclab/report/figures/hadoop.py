@@ -32,10 +32,15 @@ Attempt = Mapping[str, Any]
 def hadoop_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
     """Return the tasks' bars above transfers and queue; None where there is no task that began."""
     tasks = _table(curve.results, "hadoop_tasks")
-    if tasks is None or not tasks.filter(pl.col("task") != "master").height:
+    if tasks is None or not tasks.filter((pl.col("task") != "master") & pl.col("start_ns").is_not_null()).height:
         return None
     begin, end = _interval(tasks)
-    rows = tasks.filter(pl.col("start_ns") < end).sort("node", "start_ns", "attempt").head(MOST_ROWS).to_dicts()
+    rows = (
+        tasks.filter((pl.col("start_ns") < end) & pl.col("node").is_not_null())
+        .sort("node", "start_ns", "attempt")
+        .head(MOST_ROWS)
+        .to_dicts()
+    )
     samples = queue_samples(curve.results, port)
     degrees = _degrees(curve.results, begin, end)
     panels = 1 + (degrees is not None) + (samples is not None)
