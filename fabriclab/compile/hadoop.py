@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from fabriclab.compile.hadoop_java import option_files
 from fabriclab.compile.hadoop_settings import NAMENODE_PORT, configuration_files
+from fabriclab.compile.hadoop_tez import patch_command
 from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
@@ -47,7 +48,11 @@ def compile_histories(plan: Plan) -> list[Program]:
     return [program for cluster in clusters(plan) for program in _histories(cluster)]
 
 
-_LIMITED = ("timeout", str(_FETCH_S))
+_ENDED = r'trap "kill \$!; wait \$!; exit 0" TERM; "$@" & wait $!'
+"""A JVM that is asked to end says that it was: 143. Whoever ends by itself has its own status."""
+_FETCHED = ("sh", "-c", f'sleep 1; timeout {_FETCH_S} "$@" || :', "sh")
+"""A second for application masters to end in. Where HDFS is gone, or no job has begun, there is no history, which is no
+other failure: results say so."""
 _FETCH = ("org.apache.hadoop.fs.FsShell", "-get", "-f", "/staging/history/done_intermediate")
 _DATE = "import time; print(time.time_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
 
@@ -55,7 +60,7 @@ _DATE = "import time; print(time.time_ns() - time.clock_gettime_ns(time.CLOCK_MO
 def _histories(cluster: HadoopTraffic) -> Iterator[Program]:
     master = cluster.namenode
     yield _program(f"{cluster.name}-{HADOOP_DATE}", master, ("python3", "-c", _DATE))
-    yield _program(f"{cluster.name}-history", master, (*_LIMITED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}")))
+    yield _program(f"{cluster.name}-history", master, (*_FETCHED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}")))
 
 
 def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
@@ -72,6 +77,8 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
     for node in cluster.compute_nodes:
         yield _daemon(cluster, "nodemanager", node, f"{_YARN}.nodemanager.NodeManager")
     yield _listening(cluster, "nodemanagers", cluster.compute_nodes, _SHUFFLE_PORT, master)
+    if cluster.tez_version is not None:
+        yield _done(cluster, "tez", master, patch_command(cluster))
     for job in cluster.jobs:
         if job.prepare:
             yield _done(cluster, f"{job.name}-data", master, java(*job.prepare), _PREPARE_NS)
@@ -79,7 +86,7 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
 
 def _daemon(cluster: HadoopTraffic, role: str, node: str, main: str) -> SetupStep:
     # The node manager starts containers with its own environment.
-    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", *java(main))
+    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", "bash", "-c", _ENDED, "bash", *java(main))
     return SetupStep(kind="daemon", program=_program(f"{cluster.name}-{role}", node, words), again=True)
 
 

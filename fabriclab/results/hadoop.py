@@ -15,12 +15,14 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
+from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches
 from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetches, reducer_of
 
 JOBS, TASKS, TRANSFERS = "hadoop_jobs", "hadoop_tasks", "hadoop_transfers"
 _COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS}
 _TEXTS = (*TEXTS, "phase", "src", "dst", "of")
 _LARGEST_BYTES = 1 << 20
+_ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)")
 Tables = dict[str, pl.DataFrame]
 
 
@@ -42,25 +44,52 @@ def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
         found = _of_cluster(run_dir, cluster, zero_ns)
         for name in _COLUMNS:
             rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
+        notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]
         known = {row.get("job") for row in found[JOBS]}
         notes += [f"{cluster.name}: there is no history of {job.name}" for job in cluster.jobs if job.name not in known]
     return ({name: _table(name, rows[name]) for name in _COLUMNS} if clusters else {}), notes
+
+
+def _why(job: Row, tasks: list[Row]) -> str:
+    """Return why a job failed: the first line of what YARN says, and the first error of an attempt; empty of others."""
+    if job.get("status") in (None, "SUCCEEDED", "RUNNING"):
+        return ""
+    own = (
+        str(task["diagnostics"])
+        for task in tasks
+        if task.get("job_id") == job.get("job_id") and task.get("diagnostics")
+    )
+    errors = (line.strip() for text in own for line in text.splitlines() if _ERROR.search(line))
+    said = [str(job.get("diagnostics") or "").partition("\n")[0], next(errors, "")]
+    return f"{job.get('job') or job.get('name')} ended as {job['status']}: {'; '.join(filter(None, said))}"
 
 
 def _of_cluster(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> dict[str, list[Row]]:
     clients = _clients(run_dir, cluster)
     jobs: list[Row] = []
     tasks: list[Row] = []
-    for path in sorted((run_dir / HADOOP / cluster.name).rglob("*.jhist")):
-        job, attempts = read_history(path, zero_ns)
+    for job, attempts in _histories(run_dir, cluster, zero_ns):
         jobs.append({**job, "job": clients.get(str(job.get("job_id")))})
-        tasks += sorted(attempts, key=lambda row: (row["start_ns"], row["attempt"]))
-    where = {str(row["attempt"]): str(row["node"]) for row in tasks}
+        tasks += sorted(attempts, key=_begun)
+    where = {str(row["attempt"]): str(row["node"]) for row in tasks if row.get("node")}
     transfers = sorted(
         chain(_blocks(run_dir, cluster, zero_ns), _fetched(run_dir, cluster, where, zero_ns)),
         key=lambda row: (row["start_ns"], row["phase"], str(row["src"]), str(row["dst"]), row["bytes"]),
     )
     return {JOBS: jobs, TASKS: tasks, TRANSFERS: transfers}
+
+
+def _histories(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[tuple[Row, list[Row]]]:
+    for path in sorted((run_dir / HADOOP / cluster.name).rglob("*.jhist")):
+        yield read_history(path, zero_ns)
+    for path in sorted((run_dir / "logs" / cluster.name).rglob("history.txt.appattempt_*")):
+        yield read_tez_history(path, zero_ns)
+
+
+def _begun(row: Row) -> tuple[int, str]:
+    """Order attempts by their start; one that was given up before it had one comes when it ended."""
+    begun = row.get("start_ns", row.get("end_ns"))
+    return (0 if begun is None else int(begun)), str(row["attempt"])
 
 
 def _blocks(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[Row]:
@@ -74,6 +103,8 @@ def _fetched(run_dir: Path, cluster: HadoopTraffic, where: dict[str, str], zero_
         reducer = reducer_of(log)
         if reducer is not None:
             yield from fetches(log, reducer, where, zero_ns)
+    for log in sorted((run_dir / "logs" / cluster.name).rglob("syslog_attempt_*")):
+        yield from tez_fetches(log, log.name.removeprefix("syslog_").removesuffix("_post"), where, zero_ns)
 
 
 def _clients(run_dir: Path, cluster: HadoopTraffic) -> dict[str, str]:

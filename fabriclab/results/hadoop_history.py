@@ -37,6 +37,7 @@ TASK_COLUMNS = (
     *("cluster", "job_id", "attempt", "task", "node", "start_ns", "shuffle_end_ns", "sort_end_ns", "end_ns", "status"),
     *("input_records", "output_records"),
     *_COUNTERS,
+    "diagnostics",
 )
 TEXTS = ("cluster", "job", "job_id", "name", "status", "diagnostics", "attempt", "task", "node")
 """Columns that hold text; the others hold whole numbers."""
@@ -63,7 +64,7 @@ def read_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
             row |= _attempt(event, zero_ns)
     for row in tasks.values():
         row["job_id"] = job.get("job_id")
-        if row["task"] == "master":
+        if row.get("task") == "master":
             # Nobody writes down its end: it writes the history, and ends when the job has.
             row |= {"end_ns": job.get("end_ns"), "status": job.get("status")}
     return job, list(tasks.values())
@@ -98,7 +99,7 @@ def _began(event: Mapping[str, Any], zero_ns: int) -> Row:
 
 def _ended(event: Mapping[str, Any], zero_ns: int) -> Row:
     row: Row = {"end_ns": _time(event["finishTime"], zero_ns), "status": event.get("jobStatus", "SUCCEEDED")}
-    row["diagnostics"] = event.get("diagnostics") or None
+    row["diagnostics"] = _optional(event.get("diagnostics"))
     return row | _counted(event.get("totalCounters"), _COUNTERS)
 
 
@@ -108,7 +109,12 @@ def _attempt(event: Mapping[str, Any], zero_ns: int) -> Row:
     if "startTime" in event:
         node = event.get("trackerName") or ""
         return row | {"node": node.partition(":")[0], "start_ns": _time(event["startTime"], zero_ns), "status": None}
-    row |= {"end_ns": _time(event["finishTime"], zero_ns), "status": event.get("taskStatus") or event.get("status")}
+    row["status"] = event.get("taskStatus") or event.get("status")
+    # One that was given up before it began has ended at 0, on a node that is unknown.
+    if event["finishTime"] > 0:
+        row |= {"end_ns": _time(event["finishTime"], zero_ns), "node": event.get("hostname")}
+    if error := _optional(event.get("error")):
+        row["diagnostics"] = error
     if task == "reduce" and event.get("shuffleFinishTime", -1) > 0:
         row["shuffle_end_ns"] = _time(event["shuffleFinishTime"], zero_ns)
         row["sort_end_ns"] = _time(event["sortFinishTime"], zero_ns)
@@ -120,6 +126,12 @@ def _counted(counters: Mapping[str, Any] | None, columns: Mapping[str, str]) -> 
     groups = (counters or {}).get("groups", ())
     values = {one["name"]: one["value"] for group in groups for one in group["counts"]}
     return {column: values.get(counter) for column, counter in columns.items()}
+
+
+def _optional(value: Any) -> str | None:
+    """Return a text that may be null; Avro's JSON names the type of such a one."""
+    text = value.get("string") if isinstance(value, dict) else value
+    return text or None
 
 
 def _job_of(application: str) -> str:

@@ -25,10 +25,12 @@ from fabriclab.resolve import resolve_plan
 from fabriclab.results import ResultsError, read_run
 from fabriclab.results.hadoop import hadoop_tables
 from fabriclab.results.hadoop_history import read_history
+from fabriclab.results.hadoop_tez import read_tez_history
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hadoop"
+FAILED = GOLDEN.with_name("hadoop-failed") / "job_1767225600011_0001.jhist"
+TEZ = GOLDEN.with_name("hadoop-tez")
 LAB = Path(__file__).parents[2] / "labs" / "hadoop"
-EPOCH_NS = 1_767_225_600_000_000_000 + 1_022_000_000
 MS = 10**6
 
 
@@ -90,20 +92,50 @@ def test_what_did_not_arrive_has_no_end(run: Path, plan: Plan) -> None:
     assert ends.count(None) == 2
 
 
-def test_a_job_that_fails_says_why(tmp_path: Path) -> None:
-    history = tmp_path / "job.jhist"
-    history.write_text(
-        'Avro-Json\n{}\n{"type":"JOB_SUBMITTED","event":{"a":{"jobid":"job_1_0001","jobName":"x","submitTime":1}}}\n'
-        '{"type":"MAP_ATTEMPT_STARTED","event":{"a":{"taskid":"t","taskType":"MAP","attemptId":"m","startTime":2,'
-        '"trackerName":"c1:41"}}}\n'
-        '{"type":"MAP_ATTEMPT_FAILED","event":{"a":{"taskid":"t","taskType":"MAP","attemptId":"m","finishTime":3,'
-        '"status":"FAILED","counters":{"groups":[]}}}}\n'
-        '{"type":"JOB_FAILED","event":{"a":{"jobid":"job_1_0001","finishTime":4,"jobStatus":"FAILED",'
-        '"diagnostics":"Task failed t"}}}\n'
-    )
-    job, (attempt,) = read_history(history, 0)
-    assert (job["status"], job["diagnostics"], job["end_ns"]) == ("FAILED", "Task failed t", 4 * MS)
-    assert (attempt["status"], attempt["node"], attempt["spilled_records"]) == ("FAILED", "c1", None)
+def test_a_job_that_fails_says_why() -> None:
+    """Of a run whose maps had a heap of 10 MB."""
+    job, attempts = read_history(FAILED, 0)
+    assert (job["status"], job["job_id"]) == ("FAILED", "job_1767225600011_0001")
+    assert str(job["diagnostics"]).startswith("Task failed task_1767225600011_0001_m_000001")
+    failed = [one for one in attempts if one["task"] == "map" and one["status"] == "FAILED"]
+    assert len(failed) == 7 and all("java.lang.OutOfMemoryError" in one["diagnostics"] for one in failed)
+    assert failed[0]["spilled_records"] is None and failed[0]["node"] == "c2"
+    killed = [one for one in attempts if one["task"] == "reduce"]
+    assert [one["status"] for one in killed] == ["KILLED"] * 2, "they never began"
+    assert all(one.get("start_ns") is None and one.get("end_ns") is None and one.get("node") is None for one in killed)
+
+
+def test_a_failed_job_s_tasks_are_a_table(run: Path, plan: Plan) -> None:
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").write_bytes(FAILED.read_bytes())
+    (run / "logs/hadoop-sort@master.log").write_text("Running job: job_1767225600011_0001\n")
+    assert len(rows(run, plan, "hadoop_tasks")) == 11
+    (why,) = hadoop_tables(run, plan)[1]
+    assert why.startswith("hadoop: sort ended as FAILED: Task failed task_1767225600011_0001_m_000001; ")
+    assert why.endswith('Exception in thread "main" java.lang.OutOfMemoryError: Java heap space')
+
+
+def test_tez_jobs_have_the_same_columns(run: Path, plan: Plan) -> None:
+    """Its history was cut: the application master was killed while it wrote."""
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
+    shutil.rmtree(run / "logs/hadoop")
+    shutil.copytree(TEZ, run / "logs/hadoop")
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert (job["job"], job["name"], job["maps"], job["reduces"]) == ("sort", "TeraSort", 2, 2)
+    tasks = rows(run, plan, "hadoop_tasks")
+    assert [(one["task"], one["node"]) for one in tasks] == [
+        *(("map", "c1"), ("map", "c2"), ("reduce", "c1"), ("reduce", "c2")),
+    ]
+    assert sum(one["input_records"] for one in tasks if one["task"] == "reduce") == 83_886  # type: ignore[misc]
+    fetched = [one for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "shuffle"]
+    assert sum(one["bytes"] for one in fetched) == sum(one["shuffled_bytes"] or 0 for one in tasks)  # type: ignore[misc]
+    assert {(one["src"], one["dst"]) for one in fetched} == {("c1", "c1"), ("c1", "c2"), ("c2", "c1"), ("c2", "c2")}
+
+
+def test_a_history_that_tez_did_not_write_is_named(tmp_path: Path) -> None:
+    history = tmp_path / "history.txt.appattempt_1"
+    history.write_text('{"entity": 1}\x01{"ent\x01{}')
+    with pytest.raises(ResultsError, match=r"history\.txt\.appattempt_1: record 2: no event"):
+        read_tez_history(history, 0)
 
 
 def test_a_history_that_hadoop_did_not_write_is_named_and_one_that_is_cut_is_read(tmp_path: Path) -> None:
@@ -148,6 +180,7 @@ def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
         "2 maps, 2 reducers" in picture.caption and "sort: succeeded in 6.783 s, 8.724 MB shuffled" in picture.caption
     )
     assert all(f">{word}<" in picture.svg for word in ("c1", "c2", "map", "shuffle", "sort and reduce", "hdfs-write"))
+    assert "shuffle: 2 transfers between nodes, 27 ms at the median, 27 ms at most." in picture.caption
     for table in ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers"):
         (run / f"{table}.parquet").unlink()
     assert run_exhibits(results, "x", kinds=("hadoop",)) == []
