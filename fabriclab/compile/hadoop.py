@@ -75,8 +75,10 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
     yield _listening(cluster, "datanodes", cluster.data_nodes, _DATA_PORT, master)
     yield _listening(cluster, "resourcemanager", [manager], _TRACKER_PORT, master)
     for node in cluster.compute_nodes:
+        # One after the other: of many JVMs that start at one instant some wait for each other by sched_yield, which
+        # takes no virtual time, and nobody else's turn comes (14 at once stood still).
         yield _daemon(cluster, "nodemanager", node, f"{_YARN}.nodemanager.NodeManager")
-    yield _listening(cluster, "nodemanagers", cluster.compute_nodes, _SHUFFLE_PORT, master)
+        yield _listening(cluster, f"nodemanager-{node}", [node], _SHUFFLE_PORT, master)
     if cluster.tez_version is not None:
         yield _done(cluster, "tez", master, patch_command(cluster))
     for job in cluster.jobs:

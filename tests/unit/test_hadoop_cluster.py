@@ -53,7 +53,8 @@ def test_a_cluster_is_made_and_filled_before_the_epoch() -> None:
         *("cluster-clock@h1", "cluster-format@h1", "cluster-namenode@h1", "cluster-namenode-listen@h1"),
         *("cluster-datanode@h3", "cluster-datanode@h4", "cluster-resourcemanager@h2"),
         *("cluster-datanodes-listen@h1", "cluster-resourcemanager-listen@h1"),
-        *("cluster-nodemanager@h5", "cluster-nodemanager@h6", "cluster-nodemanagers-listen@h1", "cluster-sort-data@h1"),
+        *("cluster-nodemanager@h5", "cluster-nodemanager-h5-listen@h1"),
+        *("cluster-nodemanager@h6", "cluster-nodemanager-h6-listen@h1", "cluster-sort-data@h1"),
     ]
     daemons = {step["program"]["name"]: step["kind"] == "daemon" for step in setup}
     assert [name for name, is_daemon in daemons.items() if not is_daemon] == [
