@@ -13,6 +13,7 @@ from fabriclab.engine.layers import with_layers
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
+from fabriclab.lab.network.topology import FILE_NAME
 from fabriclab.lab.reading.document import read_document
 from fabriclab.lab.reading.plain_data import yaml_text
 from fabriclab.lab.reading.problems import Problems
@@ -61,11 +62,11 @@ def _find_containers(lab: Lab) -> ContainerLab:
             "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them "
             "too)"
         )
-    return ContainerLab.find(topology, tools)
+    return ContainerLab.find(topology, tools, lab.topology_text)
 
 
 def _deployable(lab: Lab) -> Path:
-    """Return a lab's topology file, which Containerlab deploys as it stands.
+    """Return a lab's topology file, which Containerlab deploys as it stands, or what it comes to as a Go template.
 
     Raises ArgumentError where it is not what the lab has: a Lab made or changed in Python.
     """
@@ -73,6 +74,9 @@ def _deployable(lab: Lab) -> Path:
     if not file.is_file():
         text = "engine='containerlab': the lab was made in Python, and has no {0}{1}"
         raise ArgumentError(text, lab.topology_file, _WRITE_IT)
+    if lab.topology_file != FILE_NAME:
+        # Somebody's own file: the lab has rates beside it, of which Containerlab takes nothing.
+        return file
     there = read_document(file, Problems())
     if there is None or yaml_text(there) != yaml_text(lab.topology_document):
         raise ArgumentError("engine='containerlab': the lab was changed in Python, and is not {0}{1}", file, _WRITE_IT)

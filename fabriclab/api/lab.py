@@ -191,11 +191,12 @@ def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
     """
     from fabriclab.foreign import own_lab
 
-    made = own_lab(file, rendered(file, variables))
+    text = rendered(file, variables)
+    made = own_lab(file, text)
     written = parse_documents(file.parent, made.topology, made.experiment)
     notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
     noted = replace(written.topology, notes=notes)
-    return Lab(replace(written, topology=noted, topology_file=file.name))
+    return Lab(replace(written, topology=noted, topology_file=file.name, topology_text=text))
 
 
 def loaded(lab: Lab | PathLike) -> Lab:

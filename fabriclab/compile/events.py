@@ -20,10 +20,13 @@ from fabriclab.compile.link_state import Links, LinkState, changing_ports, dead_
 from fabriclab.compile.port import EVERYTHING, Changing, compile_line_change
 from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route, static_route_line
 from fabriclab.compile.settings_change import Network, compile_settings_change
-from fabriclab.formats.job import Change, Step
+from fabriclab.formats.job import Change, Settling, Step
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.resolve.interfaces import Interface, interface_of_port, interfaces
+
+SETTLING_INTERVAL_NS = 10**6
+"""A millisecond, as where it is known what routing must come to."""
 
 
 def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
@@ -39,6 +42,9 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
         reconvergence = compile_reconvergence(state.plan, routes, following)
         if reconvergence is not None:
             entry["reconvergence"] = reconvergence
+        if plan.configured is not None and (event.links or event.node is not None):
+            settling: Settling = {"interval_ns": SETTLING_INTERVAL_NS, "still_ns": plan.configured.still_ns}
+            entry["settling"] = settling
         routes = following
         compiled.append(entry)
     return compiled

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from fabriclab.compile.hadoop_java import option_files
 from fabriclab.compile.hadoop_settings import NAMENODE_PORT, configuration_files
+from fabriclab.compile.hadoop_tez import patch_command
 from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.plan.traffic.hadoop import JAVA_HOME, java
-from fabriclab.formats.run_directory import HADOOP
+from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE
 
 _HDFS, _YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
 _DATA_PORT, _TRACKER_PORT, _SHUFFLE_PORT = 9866, 8031, 13562
@@ -42,17 +43,24 @@ def compile_clusters(plan: Plan) -> list[SetupStep]:
 
 
 def compile_histories(plan: Plan) -> list[Program]:
-    """Return what fetches the history of all jobs out of HDFS when the run is over; nobody measures then."""
-    return [
-        _program(
-            f"{cluster.name}-history", cluster.namenode, (*_LIMITED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}"))
-        )
-        for cluster in clusters(plan)
-    ]
+    """Return what asks for the date that logs count from, and what fetches the history of all jobs out of HDFS,
+    when the run is over: nobody measures then."""
+    return [program for cluster in clusters(plan) for program in _histories(cluster)]
 
 
-_LIMITED = ("timeout", str(_FETCH_S))
+_ENDED = r'trap "kill \$!; wait \$!; exit 0" TERM; "$@" & wait $!'
+"""A JVM that is asked to end says that it was: 143. Whoever ends by itself has its own status."""
+_FETCHED = ("sh", "-c", f'sleep 1; timeout {_FETCH_S} "$@" || :', "sh")
+"""A second for application masters to end in. Where HDFS is gone, or no job has begun, there is no history, which is no
+other failure: results say so."""
 _FETCH = ("org.apache.hadoop.fs.FsShell", "-get", "-f", "/staging/history/done_intermediate")
+_DATE = "import time; print(time.time_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
+
+
+def _histories(cluster: HadoopTraffic) -> Iterator[Program]:
+    master = cluster.namenode
+    yield _program(f"{cluster.name}-{HADOOP_DATE}", master, ("python3", "-c", _DATE))
+    yield _program(f"{cluster.name}-history", master, (*_FETCHED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}")))
 
 
 def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
@@ -69,6 +77,8 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
     for node in cluster.compute_nodes:
         yield _daemon(cluster, "nodemanager", node, f"{_YARN}.nodemanager.NodeManager")
     yield _listening(cluster, "nodemanagers", cluster.compute_nodes, _SHUFFLE_PORT, master)
+    if cluster.tez_version is not None:
+        yield _done(cluster, "tez", master, patch_command(cluster))
     for job in cluster.jobs:
         if job.prepare:
             yield _done(cluster, f"{job.name}-data", master, java(*job.prepare), _PREPARE_NS)
@@ -76,7 +86,7 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
 
 def _daemon(cluster: HadoopTraffic, role: str, node: str, main: str) -> SetupStep:
     # The node manager starts containers with its own environment.
-    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", *java(main))
+    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", "bash", "-c", _ENDED, "bash", *java(main))
     return SetupStep(kind="daemon", program=_program(f"{cluster.name}-{role}", node, words), again=True)
 
 

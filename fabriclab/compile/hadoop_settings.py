@@ -20,6 +20,7 @@ _FILES = {
     "yarn.app.mapreduce.": "mapred-site.xml",
     "yarn.": "yarn-site.xml",
     "mapreduce.": "mapred-site.xml",
+    "tez.": "tez-site.xml",
 }
 """Which file has a property, by the beginning of its name, the first that fits; else it is core-site.xml."""
 _OTHERS = "core-site.xml"
@@ -29,6 +30,7 @@ log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.target=System.err
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+log4j.logger.org.apache.hadoop.hdfs.server.datanode.DataNode.clienttrace=DEBUG
 """
 _FEW = (
     *("dfs.namenode.handler.count", "dfs.datanode.handler.count", "yarn.resourcemanager.client.thread-count"),
@@ -65,6 +67,7 @@ def _settings(cluster: HadoopTraffic) -> dict[str, str]:
         **dict(_hdfs(cluster)),
         **dict(_yarn(cluster)),
         **dict(_mapreduce(cluster)),
+        **dict(_tez() if cluster.tez_version is not None else ()),
         **dict.fromkeys(_FEW, "3"),
     }
 
@@ -102,8 +105,8 @@ def _yarn(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     yield "yarn.nodemanager.local-dirs", "/data/yarn"
     yield "yarn.nodemanager.log-dirs", f"/job/logs/{cluster.name}"
     yield "yarn.nodemanager.log-container-debug-info.enabled", "false"
-    # Without it a thread of the application master polls without a pause, and virtual time stands still
-    # (RpcRequestSender.run); connections that may be idle for 0 ms, the default, are suspected.
+    # Without it connections of application masters may be idle for 0 ms, with which Hadoop's RPC client polls without a
+    # pause until it has its answer (`compile/hadoop_tez.py` says more), and virtual time stands still.
     yield "yarn.client.max-cached-nodemanagers-proxies", "100"
     yield "yarn.scheduler.capacity.root.queues", "default"
     yield "yarn.scheduler.capacity.root.default.capacity", "100"
@@ -122,6 +125,18 @@ def _mapreduce(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     for what in ("mapreduce.map.java.opts", "mapreduce.reduce.java.opts", "yarn.app.mapreduce.am.command-opts"):
         yield what, f"@{TASK_OPTIONS_FILE}"
     yield "yarn.app.mapreduce.am.staging-dir", "/staging"
+    yield "mapreduce.jobhistory.jhist.format", "json"
     # A task is slow here because of the network, which is what is looked at.
     yield "mapreduce.map.speculative", "false"
     yield "mapreduce.reduce.speculative", "false"
+
+
+def _tez() -> Iterator[tuple[str, str]]:
+    # Its archives lie on all nodes, and are not loaded out of HDFS.
+    yield "tez.ignore.lib.uris", "true"
+    yield "tez.runtime.io.sort.mb", "16"
+    # It ends, and closes its history, before the cluster does; 5 s otherwise, in which clients may ask.
+    yield "tez.am.sleep.time.before.exit.millis", "500"
+    for what in ("am", "task"):
+        yield f"tez.{what}.resource.memory.mb", str(CONTAINER_MB)
+        yield f"tez.{what}.launch.cmd-opts", f"@{TASK_OPTIONS_FILE}"

@@ -23,7 +23,7 @@ from fabriclab.results import Results, ResultsError, Sweep
 TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
-    *("congestion_events", "programs", "summary"),
+    *("congestion_events", "programs", "hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "summary"),
 )
 PACKAGE = "datapackage.json"
 _ENDINGS = {"csv": "csv", "parquet": "parquet", "json": "jsonl"}
@@ -37,7 +37,13 @@ _WORDS = {
     "flow": "number of the flow in the trace",
     "class": "class of the flow: the name of its traffic",
     "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason; of a program: exit N "
-    "or signal N",
+    "or signal N; of Hadoop: its own word",
+    "task": "map, reduce, or master (a job's application master)",
+    "phase": "hdfs-read, hdfs-write or shuffle",
+    "of": "the attempt of a task that a transfer was for; empty: another client's",
+    "shuffle_end_ns": "when a reducer had all map outputs, nanoseconds after the beginning of the traffic",
+    "spilled_records": "records written to a node's disk by maps and reducers, Hadoop's counter",
+    "failed_shuffles": "fetches of map outputs that failed, Hadoop's counter",
     "ended_by": "why a program ended: itself, until (its time), signal (the run was over), power (its node went down)",
     "bytes": "bytes; of a queue: what stands in it",
     "alpha": "DCTCP's estimate of the marked share, 0 to 1",

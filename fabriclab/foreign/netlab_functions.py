@@ -75,6 +75,8 @@ def _bgp_neighbor(node: str, values: Sequence[Any], words: Mapping[str, Any]) ->
     states = [states] if isinstance(states, str) else states
     states = None if states is None else [ABSENT if one == "missing" else one for one in states]
     wanted = {"protocol": "bgp", "neighbor": neighbor, "family": activate or af}
+    if activate in ("ipv4", "ipv6"):
+        wanted["negotiated"] = True
     return Wanted(node, "sessions", wanted | ({} if states is None else {"state": states}))
 
 

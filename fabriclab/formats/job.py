@@ -142,6 +142,15 @@ class Step(TypedDict):
     lines: list[str]
 
 
+class Settling(TypedDict):
+    """After a change whose outcome nobody knows beforehand: when routes are at rest again."""
+
+    interval_ns: int
+    """From one look to the next, at least."""
+    still_ns: int
+    """For so long no route of any node has changed: then nobody looks any more."""
+
+
 class Consequences(TypedDict, total=False):
     """What else becomes of a change of links, where it is so."""
 
@@ -150,6 +159,7 @@ class Consequences(TypedDict, total=False):
     up: list[str]
     """Nodes whose daemons start again, after the steps."""
     reconvergence: Expectation
+    settling: Settling
 
 
 class Change(Consequences):

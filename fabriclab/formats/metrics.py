@@ -243,7 +243,8 @@ ROUTING = (
     Metric(
         "reconvergence_ns",
         "Routing followed the failure after",
-        "from the first change of links that any route must follow until every switch's kernel had followed",
+        "from the first change of links that any route must follow until every switch's kernel had followed; as "
+        "configured, until the last change of any node's routes",
         better="less",
     ),
     Metric(
@@ -255,7 +256,13 @@ ROUTING = (
     Metric(
         "reconvergence_within_ns",
         "Routing may have followed sooner, by up to",
-        "how much sooner it may have been, likewise",
+        "how much sooner it may have been, likewise; as configured, at most a hundredth of a change's distance",
+        (),
+    ),
+    Metric(
+        "reconvergence_still_ns",
+        "No route changed after that, for",
+        "as configured: for how long no route had changed when it was told; at least as long as all before",
         (),
     ),
 )

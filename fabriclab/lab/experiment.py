@@ -248,7 +248,7 @@ def _check_buffers(experiment: Experiment, topology: Topology, root: Section) ->
                 )
                 root.problems.add(_section_or_empty(root, "switches").place, "switches.default.buffer", message)
             continue
-        _check_frame(written.buffer, frames[switch], root.problems)
+        _check_frame(written.buffer, frames.get(switch, 0), root.problems)
         threshold = written.ecn_threshold
         if threshold is not None and threshold.value is not None and threshold.value >= written.buffer.value:
             message = (

@@ -47,6 +47,8 @@ class Lab:
     """The text of topology.clab.yml."""
     topology_file: str = topology_file.FILE_NAME
     """What the topology's file is called."""
+    topology_text: str | None = None
+    """What it comes to, where it is a Go template."""
 
     @property
     def name(self) -> str:

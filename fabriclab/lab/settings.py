@@ -88,7 +88,14 @@ _MEANINGS: dict[str, Meaning] = {
         "of": "word",
         "enabled": "flag",
     },
-    **{"block_size": "size", "replication": "count", "slots": "count", "splits": "count", "version": "word"},
+    **{
+        "block_size": "size",
+        "replication": "count",
+        "slots": "count",
+        "splits": "count",
+        "framework": "word",
+        "version": "word",
+    },
 }
 
 

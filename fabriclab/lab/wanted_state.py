@@ -22,7 +22,7 @@ LEVELS = ("1", "2")
 SESSION_LEVELS = (*LEVELS, "1-2")
 ABSENT = "absent"
 LARGEST_NUMBER = 2**32 - 1
-SESSION_KEYS = ("on", "protocol", "neighbor", "state", "family", "vrf", "level", "area")
+SESSION_KEYS = ("on", "protocol", "neighbor", "state", "family", "negotiated", "vrf", "level", "area")
 ROUTE_KEYS: Mapping[str, tuple[RouteTable, ...]] = {
     "on": ROUTE_TABLES,
     "table": ROUTE_TABLES,
@@ -48,6 +48,7 @@ ROUTE_KEYS: Mapping[str, tuple[RouteTable, ...]] = {
 """By key of a route: the tables that have it."""
 _OF_PROTOCOL: Mapping[str, tuple[SessionProtocol, ...]] = {
     "family": ("bgp",),
+    "negotiated": ("bgp",),
     "vrf": ("bgp", "ospf", "ospf6"),
     "level": ("isis",),
     "area": ("isis",),
@@ -70,6 +71,8 @@ class WrittenSession:
     vrf: str | None = None
     level: str | None = None
     area: str | None = None
+    negotiated: bool = False
+    """Whether a session over which its family is not exchanged counts as absent."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
         neighbor, states = one.scalar("neighbor", "an address, an interface, a router ID or a name"), one.words("state")
         family, level = one.choice("family", FAMILIES), one.choice("level", SESSION_LEVELS)
         vrf, area = one.scalar("vrf", "a VRF's name"), one.scalar("area", "an IS-IS area")
-        where = _nodes(one, nodes)
+        negotiated, where = one.flag("negotiated"), _nodes(one, nodes)
         if protocol is None or neighbor is None:
             continue
         for key, protocols in _OF_PROTOCOL.items():
@@ -118,6 +121,7 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
             vrf=_value(vrf),
             level=_value(level),
             area=_value(area),
+            negotiated=negotiated is not None and negotiated.value,
         )
 
 

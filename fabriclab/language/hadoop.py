@@ -8,6 +8,7 @@ from fabriclab.lab.traffic.hadoop_cluster import LARGEST_BLOCK_BYTES, MOST_SLOTS
 from fabriclab.lab.traffic.hadoop_jobs import (
     DEFAULT_REDUCERS,
     DFSIO_MODES,
+    FRAMEWORKS,
     JOB_KINDS,
     JOB_NAME,
     LARGEST_JOB_BYTES,
@@ -29,6 +30,12 @@ _JOB = Keys(
     "A job of a Hadoop cluster",
     (
         Key("kind", Word(JOB_KINDS), "What the job is.", required=True),
+        Key(
+            "framework",
+            Word(FRAMEWORKS),
+            "What its maps and reducers run on: MapReduce's own application master, or Tez, which reuses containers.",
+            plain(FRAMEWORKS[0]),
+        ),
         Key("start", _TIME, "When its client starts, in virtual time.", constant("START_NS"), ("10 s",)),
         Key(
             "size",

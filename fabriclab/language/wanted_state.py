@@ -39,6 +39,12 @@ SESSIONS = Key(
                     words("`Established`, `Full`, `Up`"),
                 ),
                 Key("family", Word(FAMILIES), "BGP: the address family that it is for.", _ANY),
+                Key(
+                    "negotiated",
+                    Flag(),
+                    "BGP: whether a session over which its family is not exchanged counts as absent.",
+                    plain(False),
+                ),
                 Key("vrf", Text("a VRF"), "BGP and OSPF: of which VRF.", _ANY),
                 Key("level", Word(SESSION_LEVELS), "IS-IS: of which level.", _ANY),
                 Key("area", Text("an area"), "IS-IS: of which area, such as 49.0001.", _ANY),

@@ -19,6 +19,7 @@ from fabriclab.report.drawing.traffic_classes import timed_classes
 from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
+from fabriclab.report.figures.hadoop import hadoop_picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.queue import queue_multiples, queue_picture
 from fabriclab.report.figures.queue_distribution import queue_distribution
@@ -201,6 +202,7 @@ def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | Non
         return found
     port, queue = _place_of([curve], figure)
     draw: dict[str, Callable[[], Picture | None]] = {
+        "hadoop": lambda: hadoop_picture(curve, name, port),
         "queue": lambda: queue_picture(curve, name, port, queue),
         "queue-distribution": lambda: queue_distribution([curve], name, port, queue),
         "drops": lambda: drops_picture(curve, name, port),

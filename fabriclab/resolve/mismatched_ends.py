@@ -98,7 +98,7 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
     if traffic.carried_by.transport == "mptcp" and (src.transport.mptcp is None) != (dst.transport.mptcp is None):
         here = dst if src.transport.mptcp is None else src
         mptcp = here.written.mptcp
-        place = "" if mptcp is None or mptcp.place is None else f"{_short(mptcp.place)}: "
+        place = "" if mptcp is None or mptcp.place is None else f"{short(mptcp.place)}: "
         yield _Gap(f"{place}only one end has mptcp", "have one subflow each; write mptcp for the other end too"), here
     limit = src.written.window_limit
     # Over MPTCP the kernel keeps it, whatever program receives (patch 0025); TCP's window is opened by the kernel, and
@@ -179,10 +179,10 @@ def _limits_of_receivers(
 
 
 def _said(written: Written[Any] | None) -> str:
-    return "" if written is None else f"{_short(written.place)}: {written.key} is {written.text}"
+    return "" if written is None else f"{short(written.place)}: {written.key} is {written.text}"
 
 
-def _short(place: Place) -> str:
+def short(place: Place) -> str:
     """Return the place without the directory, which is the lab's: a plan is the same wherever it was made."""
     return str(place) if place.line is None else f"{Path(place.file).name}:{place.line}"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast
 
 from fabriclab.formats.family import Family
-from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
+from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, families_of
 from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import AppliedSettings, Lab, LabError
@@ -43,6 +43,7 @@ from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.configured import protocol_of, resolve_configured
 from fabriclab.resolve.configured_bgp import resolve_own_bgp
+from fabriclab.resolve.ipv4_only import ipv4_only_warnings
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
 from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
@@ -130,6 +131,7 @@ class Resolver:
                 *route_notes,
                 *plan_warnings(buffers.shared, nodes, traffic),
                 *ends_warnings(experiment.hosts, nodes, traffic),
+                *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),
                 *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
             ),
             groups=dict(experiment.groups),

@@ -34,6 +34,7 @@ from fabriclab.formats.trace import TRACE
 from fabriclab.results.captures import write_captures
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
+from fabriclab.results.hadoop import JOBS, TASKS, TRANSFERS, hadoop_tables
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
 from fabriclab.results.routing import routing_metrics
@@ -72,6 +73,7 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
                 notes += _write_series(run_dir, name, table, expected=_is_sampled(plan, name))
             notes += write_captures(run_dir, plan)
             notes += _write_programs(run_dir, plan)
+            notes += _write_hadoop(run_dir, plan)
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
         metrics |= program_metrics(programs, plan)
@@ -99,7 +101,7 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
         yield
     except BaseException:
         if raw.is_dir() and not (run_dir / SUMMARY).exists():
-            for name in ("flows", PROGRAMS, *_SERIES):
+            for name in ("flows", PROGRAMS, JOBS, TASKS, TRANSFERS, *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
             shutil.rmtree(run_dir / PCAP, ignore_errors=True)
@@ -180,6 +182,14 @@ def _write_programs(run_dir: Path, plan: Plan) -> list[str]:
         return []
     programs, notes = _reading(lambda: read_programs(run_dir, plan), run_dir)
     write_rows(programs, run_dir / f"{PROGRAMS}.parquet")
+    return notes
+
+
+def _write_hadoop(run_dir: Path, plan: Plan) -> list[str]:
+    """Write the tables of the plan's Hadoop clusters; a plan without any has none."""
+    tables, notes = hadoop_tables(run_dir, plan)
+    for name, table in tables.items():
+        write_rows(table, run_dir / f"{name}.parquet")
     return notes
 
 

@@ -3,7 +3,8 @@
   convergence_ns    from the start of the daemons until every switch's kernel had every expected route; the traffic
                     starts after it
   reconvergence_ns  from a change of links until every switch's kernel had the routes that must follow; the bare name is
-                    that of the first change that has any, `reconvergence_ns[event]` each one's
+                    that of the first change that has any, `reconvergence_ns[event]` each one's. As configured: until
+                    the last change of any route that was seen, `reconvergence_still_ns` before the watch ended
   convergence_within_ns, reconvergence_within_ns   how much sooner it may have been, of an engine that can't look at all
                     routes at once (containers); `reconvergence_within_ns[event]` likewise. Absent where the engine
                     looks at every virtual millisecond
@@ -18,6 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.results.summary import Metrics
+
+_OF_A_CHANGE = {
+    "reconvergence_ns": "reconvergence_ns",
+    "within_ns": "reconvergence_within_ns",
+    "still_ns": "reconvergence_still_ns",
+}
+"""Metrics of a change, by what its event calls them."""
 
 
 def routing_metrics(run_dir: Path) -> Metrics:
@@ -34,13 +42,11 @@ def routing_metrics(run_dir: Path) -> Metrics:
                 metrics[f"reconvergence_ns[{event['name']}]"] = None
             case "reconverged":
                 first = first or str(event["name"])
-                metrics[f"reconvergence_ns[{event['name']}]"] = int(event["reconvergence_ns"])
-                if "within_ns" in event:
-                    metrics[f"reconvergence_within_ns[{event['name']}]"] = int(event["within_ns"])
-    if first is not None:
-        metrics["reconvergence_ns"] = metrics[f"reconvergence_ns[{first}]"]
-        if f"reconvergence_within_ns[{first}]" in metrics:
-            metrics["reconvergence_within_ns"] = metrics[f"reconvergence_within_ns[{first}]"]
+                for name in (key for key in _OF_A_CHANGE if key in event):
+                    metrics[f"{_OF_A_CHANGE[name]}[{event['name']}]"] = int(event[name])
+    for name in _OF_A_CHANGE.values() if first is not None else ():
+        if f"{name}[{first}]" in metrics:
+            metrics[name] = metrics[f"{name}[{first}]"]
     return metrics
 
 

@@ -70,7 +70,7 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
             )
         files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(
-            read_containers(made_from.topology),
+            read_containers(made_from.topology, made_from.text),
             {node.sysctl for node in files},
             [node.tc for node in files],
             [node.ip for node in files],

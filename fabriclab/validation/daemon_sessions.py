@@ -41,6 +41,8 @@ class Protocol:
     up: tuple[str, ...]
     """States of a session that is as it should be; the first: of one that exchanges routes."""
     read: Callable[[Mapping[str, Any]], Iterator[Session]]
+    negotiated_command: str = ""
+    """What it is asked for the sessions over which their family is exchanged."""
 
     def sessions(self, output: str | None) -> list[Session]:
         """Return the sessions of a daemon's answer; none of what is no answer."""
@@ -111,8 +113,9 @@ def _isis(answer: Mapping[str, Any]) -> Iterator[Session]:
                 )
 
 
+_BGP_NEGOTIATED = "show bgp vrf all summary established json"
 PROTOCOLS = {
-    "bgpd": Protocol("bgp", "show bgp vrf all summary json", ("Established",), _bgp),
+    "bgpd": Protocol("bgp", "show bgp vrf all summary json", ("Established",), _bgp, _BGP_NEGOTIATED),
     # Two neighbours of which neither is a designated router stay in 2-Way (RFC 2328, section 10.4).
     "ospfd": Protocol("ospf", "show ip ospf vrf all neighbor json", ("Full", "2-Way"), _ospf),
     "ospf6d": Protocol("ospf6", "show ipv6 ospf6 neighbor json", ("Full", "Twoway"), _ospf6),

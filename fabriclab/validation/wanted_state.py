@@ -20,6 +20,13 @@ def session_collectors(bench: Bench) -> Iterator[Collector]:
     for node in bench.plan.nodes:
         for protocol in _protocols(node):
             yield Collector(_sessions(protocol), node.name, ("vtysh", "-c", protocol.command))
+    negotiated = {(name, one.protocol) for one in bench.wanted.sessions if one.negotiated for name in one.nodes}
+    for name, wanted in sorted(negotiated):
+        for protocol in _protocols(bench.plan.node(name)):
+            if protocol.name == wanted:
+                yield Collector(
+                    _sessions(protocol, negotiated=True), name, ("vtysh", "-c", protocol.negotiated_command)
+                )
 
 
 def route_collectors(bench: Bench) -> Iterator[Collector]:
@@ -78,7 +85,8 @@ def _judged_session(node: Node, wanted: WrittenSession, results: Results) -> Val
     where = f"{node.name}, {wanted.protocol} to {wanted.neighbor}{words}"
     daemon = next(name for name, one in PROTOCOLS.items() if one.name == wanted.protocol)
     states = wanted.states or PROTOCOLS[daemon].up[:1]
-    output = None if protocol is None else collected(results, _sessions(protocol), node.name)
+    name = None if protocol is None else _sessions(protocol, negotiated=wanted.negotiated)
+    output = None if name is None else collected(results, name, node.name)
     if protocol is None or output is None:
         why = f"no {daemon} runs there" if protocol is None else "the daemon told nothing"
         return unmeasured("sessions", where, listed(states), why)
@@ -117,8 +125,8 @@ def _protocols(node: Node) -> Iterator[Protocol]:
     return (PROTOCOLS[name] for name in names if name in PROTOCOLS)
 
 
-def _sessions(protocol: Protocol) -> str:
-    return f"sessions-{protocol.name}"
+def _sessions(protocol: Protocol, *, negotiated: bool = False) -> str:
+    return f"sessions-{protocol.name}{'-negotiated' if negotiated else ''}"
 
 
 def _route(number: int) -> str:

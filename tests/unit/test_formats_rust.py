@@ -194,6 +194,7 @@ JOB_OBJECTS: dict[str, Any] = {
         "Program": job.Program,
     },
     **{"Ready": job.Ready, "Change": job.Change, "Step": job.Step, "Expectation": job.Expectation},
+    "Settling": job.Settling,
     **{"ExpectedNode": job.ExpectedNode, "ExpectedRoute": job.ExpectedRoute},
 }
 """What `job.rs` calls the objects of the job."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +16,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node, machine_memory_bytes, needed_layers
+from fabriclab.compile.hadoop_tez import patch_command
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
@@ -172,3 +176,31 @@ def test_a_plan_says_what_the_cluster_is_and_jobs_can_be_set() -> None:
     assert wrong.exit_code != 0 and "'sizes' is unknown" in wrong.output
     found = json.loads(CliRunner().invoke(app, ["plan", str(LAB), "--json", "--set", "reducers=3"]).output)
     assert "-Dmapreduce.job.reduces=3" in found["traffic"][0]["jobs"][0]["run"]
+
+
+def test_tez_jobs_bring_their_archives_their_settings_and_a_changed_class(tmp_path: Path) -> None:
+    jobs = "      sort: {kind: terasort, framework: tez, size: 8 MiB, reducers: 2}\n"
+    found = jobs_of(tmp_path, jobs)
+    assert found["run-sort"][1] == "-Dmapreduce.framework.name=yarn-tez" and found["prove-sort"][1].endswith("=local")
+    tez = resolve_plan(parse_lab(tmp_path / "lab"), {})
+    assert any(jar.startswith("org.apache.tez:tez-dag:0.10.4=") for jar in needed_layers(tez)["jars"])
+    assert not any("org.apache.tez" in jar for jar in archives("3.4.2"))
+    node = next(one for one in tez.nodes if one.name == "c1")
+    root = compile_node(node, tez).root
+    assert "@/etc/hadoop/task.options" in root["etc/hadoop/tez-site.xml"]
+    assert root["etc/hadoop/task.options"].splitlines()[-1].startswith("/job/hadoop/hadoop/tez:/opt/jars/")
+    (step,) = (one for one in compile_job(tez)["setup"] if one["program"]["name"] == "hadoop-tez@master")
+    assert step["program"]["argv"][3] == "/opt/jars/tez-dag-0.10.4.jar" and step["tries"] == 1
+
+
+def test_a_class_is_changed_in_one_word_or_not_at_all(tmp_path: Path) -> None:
+    """The command as the machine runs it, on an archive of its own."""
+    (cluster,) = (changed(CLUSTER, tez_version="0.10.4"),)
+    assert isinstance(cluster, HadoopTraffic)
+    python, option, script, _, _, name, old, new = patch_command(cluster)
+    for text, succeeds in ((f"a{old}b", True), (f"{old}{old}", False)):
+        with zipfile.ZipFile(tmp_path / "tez.jar", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(name, text)
+        words = [sys.executable, option, script, str(tmp_path / "tez.jar"), str(tmp_path), name, old, new]
+        assert (subprocess.run(words, capture_output=True).returncode == 0) == succeeds and python == "python3"
+    assert (tmp_path / name).read_text() == f"a{new}b"

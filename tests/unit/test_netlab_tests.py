@@ -70,7 +70,13 @@ def read_tests(directory: Path, *entries: str, more: str = "") -> Any:
         (
             "bgp_neighbor(node.bgp.neighbors,'dut',af='ipv6',activate='ipv4',state=['missing','Idle'])",
             "sessions",
-            {"protocol": "bgp", "neighbor": "2001:db8::1", "family": "ipv4", "state": ["absent", "Idle"]},
+            {
+                "protocol": "bgp",
+                "neighbor": "2001:db8::1",
+                "family": "ipv4",
+                "negotiated": True,
+                "state": ["absent", "Idle"],
+            },
         ),
         (
             "bgp_neighbor(node.bgp.neighbors,'lla',intf=node.interfaces[0].ifname)",
@@ -221,7 +227,12 @@ ISIS = {
         }
     ]
 }
-SESSIONS = {"show bgp vrf all summary json": BGP, "show isis neighbor detail json": ISIS}
+NEGOTIATED = {"default": {"ipv4Unicast": {"peers": {"10.1.0.1": {"state": "Established"}}}}}
+SESSIONS = {
+    "show bgp vrf all summary json": BGP,
+    "show bgp vrf all summary established json": NEGOTIATED,
+    "show isis neighbor detail json": ISIS,
+}
 
 
 def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
@@ -234,6 +245,8 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
             "one of two is down": session(),
             "other VRF": session(vrf="red"),
             "no such": session(vrf="red", state="absent"),
+            "exchanged": session(family="ipv4", negotiated=True),
+            "not exchanged": session(family="ipv6", negotiated=True, state="absent"),
             "either": session(family="ipv6", state=["Idle", "Active"]),
             "level": session(protocol="isis", neighbor="dut", level="1", area="49.1"),
             "wrong level": session(protocol="isis", neighbor="dut", level="1-2"),
@@ -246,6 +259,8 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
         ("x1, bgp to 10.1.0.1", "Established, Idle", "fail"),
         ("x1, bgp to 10.1.0.1, vrf red", "absent", "fail"),
         ("x1, bgp to 10.1.0.1, vrf red", "absent", "pass"),
+        ("x1, bgp to 10.1.0.1, family ipv4", "Established", "pass"),
+        ("x1, bgp to 10.1.0.1, family ipv6", "absent", "pass"),
         ("x1, bgp to 10.1.0.1, family ipv6", "Idle", "pass"),
         ("x1, isis to dut, level 1, area 49.1", "Up", "pass"),
         ("x1, isis to dut, level 1-2", "absent", "fail"),

@@ -323,6 +323,9 @@ def test_of_a_link_that_dies_one_end_goes_down(tmp_path: Path) -> None:
     steps = [(event["name"], step["node"], step["lines"]) for event in job["events"] for step in event["steps"]]
     assert steps == [("cut", "r1", ["link set dev eth1 down"]), ("dies", "h2", ["link set dev eth1 down"])]
     assert all("reconvergence" not in event for event in job["events"])
+    assert all(
+        event["settling"] == {"interval_ns": 10**6, "still_ns": job["still"]["still_ns"]} for event in job["events"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,11 @@ def test_beside_others_it_starves(tmp_path: Path) -> None:
     shares = settled(run, "tcp").group_by("node").agg(pl.col("bytes_acked").max() - pl.col("bytes_acked").min())
     by_node = dict(shares.iter_rows())
     assert by_node["h1"] < 0.1 * by_node["h2"]
+
+
+def test_over_ipv6_delays_are_told_too(tmp_path: Path) -> None:
+    """Without what the receiver tells the queue would be what it is under CUBIC: hundreds of kilobytes."""
+    run = lab(tmp_path, "addresses=ipv6; senders=10; delay=100 us")
+    assert run.metrics()["goodput_bps"] > 840e6
+    mean = settled(run, "queues")["bytes"].to_numpy().mean()
+    assert 10 * FRAME_BYTES / 3 < mean < 1.5 * 10 * FRAME_BYTES

@@ -185,3 +185,53 @@ def test_netlabs_tests_of_sessions_and_routes_are_asked(vm: Vm, tmp_path: Path) 
     write(tmp_path, {"topology.yml": wrong})
     done = called(tmp_path, "validate", "own.clab.yml", "--out", "out2", "--set", "routing.still=3 s")
     assert done.returncode == 1 and done.stdout.count(" fail") == 4, done.stdout
+
+
+TWO_WAYS = """name: ways
+topology:
+  nodes:
+    r1: {kind: linux, image: frrouting/frr, binds: ['daemons:/etc/frr/daemons', 'r1.conf:/etc/frr/frr.conf']}
+    r2: {kind: linux, image: frrouting/frr, binds: ['daemons:/etc/frr/daemons', 'r2.conf:/etc/frr/frr.conf']}
+    h1: {kind: linux, exec: [ip addr add 10.1.1.2/24 dev eth1, ip route add default via 10.1.1.1]}
+    h2: {kind: linux, exec: [ip addr add 10.1.2.2/24 dev eth1, ip route add default via 10.1.2.1]}
+  links:
+    - endpoints: [r1:eth1, r2:eth1]
+    - endpoints: [r1:eth2, h1:eth1]
+    - endpoints: [r2:eth2, h2:eth1]
+    - endpoints: [r1:eth3, r2:eth3]
+"""
+SECOND_WAY = """interface eth3
+ ip address 10.0.1.{number}/30
+router bgp 6500{number}
+ neighbor 10.0.1.{other} remote-as 6500{other}
+"""
+FAILURE = """title: the first of two ways dies
+links: {rate: 1 Gbps, delay: 5 us}
+routing: {protocol: as-configured, still: 3 s}
+switches: {default: {buffer: 1 MB}}
+traffic: {ask: {kind: flows, senders: [h1], receiver: h2, size: 100 B, count: 60, interval: 200 ms}}
+events:
+  dies: {at: 1 s, link: r1:eth1, action: down}
+  back: {at: 2 s, link: r1:eth1, action: up}
+"""
+
+
+def test_after_a_failure_routes_come_to_rest_again(vm: Vm, tmp_path: Path) -> None:
+    files = {
+        f"r{number}.conf": (BGP + SECOND_WAY).format(name=f"r{number}", number=number, other=3 - number)
+        for number in (1, 2)
+    }
+    write(tmp_path, {"topology.clab.yml": TWO_WAYS, "experiment.yml": FAILURE, "daemons": DAEMONS, **files})
+    done = called(tmp_path, "run", ".", "--out", "run", "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = json.loads((tmp_path / "run/summary.json").read_text())["metrics"]
+    # r1 knows of its own interface at once; r2 loses its carrier.
+    died = summary["reconvergence_ns[dies]"]
+    assert 0 < died < 500_000_000 and summary["reconvergence_ns"] == died
+    assert died <= summary["reconvergence_still_ns[dies]"] <= 1_000_000_000 - died
+    assert summary["reconvergence_within_ns[dies]"] <= max(1_000_000, died // 50)
+    # BGP's session must come up first, which takes longer than the interface.
+    back, still = summary["reconvergence_ns[back]"], summary["reconvergence_still_ns[back]"]
+    assert died < back <= still
+    flows = pl.read_parquet(tmp_path / "run/flows.parquet")
+    assert flows["status"].unique().to_list() == ["complete"]

@@ -36,8 +36,11 @@ class Deployment:
     Use as a context manager: on leaving it containers, links, networks and Containerlab's files are gone.
     """
 
-    def __init__(self, topology: Path, directory: Path, nodes: Collection[str] | None = None) -> None:
-        """`nodes` alone are deployed; None: all of the topology. Raises EngineError."""
+    def __init__(
+        self, topology: Path, directory: Path, nodes: Collection[str] | None = None, text: str | None = None
+    ) -> None:
+        """`nodes` alone are deployed; None: all of the topology. `text`: what its file comes to, where it is a Go
+        template. Raises EngineError."""
         # A name of its own: the same lab may run twice on a host, and the user's own deployment of it is not ours.
         self.name = f"fl{secrets.token_hex(4)}"
         self._topology = directory.resolve() / "machine" / "topology.clab.yml"
@@ -47,8 +50,8 @@ class Deployment:
                 f"{directory}: Docker mounts no directory with a colon in its path; --out names another one"
             )
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
-        self._topology.write_text(deployable(topology, self.name, binds, nodes))
-        self._has_own = any(container.config is not None for container in read_containers(topology))
+        self._topology.write_text(deployable(topology, self.name, binds, nodes, text))
+        self._has_own = any(container.config is not None for container in read_containers(topology, text))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None

@@ -56,20 +56,22 @@ class ContainerLab:
     tools: Path
     images: Mapping[str, str] = field(default_factory=dict)
     """Each image's id by its name, of those that are there."""
+    text: str | None = None
+    """What the topology's file comes to, where it is a Go template."""
 
     @classmethod
-    def find(cls, topology: Path, tools: Path) -> ContainerLab:
-        """Look up the images of a topology.
+    def find(cls, topology: Path, tools: Path, text: str | None = None) -> ContainerLab:
+        """Look up the images of a topology; `text`: what it comes to, where it is a Go template.
 
         What is missing is found, with all else, before the first run. Raises EngineError.
         """
-        names = sorted({container.image for container in read_containers(topology)})
+        names = sorted({container.image for container in read_containers(topology, text)})
         try:
             found = {name: image_identity(name) for name in names}
         except EngineError:
             # No Docker: `check_host` says so, and what else there is.
             found = {}
-        return cls(topology, tools, {name: identity for name, identity in found.items() if identity})
+        return cls(topology, tools, {name: identity for name, identity in found.items() if identity}, text)
 
     def hashes(self) -> dict[str, str]:
         """Return the hash of the tools and of each image."""
@@ -105,7 +107,7 @@ def run_containers(
     with (
         ExitStack() as leaving,
         (directory / "events.jsonl").open("w", buffering=1) as events,
-        Deployment(lab.topology, directory, job.files) as deployment,
+        Deployment(lab.topology, directory, job.files, lab.text) as deployment,
     ):
         if stay is not None:
             leaving.callback(stay.on_gone)
@@ -137,7 +139,9 @@ class _Run:
         self._interrupt = interrupt
         self._containers: dict[str, Container] = {}
         self._own = {
-            container.node: container for container in read_containers(lab.topology) if container.config is not None
+            container.node: container
+            for container in read_containers(lab.topology, lab.text)
+            if container.config is not None
         }
         """Switches with a configuration of their own, which run their own daemons."""
         self._timeline = Timeline((), {}, events.emit)

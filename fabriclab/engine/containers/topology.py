@@ -36,12 +36,12 @@ class NodeContainer:
     """The file that is bound to where a vendor's switch has its configuration."""
 
 
-def read_containers(topology: Path) -> list[NodeContainer]:
-    """Return the nodes of a topology file.
+def read_containers(topology: Path, text: str | None = None) -> list[NodeContainer]:
+    """Return the nodes of a topology file; `text`: what it comes to, where it is a Go template.
 
     Raises EngineError for a file that can't be read, or a node without an image.
     """
-    described = _mapping(_load(topology).get("topology"))
+    described = _mapping(_load(topology, text).get("topology"))
     directory, nodes = topology.resolve().parent, _mapping(described.get("nodes"))
     containers = [_container(name, _mapping(node), described, directory) for name, node in nodes.items()]
     missing = [container.node for container in containers if not container.image]
@@ -84,9 +84,10 @@ def deployable(
     name: str,
     binds: Sequence[str] = (),
     nodes: Collection[str] | None = None,
+    text: str | None = None,
 ) -> str:
-    """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises
-    EngineError.
+    """Return the text of the topology under another name, with what it says of the host's files made absolute; `text`
+    is what it comes to, where it is a Go template. Raises EngineError.
 
     `nodes` alone are deployed, and what they wait for; None: all. A link to any other ends in the node itself: the
     interface is there and has a carrier, so that addresses, routes and queues are those of the whole lab.
@@ -96,7 +97,7 @@ def deployable(
     takes the name from the file only. A switch's configuration is not bound: its vendor's `prepare` brings it in, as
     the image takes it.
     """
-    document = _load(topology)
+    document = _load(topology, text)
     document["name"] = name
     document.pop("prefix", None)
     for layer in _layers(document):
@@ -111,9 +112,9 @@ def deployable(
         described = document["topology"]
         defaults = described["defaults"] = described.get("defaults") or {}
         defaults["binds"] = [*(defaults.get("binds") or ()), *binds]
-    text = io.StringIO()
-    YAML().dump(document, text)
-    return text.getvalue()
+    deployed = io.StringIO()
+    YAML().dump(document, deployed)
+    return deployed.getvalue()
 
 
 def _leave_out(described: MutableMapping[str, Any], wanted: Collection[str]) -> None:
@@ -186,9 +187,9 @@ def _absolute(value: object, directory: Path) -> object:
     return f"{directory / path}{colon}{rest}"
 
 
-def _load(topology: Path) -> dict[str, Any]:
+def _load(topology: Path, text: str | None) -> dict[str, Any]:
     try:
-        document = YAML().load(topology)
+        document = YAML().load(topology if text is None else text)
     except (OSError, YAMLError) as error:
         raise EngineError(f"{topology}: {error}") from error
     if not isinstance(document, dict):

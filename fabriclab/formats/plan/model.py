@@ -5,6 +5,7 @@ Bare numbers carry their unit in their name. Nothing here knows how a node is cr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
@@ -182,12 +183,7 @@ class Plan(Frozen):
     @property
     def families(self) -> tuple[Family, ...]:
         """The families of which the fabric has addresses, the first of them that of traffic which says nothing."""
-        ports = [port for node in self.nodes for port in node.ports]
-        vlans = [vlan for node in self.nodes for vlan in node.vlans]
-        channels = [channel for node in self.nodes for channel in node.port_channels]
-        every: list[Port | PortChannel | Vlan] = [*ports, *vlans, *channels]
-        has = {4: any(one.address is not None for one in every), 6: any(one.ipv6 is not None for one in every)}
-        return tuple(family for family in FAMILIES if has[family]) or (4,)
+        return families_of(self.nodes)
 
     @property
     def host_names(self) -> frozenset[str]:
@@ -221,3 +217,13 @@ class Plan(Frozen):
             if candidate.interface == port.peer_interface:
                 return candidate
         raise KeyError(f"{port.peer_node}:{port.peer_interface}")
+
+
+def families_of(nodes: Sequence[Node]) -> tuple[Family, ...]:
+    """Return the families of which nodes have addresses; IPv4 where they have none of the lab's."""
+    ports = [port for node in nodes for port in node.ports]
+    vlans = [vlan for node in nodes for vlan in node.vlans]
+    channels = [channel for node in nodes for channel in node.port_channels]
+    every: list[Port | PortChannel | Vlan] = [*ports, *vlans, *channels]
+    has = {4: any(one.address is not None for one in every), 6: any(one.ipv6 is not None for one in every)}
+    return tuple(family for family in FAMILIES if has[family]) or (4,)

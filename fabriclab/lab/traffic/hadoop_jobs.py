@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple, get_args
 
 from fabriclab.formats.plan.traffic import HadoopJob
-from fabriclab.formats.plan.traffic.hadoop import JobKind, job_file
+from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind, job_file
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, value_or
@@ -14,7 +14,8 @@ from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start, 
 from fabriclab.units import format_size
 
 JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
-JOB_KEYS = ("kind", "start", "size", "splits", "reducers", "mode", "file", "main", "arguments")
+FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
+JOB_KEYS = ("kind", "framework", "start", "size", "splits", "reducers", "mode", "file", "main", "arguments")
 JOB_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 MAIN = r"[A-Za-z_$][A-Za-z0-9_$.]*"
 DFSIO_MODES = ("write", "read")
@@ -26,14 +27,15 @@ _RECORD_BYTES = 100
 """TeraGen's."""
 _LARGEST_ARCHIVE_BYTES = 1 << 28
 _BELONGS: dict[JobKind, tuple[str, ...]] = {
-    "terasort": ("size", "splits", "reducers"),
-    "wordcount": ("size", "splits", "reducers"),
-    "dfsio": ("size", "splits", "mode"),
+    "terasort": ("framework", "size", "splits", "reducers"),
+    "wordcount": ("framework", "size", "splits", "reducers"),
+    "dfsio": ("framework", "size", "splits", "mode"),
     "jar": ("file", "main", "arguments"),
 }
 _EXAMPLES = "org.apache.hadoop.examples"
 _LOCAL = "-Dmapreduce.framework.name=local"
 """In one process on the NameNode's machine: HDFS deals out to data nodes what is written there."""
+_TEZ = "-Dmapreduce.framework.name=yarn-tez"
 _TEXT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
 
 
@@ -105,13 +107,15 @@ def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> Ha
         (prepare, run), prove = _wordcount(data), ()
     else:
         prepare, run, prove = _terasort(data, cluster)
+    framework = value_or(section.choice("framework", FRAMEWORKS), FRAMEWORKS[0])
     return HadoopJob(
         name=name,
         kind=kind.value,
+        framework=framework,
         start_ns=start_ns,
         size_bytes=data.size_bytes,
         prepare=prepare,
-        run=run,
+        run=(run[0], _TEZ, *run[1:]) if framework == "tez" else run,
         prove=prove,
     )
 

@@ -61,7 +61,7 @@ def queue_picture(
         figure = new_figure(1.9 if len(panels) == 1 else 3.9)
         grid = figure.subplots(len(panels), 1, squeeze=False, sharey=True)
         for axes, interval, part in zip(grid[:, 0], panels, steps, strict=True):
-            _draw_queue(axes, part, curve.color, axis, interval, top)
+            draw_queue(axes, part, curve.color, axis, interval, top)
             draw_events(axes, curve.results, axis_for("ns", [interval[1]]))
             draw_buffer_levels(axes, facts, axis, top)
             axes.set_ylabel(axis_label("Queue", axis))
@@ -107,7 +107,7 @@ def queue_multiples(
         figure = new_figure(1.75 * (lines + zoomed) + 0.3)
         grid = figure.subplots(lines + zoomed, columns, squeeze=False)
         for index, (panel, axes) in enumerate(zip(found, grid.flat, strict=False)):
-            _draw_queue(
+            draw_queue(
                 axes,
                 steps[index],
                 panel.curve.color,
@@ -152,9 +152,10 @@ def _multiples_chart(found: Sequence[Panel], steps: Sequence[Steps], window: flo
     return Chart(tuple(panels), linked=True)
 
 
-def _draw_queue(
+def draw_queue(
     axes: Axes, steps: Steps, color: str, axis: Axis, interval: tuple[float, float], top: float, from_ns: float = 0.0
 ) -> None:
+    """Draw a queue's steps over an interval, time counted from `from_ns`."""
     time = axis_for("ns", [interval[1] - from_ns])
     x = np.append(steps.time_ns, steps.end_ns)
     x = (x - from_ns) / time.scale
@@ -208,7 +209,7 @@ def _draw_zoom(axes: Axes, panel: Panel, zoom: tuple[int, int]) -> None:
     axis = axis_for("bytes", [float(steps.high.max())] if len(steps.high) else [])
     low, high = (float(steps.low.min()), float(steps.high.max())) if len(steps.low) else (0.0, 1.0)
     low = 0.0 if low < 0.5 * high else low - 0.3 * (high - low)
-    _draw_queue(axes, steps, panel.curve.color, axis, zoom, 1.0, from_ns=panel.begin)
+    draw_queue(axes, steps, panel.curve.color, axis, zoom, 1.0, from_ns=panel.begin)
     axes.set_ylim(low / axis.scale, (high + 0.25 * max(high - low, 1500.0)) / axis.scale)
     draw_buffer_levels(axes, panel.facts, axis, axes.get_ylim()[1])
     axes.set_ylabel(axis_label("Queue", axis))

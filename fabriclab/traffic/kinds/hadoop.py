@@ -10,7 +10,7 @@ from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.command import read_jars
-from fabriclab.lab.traffic.hadoop_archives import archives, versions
+from fabriclab.lab.traffic.hadoop_archives import TEZ_VERSION, archives, tez_archives, versions
 from fabriclab.lab.traffic.hadoop_cluster import MOST_SLOTS, read_block_size, read_host, read_settings
 from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
 from fabriclab.lab.traffic.scope import Scope
@@ -53,9 +53,11 @@ class Hadoop(Kind[HadoopTraffic]):
         settings, jars = read_settings(section), read_jars(section, scope.directory)
         if namenode is None or data_nodes is None or compute_nodes is None:
             return None
+        has_tez = any(job.framework == "tez" for job in jobs)
         return HadoopTraffic(
             name=name,
             version=version,
+            tez_version=TEZ_VERSION if has_tez else None,
             namenode=namenode,
             resourcemanager=manager or namenode,
             data_nodes=data_nodes,
@@ -65,7 +67,7 @@ class Hadoop(Kind[HadoopTraffic]):
             slots=slots,
             jobs=jobs,
             settings=settings,
-            jars=tuple(dict.fromkeys((*archives(version), *jars))),
+            jars=tuple(dict.fromkeys((*archives(version), *(tez_archives(TEZ_VERSION) if has_tez else ()), *jars))),
         )
 
     def flows(self, traffic: HadoopTraffic, site: Site) -> pl.DataFrame:
@@ -86,7 +88,8 @@ class Hadoop(Kind[HadoopTraffic]):
         yield f"blocks of {format_size(traffic.block_bytes)}, {copies} of each; {slots} a node"
         for job in traffic.jobs:
             size = "" if job.size_bytes is None else f" of {format_size(job.size_bytes)}"
-            yield f"{job.name} ({job.kind}{size}) from {words.time(job.start_ns)}"
+            on = f", on Tez {traffic.tez_version}" if job.framework == "tez" else ""
+            yield f"{job.name} ({job.kind}{size}{on}) from {words.time(job.start_ns)}"
 
 
 KIND = Hadoop()

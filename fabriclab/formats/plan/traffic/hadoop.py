@@ -11,6 +11,7 @@ from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficReco
 from fabriclab.formats.run_directory import HADOOP
 
 JobKind = Literal["terasort", "wordcount", "dfsio", "jar"]
+Framework = Literal["mapreduce", "tez"]
 JAVA_PACKAGE = "openjdk-21-jre-headless"
 JAVA_HOME = "/usr/lib/jvm/java-21-openjdk-amd64"
 JAVA = f"{JAVA_HOME}/bin/java"
@@ -31,6 +32,7 @@ class HadoopJob(Record):
 
     name: str
     kind: JobKind
+    framework: Framework = "mapreduce"
     start_ns: int
     size_bytes: int | None = None
     """Of its input, or of what it writes; None: a program of the user's own knows."""
@@ -52,6 +54,8 @@ class HadoopTraffic(TrafficRecord):
     kind: Literal["hadoop"] = "hadoop"
     version: str
     """Of Hadoop."""
+    tez_version: str | None = None
+    """Of Tez; None: no job runs on it."""
     namenode: str
     resourcemanager: str
     data_nodes: tuple[str, ...]

@@ -5,10 +5,11 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::path::Path;
 
-use netlink::{attributes, messages, u32_at, Protocol, Reply, Request, Socket};
+use netlink::{attributes, u32_at, Protocol, Request, Socket};
 use nix::net::if_::if_nametoindex;
 use nix::sched::CloneFlags;
 
+use crate::answers;
 use crate::configure::JOB;
 use crate::failure::{Context, Failure, Result};
 use crate::job::{Addresses, Job};
@@ -16,8 +17,6 @@ use crate::lab::Lab;
 
 /// `struct ifaddrmsg`.
 const HEADER_BYTES: usize = 8;
-/// The kernel fills up to 32 KiB at a time.
-const ANSWER_BYTES: usize = 1 << 16;
 
 const MISSING: &str =
     "has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must \
@@ -108,43 +107,19 @@ fn addresses_of(
 /// All addresses of global scope of the namespace.
 fn read() -> Result<Vec<Address>> {
     let socket = Socket::open(Protocol::Route).context(|| "open a netlink socket".to_owned())?;
-    let mut request = Request::new(libc::RTM_GETADDR, libc::NLM_F_DUMP, &[0; HEADER_BYTES]);
-    socket
-        .send(request.finish(0))
-        .context(|| "ask for the addresses".to_owned())?;
+    let request = Request::new(libc::RTM_GETADDR, libc::NLM_F_DUMP, &[0; HEADER_BYTES]);
     let mut found = Vec::new();
-    let mut answer = vec![0; ANSWER_BYTES];
-    loop {
-        let length = socket
-            .receive(&mut answer)
-            .context(|| "read the addresses".to_owned())?;
-        if take_messages(&answer[..length], &mut found)? {
-            return Ok(found);
-        }
-    }
-}
-
-/// Takes the addresses of one answer; `true` when it was the last.
-fn take_messages(answer: &[u8], found: &mut Vec<Address>) -> Result<bool> {
-    let broken = || Failure::new("the kernel's answer about addresses is cut short");
-    for message in messages(answer) {
-        let message = message.map_err(|_| broken())?;
-        match message.reply() {
-            Reply::Done => return Ok(true),
-            Reply::Refused(number) => {
-                let errno = nix::errno::Errno::from_raw(number);
-                return Err(Failure::new(format!(
-                    "read the addresses: {}",
-                    errno.desc()
-                )));
-            }
-            Reply::Data(payload) if message.kind == libc::RTM_NEWADDR => {
-                found.extend(address_in(payload).ok_or_else(broken)?);
-            }
-            Reply::Data(_) => {}
-        }
-    }
-    Ok(false)
+    answers::each(
+        &socket,
+        request,
+        libc::RTM_NEWADDR,
+        "the addresses",
+        |message| {
+            found.extend(address_in(message)?);
+            Some(())
+        },
+    )?;
+    Ok(found)
 }
 
 /// The address of a message, none where it is no global one; `None` when the message is broken.

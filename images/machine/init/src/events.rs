@@ -57,6 +57,8 @@ enum Event<'a> {
     Reconverged {
         name: &'a str,
         reconvergence_ns: i64,
+        #[serde(flatten)]
+        settled: Option<Settled>,
     },
     Process {
         name: &'a str,
@@ -70,6 +72,15 @@ enum Event<'a> {
     End {
         status: Status,
     },
+}
+
+/// What else is known where only the last change of any route is.
+#[derive(Serialize)]
+pub struct Settled {
+    /// It may have been so much sooner.
+    pub within_ns: i64,
+    /// For so long no route has changed.
+    pub still_ns: i64,
 }
 
 #[derive(Serialize)]
@@ -115,10 +126,11 @@ pub fn change(name: &str) {
 }
 
 /// Routing has followed an event of the job; `reconvergence_ns` counts from that.
-pub fn reconverged(name: &str, reconvergence_ns: i64) {
+pub fn reconverged(name: &str, reconvergence_ns: i64, settled: Option<Settled>) {
     emit(Event::Reconverged {
         name,
         reconvergence_ns,
+        settled,
     });
 }
 

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use netlink::{attributes, messages, u16_at, u32_at, Protocol, Reply, Request, Socket};
+use netlink::{attributes, u16_at, u32_at, Protocol, Request, Socket};
 
-use crate::failure::{Context, Failure, Result};
+use crate::answers;
+use crate::failure::{Context, Result};
 
 /// `struct rtmsg` and `struct rtnexthop`.
 const ROUTE_HEADER_BYTES: usize = 12;
 const NEXT_HOP_HEADER_BYTES: usize = 8;
-/// The kernel fills up to 32 KiB at a time.
-const ANSWER_BYTES: usize = 1 << 16;
 /// Linux, include/uapi/linux/rtnetlink.h: flags of a next hop.
 const RTNH_F_DEAD: u8 = 1;
 const RTNH_F_LINKDOWN: u8 = 16;
@@ -83,19 +82,21 @@ impl Fib {
     }
 
     fn read_family(&self, family: libc::c_int, routes: &mut Routes) -> Result<()> {
-        self.socket
-            .send(request(family).finish(0))
-            .context(|| "ask for the routes".to_owned())?;
-        let mut answer = vec![0; ANSWER_BYTES];
-        loop {
-            let length = self
-                .socket
-                .receive(&mut answer)
-                .context(|| "read the routes".to_owned())?;
-            if take_messages(&answer[..length], routes)? {
-                return Ok(());
-            }
-        }
+        self.each_of_family(family, |message| take_route(message, routes))
+    }
+
+    fn each_of_family(
+        &self,
+        family: libc::c_int,
+        take: impl FnMut(&[u8]) -> Option<()>,
+    ) -> Result<()> {
+        answers::each(
+            &self.socket,
+            request(family),
+            libc::RTM_NEWROUTE,
+            "the routes",
+            take,
+        )
     }
 }
 
@@ -106,76 +107,29 @@ pub struct Signature(Vec<u8>);
 impl Fib {
     pub fn signature(&self) -> Result<Signature> {
         let mut signature = Signature::default();
-        let mut answer = vec![0; ANSWER_BYTES];
         for family in [libc::AF_INET, libc::AF_INET6] {
-            self.socket
-                .send(request(family).finish(0))
-                .context(|| "ask for the routes".to_owned())?;
-            loop {
-                let length = self
-                    .socket
-                    .receive(&mut answer)
-                    .context(|| "read the routes".to_owned())?;
-                if add_messages(&answer[..length], &mut signature)? {
-                    break;
-                }
-            }
+            self.each_of_family(family, |message| add_route(message, &mut signature))?;
         }
         Ok(signature)
     }
 }
 
-/// Adds the routes of one answer; `true` when it was the last. What counts uses or time left is no part of a route.
-fn add_messages(answer: &[u8], signature: &mut Signature) -> Result<bool> {
-    let broken = || Failure::new("the kernel's answer about routes is cut short");
-    for message in messages(answer) {
-        let message = message.map_err(|_| broken())?;
-        match message.reply() {
-            Reply::Done => return Ok(true),
-            Reply::Refused(number) => {
-                let errno = nix::errno::Errno::from_raw(number);
-                return Err(Failure::new(format!("read the routes: {}", errno.desc())));
-            }
-            Reply::Data(payload) if message.kind == libc::RTM_NEWROUTE => {
-                let header = payload.get(..ROUTE_HEADER_BYTES).ok_or_else(broken)?;
-                signature.0.extend(header);
-                for (kind, value) in attributes(&payload[ROUTE_HEADER_BYTES..]) {
-                    if kind != libc::RTA_CACHEINFO {
-                        signature.0.extend(kind.to_ne_bytes());
-                        signature.0.extend(value);
-                    }
-                }
-            }
-            Reply::Data(_) => {}
+/// Adds a route; `None` when the message is broken. What counts uses or time left is no part of a route.
+fn add_route(message: &[u8], signature: &mut Signature) -> Option<()> {
+    signature.0.extend(message.get(..ROUTE_HEADER_BYTES)?);
+    for (kind, value) in attributes(&message[ROUTE_HEADER_BYTES..]) {
+        if kind != libc::RTA_CACHEINFO {
+            signature.0.extend(kind.to_ne_bytes());
+            signature.0.extend(value);
         }
     }
-    Ok(false)
+    Some(())
 }
 
 fn request(family: libc::c_int) -> Request {
     let mut header = [0; ROUTE_HEADER_BYTES];
     header[0] = family as u8;
     Request::new(libc::RTM_GETROUTE, libc::NLM_F_DUMP, &header)
-}
-
-/// Takes the routes of one answer; `true` when it was the last.
-fn take_messages(answer: &[u8], routes: &mut Routes) -> Result<bool> {
-    let broken = || Failure::new("the kernel's answer about routes is cut short");
-    for message in messages(answer) {
-        let message = message.map_err(|_| broken())?;
-        match message.reply() {
-            Reply::Done => return Ok(true),
-            Reply::Refused(number) => {
-                let errno = nix::errno::Errno::from_raw(number);
-                return Err(Failure::new(format!("read the routes: {}", errno.desc())));
-            }
-            Reply::Data(payload) if message.kind == libc::RTM_NEWROUTE => {
-                take_route(payload, routes).ok_or_else(broken)?;
-            }
-            Reply::Data(_) => {}
-        }
-    }
-    Ok(false)
 }
 
 /// Takes a route of the main table; `None` when the message is broken.

@@ -36,6 +36,11 @@ fn prefix(text: &str) -> Prefix {
     text.parse().expect("a prefix")
 }
 
+fn take_messages(answer: &[u8], routes: &mut Routes) -> Result<bool> {
+    let mut take = |message: &[u8]| take_route(message, routes);
+    answers::take_messages(answer, libc::RTM_NEWROUTE, "the routes", &mut take)
+}
+
 #[test]
 fn live_next_hops_of_the_main_table_are_found() {
     let hops = [next_hop(0, 3), next_hop(RTNH_F_LINKDOWN, 4), next_hop(0, 5)].concat();

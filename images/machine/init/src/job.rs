@@ -207,6 +207,17 @@ pub struct Change {
     #[serde(default)]
     pub up: Vec<String>,
     pub reconvergence: Option<Expectation>,
+    pub settling: Option<Settling>,
+}
+
+/// How long routes change after a change of links that nobody knows the outcome of.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settling {
+    /// From one look to the next, at least.
+    pub interval_ns: i64,
+    /// For so long no route of any node has changed: then nobody looks any more.
+    pub still_ns: i64,
 }
 
 /// Lines for one of the tools in a node.

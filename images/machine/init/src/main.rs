@@ -2,6 +2,7 @@
 //! images/machine/README.md.
 
 mod addresses;
+mod answers;
 mod batch;
 mod clock;
 mod configure;

@@ -216,6 +216,16 @@ impl Run<'_> {
         limit_ns: i64,
         mut timeline: Timeline,
     ) -> Result<()> {
+        self.follow_traffic(epoch_ns, limit_ns, &mut timeline)?;
+        timeline.tell_rest()
+    }
+
+    fn follow_traffic(
+        &mut self,
+        epoch_ns: i64,
+        limit_ns: i64,
+        timeline: &mut Timeline,
+    ) -> Result<()> {
         let end_ns = epoch_ns.saturating_add(limit_ns);
         let mut tick_ns = epoch_ns + TICK_NS;
         while self.supervisor.any(Role::Traffic) {

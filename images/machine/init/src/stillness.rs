@@ -6,7 +6,7 @@ use crate::clock;
 use crate::events;
 use crate::failure::{Failure, Result};
 use crate::fib::{Fib, Signature};
-use crate::job::Still;
+use crate::job::{Settling, Still};
 use crate::lab::Lab;
 use crate::supervisor::Supervisor;
 
@@ -38,6 +38,78 @@ pub fn wait(lab: &Lab, supervisor: &mut Supervisor, still: &Still) -> Result<()>
         if found != seen {
             (seen, changed_ns) = (found, clock::monotonic_ns());
         }
+    }
+}
+
+/// Routes after a change of links, until they are at rest again: when the last of them changed.
+pub struct Watch {
+    fibs: Vec<Fib>,
+    seen: Vec<Signature>,
+    interval_ns: i64,
+    still_ns: i64,
+    /// The change of links, and the last look.
+    start_ns: i64,
+    looked_ns: i64,
+    last: Option<LastChange>,
+}
+
+/// When a route was seen to have changed, and how long before that nobody had looked.
+#[derive(Clone, Copy)]
+pub struct LastChange {
+    pub at_ns: i64,
+    pub within_ns: i64,
+}
+
+/// Who looks this part of the time since the last change later is late by at most that part.
+const LATE_BY: i64 = 100;
+
+impl Watch {
+    /// Before the change.
+    pub fn new(lab: &Lab, settling: &Settling, start_ns: i64) -> Result<Self> {
+        let fibs = open(lab)?;
+        Ok(Self {
+            seen: read(&fibs)?,
+            fibs,
+            interval_ns: settling.interval_ns,
+            still_ns: settling.still_ns,
+            start_ns,
+            looked_ns: start_ns,
+            last: None,
+        })
+    }
+
+    /// When to look next: the longer nothing has changed, the later.
+    pub fn next_look_ns(&self) -> i64 {
+        let quiet_ns = self.looked_ns - self.changed_ns();
+        self.looked_ns + self.interval_ns.max(quiet_ns / LATE_BY)
+    }
+
+    /// Whether routes are at rest now.
+    pub fn look(&mut self, now_ns: i64) -> Result<bool> {
+        let found = read(&self.fibs)?;
+        if found != self.seen {
+            self.seen = found;
+            self.last = Some(LastChange {
+                at_ns: now_ns,
+                within_ns: now_ns - self.looked_ns,
+            });
+        }
+        self.looked_ns = now_ns;
+        Ok(now_ns - self.changed_ns() >= self.still_ns)
+    }
+
+    /// The last change of any route that was seen, and for how long none has followed. None where that is shorter than
+    /// all before: more may have been to come.
+    pub fn last(&self) -> Option<(LastChange, i64)> {
+        self.last
+            .map(|last| (last, self.looked_ns - last.at_ns))
+            .filter(|(last, still_ns)| {
+                *still_ns >= self.interval_ns.max(last.at_ns - self.start_ns)
+            })
+    }
+
+    fn changed_ns(&self) -> i64 {
+        self.last.map_or(self.start_ns, |last| last.at_ns)
     }
 }
 

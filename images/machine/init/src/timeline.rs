@@ -8,12 +8,13 @@ use nix::time::{clock_nanosleep, ClockId, ClockNanosleepFlags};
 
 use crate::clock::{self, MILLISECOND_NS};
 use crate::configure;
-use crate::events;
+use crate::events::{self, Settled};
 use crate::failure::{Context, Failure, Result};
 use crate::job::{Change, Expectation, Job, Program, Step};
 use crate::lab::Lab;
 use crate::routes::Convergence;
 use crate::setup;
+use crate::stillness::Watch;
 use crate::supervisor::{Ended, Role, Supervisor};
 
 /// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in
@@ -54,9 +55,17 @@ impl<'a> Booting<'a> {
 
 struct Pending<'a> {
     change: &'a Change,
-    convergence: Convergence,
-    interval_ns: i64,
+    outcome: Outcome,
     next_look_ns: i64,
+}
+
+/// What a change leads to.
+enum Outcome {
+    Known {
+        convergence: Convergence,
+        interval_ns: i64,
+    },
+    Unknown(Watch),
 }
 
 impl<'a> Timeline<'a> {
@@ -122,18 +131,62 @@ impl<'a> Timeline<'a> {
         at_ns: i64,
     ) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
-        Alteration::of(change).execute(lab, supervisor, self.booting, &mut ended)?;
         // What an earlier change led to can't be told from this one any more.
-        self.pending = match &change.reconvergence {
-            Some(Expectation { interval_ns, nodes }) => Some(Pending {
-                change,
-                convergence: Convergence::new(lab, nodes)?,
-                interval_ns: *interval_ns,
-                next_look_ns: at_ns + interval_ns,
-            }),
-            None => None,
+        self.tell_rest()?;
+        let watch = change
+            .settling
+            .as_ref()
+            .map(|settling| Watch::new(lab, settling, at_ns))
+            .transpose()?;
+        Alteration::of(change).execute(lab, supervisor, self.booting, &mut ended)?;
+        let outcome = match (watch, &change.reconvergence) {
+            (Some(watch), _) => Some((watch.next_look_ns(), Outcome::Unknown(watch))),
+            (None, Some(Expectation { interval_ns, nodes })) => {
+                let convergence = Convergence::new(lab, nodes)?;
+                let interval_ns = *interval_ns;
+                let outcome = Outcome::Known {
+                    convergence,
+                    interval_ns,
+                };
+                Some((at_ns + interval_ns, outcome))
+            }
+            (None, None) => None,
         };
+        self.pending = outcome.map(|(next_look_ns, outcome)| Pending {
+            change,
+            outcome,
+            next_look_ns,
+        });
         Ok(ended)
+    }
+
+    /// Tells how far routes came to rest after the last change, of which it is not told yet; nobody looks any more.
+    pub fn tell_rest(&mut self) -> Result<()> {
+        let Some(Pending {
+            change,
+            outcome: Outcome::Unknown(mut watch),
+            ..
+        }) = self.pending.take()
+        else {
+            return Ok(());
+        };
+        watch.look(clock::monotonic_ns())?;
+        self.tell(change, &watch);
+        Ok(())
+    }
+
+    fn tell(&self, change: &Change, watch: &Watch) {
+        if let Some((last, still_ns)) = watch.last() {
+            let within_ns = last.within_ns;
+            events::reconverged(
+                &change.name,
+                last.at_ns - self.epoch_ns - change.at_ns,
+                Some(Settled {
+                    within_ns,
+                    still_ns,
+                }),
+            );
+        }
     }
 
     fn look(&mut self) -> Result<()> {
@@ -145,13 +198,27 @@ impl<'a> Timeline<'a> {
         let Some(mut pending) = self.pending.take_if(is_due) else {
             return Ok(());
         };
-        if pending.convergence.is_reached()? {
-            let since_ns = now_ns - self.epoch_ns - pending.change.at_ns;
-            events::reconverged(&pending.change.name, since_ns);
-        } else {
-            pending.next_look_ns = now_ns + pending.interval_ns;
-            self.pending = Some(pending);
+        match &mut pending.outcome {
+            Outcome::Known {
+                convergence,
+                interval_ns,
+            } => {
+                if convergence.is_reached()? {
+                    let since_ns = now_ns - self.epoch_ns - pending.change.at_ns;
+                    events::reconverged(&pending.change.name, since_ns, None);
+                    return Ok(());
+                }
+                pending.next_look_ns = now_ns + *interval_ns;
+            }
+            Outcome::Unknown(watch) => {
+                if watch.look(now_ns)? {
+                    self.tell(pending.change, watch);
+                    return Ok(());
+                }
+                pending.next_look_ns = watch.next_look_ns();
+            }
         }
+        self.pending = Some(pending);
         Ok(())
     }
 }

@@ -1,0 +1,135 @@
+"""What Hadoop itself says of its jobs, as tables of a run: `hadoop_jobs`, `hadoop_tasks`, `hadoop_transfers`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+
+from fabriclab.files import read_text
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
+from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
+from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches
+from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetches, reducer_of
+
+JOBS, TASKS, TRANSFERS = "hadoop_jobs", "hadoop_tasks", "hadoop_transfers"
+_COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS}
+_TEXTS = (*TEXTS, "phase", "src", "dst", "of")
+_LARGEST_BYTES = 1 << 20
+_ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)")
+Tables = dict[str, pl.DataFrame]
+
+
+def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
+    """Return the tables of a plan's clusters, none without any, and notes on what there is not.
+
+    Raises ResultsError, with file and line, for a history that Hadoop did not write.
+    """
+    clusters = [traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
+    rows: dict[str, list[Row]] = {name: [] for name in _COLUMNS}
+    notes: list[str] = []
+    for cluster in clusters:
+        zero_ns = _zero_ns(run_dir, cluster)
+        if zero_ns is None:
+            notes.append(
+                f"{cluster.name}: the run ended before the cluster's date was asked for: no tables of its jobs"
+            )
+            continue
+        found = _of_cluster(run_dir, cluster, zero_ns)
+        for name in _COLUMNS:
+            rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
+        notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]
+        known = {row.get("job") for row in found[JOBS]}
+        notes += [f"{cluster.name}: there is no history of {job.name}" for job in cluster.jobs if job.name not in known]
+    return ({name: _table(name, rows[name]) for name in _COLUMNS} if clusters else {}), notes
+
+
+def _why(job: Row, tasks: list[Row]) -> str:
+    """Return why a job failed: the first line of what YARN says, and the first error of an attempt; empty of others."""
+    if job.get("status") in (None, "SUCCEEDED", "RUNNING"):
+        return ""
+    own = (
+        str(task["diagnostics"])
+        for task in tasks
+        if task.get("job_id") == job.get("job_id") and task.get("diagnostics")
+    )
+    errors = (line.strip() for text in own for line in text.splitlines() if _ERROR.search(line))
+    said = [str(job.get("diagnostics") or "").partition("\n")[0], next(errors, "")]
+    return f"{job.get('job') or job.get('name')} ended as {job['status']}: {'; '.join(filter(None, said))}"
+
+
+def _of_cluster(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> dict[str, list[Row]]:
+    clients = _clients(run_dir, cluster)
+    jobs: list[Row] = []
+    tasks: list[Row] = []
+    for job, attempts in _histories(run_dir, cluster, zero_ns):
+        jobs.append({**job, "job": clients.get(str(job.get("job_id")))})
+        tasks += sorted(attempts, key=_begun)
+    where = {str(row["attempt"]): str(row["node"]) for row in tasks if row.get("node")}
+    transfers = sorted(
+        chain(_blocks(run_dir, cluster, zero_ns), _fetched(run_dir, cluster, where, zero_ns)),
+        key=lambda row: (row["start_ns"], row["phase"], str(row["src"]), str(row["dst"]), row["bytes"]),
+    )
+    return {JOBS: jobs, TASKS: tasks, TRANSFERS: transfers}
+
+
+def _histories(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[tuple[Row, list[Row]]]:
+    for path in sorted((run_dir / HADOOP / cluster.name).rglob("*.jhist")):
+        yield read_history(path, zero_ns)
+    for path in sorted((run_dir / "logs" / cluster.name).rglob("history.txt.appattempt_*")):
+        yield read_tez_history(path, zero_ns)
+
+
+def _begun(row: Row) -> tuple[int, str]:
+    """Order attempts by their start; one that was given up before it had one comes when it ended."""
+    begun = row.get("start_ns", row.get("end_ns"))
+    return (0 if begun is None else int(begun)), str(row["attempt"])
+
+
+def _blocks(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[Row]:
+    nodes = dict(line.split(",")[1::-1] for line in (run_dir / HOSTS_FILE).read_text().splitlines()[2:])
+    for node in cluster.data_nodes:
+        yield from block_transfers(run_dir / "logs" / f"{cluster.name}-datanode@{node}.log", nodes, zero_ns)
+
+
+def _fetched(run_dir: Path, cluster: HadoopTraffic, where: dict[str, str], zero_ns: int) -> Iterator[Row]:
+    for log in sorted((run_dir / "logs" / cluster.name).rglob("syslog.shuffle")):
+        reducer = reducer_of(log)
+        if reducer is not None:
+            yield from fetches(log, reducer, where, zero_ns)
+    for log in sorted((run_dir / "logs" / cluster.name).rglob("syslog_attempt_*")):
+        yield from tez_fetches(log, log.name.removeprefix("syslog_").removesuffix("_post"), where, zero_ns)
+
+
+def _clients(run_dir: Path, cluster: HadoopTraffic) -> dict[str, str]:
+    """Return the lab's name of each job that a client says it runs."""
+    found: dict[str, str] = {}
+    for job in cluster.jobs:
+        log = run_dir / "logs" / f"{cluster.name}-{job.name}@{cluster.namenode}.log"
+        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        found |= dict.fromkeys(re.findall(r"Running job: (job_\d+_\d+)", text), job.name)
+    return found
+
+
+def _zero_ns(run_dir: Path, cluster: HadoopTraffic) -> int | None:
+    """Return the cluster's date at the epoch, nanoseconds after 1970; None where the run did not come so far."""
+    ahead = run_dir / "collect" / f"{cluster.name}-{HADOOP_DATE}@{cluster.namenode}"
+    events = run_dir / "events.jsonl"
+    if not ahead.is_file() or not events.is_file() or not ahead.read_text().strip().isdigit():
+        return None
+    for line in events.read_text(encoding="utf-8").splitlines():
+        if '"epoch"' in line and (event := json.loads(line))["event"] == "epoch":
+            return int(read_text(ahead, _LARGEST_BYTES)) + int(event["t_ns"])
+    return None
+
+
+def _table(name: str, rows: list[Row]) -> pl.DataFrame:
+    columns = _COLUMNS[name]
+    schema = {column: pl.String if column in _TEXTS else pl.Int64 for column in columns}
+    return pl.DataFrame([{column: row.get(column) for column in columns} for row in rows], schema=schema)

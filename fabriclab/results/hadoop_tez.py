@@ -1,0 +1,151 @@
+"""Tez' own history of its jobs, and what its reducers fetched: the files `history.txt...` that application masters
+write, a record of JSON before each byte 1, and the logs of attempts.
+
+Source: SimpleHistoryLoggingService, HistoryEventJsonConversion and ShuffleScheduler of Tez 0.10; times are milliseconds
+of the cluster's date.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fabriclab.results.csv_logs import ResultsError
+from fabriclab.results.hadoop_transfers import SHUFFLE_PORT, Row
+
+_MS = 10**6
+_END = "\x01"
+_COUNTERS = {
+    "hdfs_read_bytes": "HDFS_BYTES_READ",
+    "hdfs_written_bytes": "HDFS_BYTES_WRITTEN",
+    "shuffled_bytes": "SHUFFLE_BYTES",
+    "spilled_records": "SPILLED_RECORDS",
+    "failed_shuffles": "NUM_FAILED_SHUFFLE_INPUTS",
+}
+_RECORDS = {
+    "map": {"input_records": "INPUT_RECORDS_PROCESSED", "output_records": "OUTPUT_RECORDS"},
+    "reduce": {"input_records": "REDUCE_INPUT_RECORDS", "output_records": "OUTPUT_RECORDS"},
+}
+_PROCESSORS = {"MapProcessor": "map", "ReduceProcessor": "reduce"}
+_NUMBERS = {"map": "maps", "reduce": "reduces"}
+_FETCHED = re.compile(
+    r".*Completed fetch for attempt: \{\d+, \d+, (?P<map>attempt_(?:\d+_){6})\w*\} to \w+, csize=(?P<bytes>\d+), "
+    r"dsize=\d+, EndTime=(?P<end_ms>\d+), TimeTaken=(?P<took_ms>\d+)"
+)
+
+
+def read_tez_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
+    """Return the row of a history's job and those of its tasks' attempts, as `read_history` does for MapReduce's.
+
+    `zero_ns`: what the cluster's date was at the epoch. Raises ResultsError, with file and record, for what is none.
+    """
+    job: Row = {}
+    vertices: dict[str, str] = {}
+    tasks: dict[str, Row] = {}
+    for entity, kind, at_ms, record in _events(path):
+        info: Mapping[str, Any] = record.get("otherinfo", {})
+        at_ns = at_ms * _MS - zero_ns
+        job |= _of_job(entity, kind, at_ns, record, zero_ns)
+        match kind:
+            case "VERTEX_INITIALIZED":
+                vertices[entity.partition("_")[2]] = task = _task_of(info)
+                job |= {_NUMBERS[task]: info["numTasks"]} if task in _NUMBERS else {}
+            case "TASK_ATTEMPT_STARTED":
+                task = vertices.get("_".join(entity.split("_")[1:5]), "")
+                tasks[entity] = {
+                    "attempt": entity,
+                    "task": task,
+                    "node": _node(record),
+                    "start_ns": at_ns,
+                    "status": None,
+                }
+            case "TASK_ATTEMPT_FINISHED":
+                row = tasks.setdefault(entity, {"attempt": entity})
+                row |= _ended(info, at_ns, zero_ns, str(row.get("task", "")))
+    for row in tasks.values():
+        row["job_id"] = job.get("job_id")
+    return job, list(tasks.values())
+
+
+def _of_job(entity: str, kind: str, at_ns: int, record: Mapping[str, Any], zero_ns: int) -> Row:
+    """Return what an event says of the job; nothing for one of a part of it."""
+    info: Mapping[str, Any] = record.get("otherinfo", {})
+    match kind:
+        case "AM_LAUNCHED":
+            return {"job_id": _job_of(entity), "submit_ns": info["appSubmitTime"] * _MS - zero_ns}
+        case "DAG_SUBMITTED":
+            return {"name": record["primaryfilters"]["dagName"], "status": "RUNNING"}
+        case "DAG_STARTED":
+            return {"launch_ns": at_ns}
+        case "DAG_FINISHED":
+            row: Row = {"end_ns": at_ns, "status": info["status"], "diagnostics": info.get("diagnostics") or None}
+            return row | _counted(info, _COUNTERS)
+    return {}
+
+
+def _node(record: Mapping[str, Any]) -> str:
+    node = next(one["entity"] for one in record["relatedEntities"] if one["entitytype"] == "nodeId")
+    return str(node.partition(":")[0])
+
+
+def tez_fetches(log: Path, reducer: str, where: Mapping[str, str], zero_ns: int) -> Iterator[Row]:
+    """Yield what a reducer's log says of the map outputs that it fetched; `where`: the node of each attempt. Those of
+    its own node it reads from the disk."""
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        if match := _FETCHED.match(line):
+            end_ns = int(match["end_ms"]) * _MS - zero_ns
+            yield {
+                "phase": "shuffle",
+                "src": where.get(match["map"].rstrip("_")),
+                "dst": where.get(reducer),
+                "port": SHUFFLE_PORT,
+                "bytes": int(match["bytes"]),
+                "start_ns": end_ns - int(match["took_ms"]) * _MS,
+                "end_ns": end_ns,
+                "of": reducer,
+            }
+
+
+def _events(path: Path) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
+    """Yield each event: of what, its kind, when in milliseconds, and the whole record."""
+    records = path.read_text(encoding="utf-8", errors="replace").split(_END)
+    for number, text in enumerate(records, start=1):
+        if not text.strip():
+            continue
+        try:
+            record = json.loads(text)
+            for event in record.get("events", ()):
+                yield str(record["entity"]), str(event["eventtype"]), int(event["ts"]), record
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            if number == len(records):
+                return  # cut: the application master was killed
+            raise ResultsError(f"{path}: record {number}: no event of Tez' history: {text.strip()[:60]!r}") from error
+
+
+def _ended(info: Mapping[str, Any], at_ns: int, zero_ns: int, task: str) -> Row:
+    row: Row = {"end_ns": at_ns, "status": info["status"], "diagnostics": info.get("diagnostics") or None}
+    took = _counted(info, {"shuffle": "SHUFFLE_PHASE_TIME", "merge": "MERGE_PHASE_TIME"})
+    if task == "reduce" and took["shuffle"] is not None and took["merge"] is not None:
+        start_ns = info["startTime"] * _MS - zero_ns
+        row |= {"shuffle_end_ns": start_ns + took["shuffle"] * _MS, "sort_end_ns": start_ns + took["merge"] * _MS}
+    return row | _counted(info, {**_COUNTERS, **_RECORDS.get(task, {})})
+
+
+def _task_of(info: Mapping[str, Any]) -> str:
+    processor = str(info.get("processorClassName", "")).rpartition(".")[2]
+    return _PROCESSORS.get(processor, str(info.get("vertexName", "")))
+
+
+def _counted(info: Mapping[str, Any], columns: Mapping[str, str]) -> Row:
+    groups = info.get("counters", {}).get("counterGroups", ())
+    values = {one["counterName"]: one["counterValue"] for group in groups for one in group["counters"]}
+    return {column: values.get(counter) for column, counter in columns.items()}
+
+
+def _job_of(entity: str) -> str:
+    """Return the job of `dag_1767225600011_0001_1`, or of `tez_appattempt_1767225600011_0001_000001`."""
+    match = re.search(r"_(\d+_\d+)_", entity)
+    return f"job_{match[1]}" if match else entity

@@ -1,0 +1,185 @@
+"""What Hadoop says of its jobs becomes tables and a figure.
+
+`tests/golden/hadoop` was taken of a run of labs/hadoop (Hadoop 3.4.2, seed 1): its history without the schema, of the
+logs the lines that are read, and of the data nodes' those of a megabyte and more.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from sample_plans import star
+from sample_traffic import KINDS
+from synthetic_run import QUEUE_HEADER
+
+from fabriclab.formats.plan import plan_json
+from fabriclab.formats.plan.model import Plan
+from fabriclab.lab import parse_lab
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.selection import run_exhibits
+from fabriclab.resolve import resolve_plan
+from fabriclab.results import ResultsError, read_run
+from fabriclab.results.hadoop import hadoop_tables
+from fabriclab.results.hadoop_history import read_history
+from fabriclab.results.hadoop_tez import read_tez_history
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "hadoop"
+FAILED = GOLDEN.with_name("hadoop-failed") / "job_1767225600011_0001.jhist"
+TEZ = GOLDEN.with_name("hadoop-tez")
+LAB = Path(__file__).parents[2] / "labs" / "hadoop"
+MS = 10**6
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return resolve_plan(parse_lab(LAB), {})
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(GOLDEN, tmp_path / "run"))
+
+
+def rows(run: Path, plan: Plan, table: str) -> list[dict[str, object]]:
+    return hadoop_tables(run, plan)[0][table].to_dicts()
+
+
+def test_a_job_has_hadoop_s_own_counters_and_the_lab_s_name(run: Path, plan: Plan) -> None:
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert hadoop_tables(run, plan)[1] == []
+    assert (job["cluster"], job["job"], job["name"], job["status"]) == ("hadoop", "sort", "TeraSort", "SUCCEEDED")
+    assert (job["maps"], job["reduces"], job["diagnostics"]) == (2, 2, None)
+    assert (job["submit_ns"], job["launch_ns"], job["end_ns"]) == (1279 * MS, 1997 * MS, 8062 * MS)
+    assert (job["shuffled_bytes"], job["hdfs_written_bytes"], job["failed_shuffles"]) == (8_724_168, 8_388_600, 0)
+
+
+def test_attempts_have_their_node_their_phases_and_their_records(run: Path, plan: Plan) -> None:
+    tasks = rows(run, plan, "hadoop_tasks")
+    assert [(one["task"], one["node"]) for one in tasks] == [
+        *(("master", "c2"), ("map", "c2"), ("map", "c1"), ("reduce", "c2"), ("reduce", "c1")),
+    ]
+    assert sum(one["input_records"] for one in tasks if one["task"] == "map") == 83_886  # type: ignore[misc]
+    last = tasks[-1]
+    assert (last["start_ns"], last["shuffle_end_ns"], last["end_ns"]) == (7997 * MS, 8019 * MS, 8061 * MS)
+    assert (last["shuffled_bytes"], last["spilled_records"]) == (4_362_084, 41_943)
+    assert tasks[0]["end_ns"] == 8062 * MS and tasks[0]["shuffled_bytes"] is None, "a master ends with its job"
+    assert tasks[1]["shuffle_end_ns"] is None, "a map has no such phase"
+
+
+def test_transfers_are_told_apart_by_phase_and_add_up_to_the_counters(run: Path, plan: Plan) -> None:
+    table = hadoop_tables(run, plan)[0]["hadoop_transfers"]
+    assert set(table["phase"].unique()) == {"hdfs-read", "hdfs-write", "shuffle"}
+    fetched = table.filter(pl.col("phase") == "shuffle")
+    assert fetched["bytes"].sum() == 8_724_168, "Hadoop's counter of the job"
+    assert set(fetched.select("src", "dst").rows()) == {("c1", "c1"), ("c1", "c2"), ("c2", "c1"), ("c2", "c2")}
+    written = table.filter((pl.col("phase") == "hdfs-write") & pl.col("of").str.contains("_r_"))
+    assert written["bytes"].sum() == 8_388_600 and set(written["port"]) == {9866}
+    assert set(written["of"]) == set(fetched["of"]), "the reducers' attempts"
+    before = table.filter(pl.col("start_ns") < -500 * MS)
+    assert set(before["src"]) == {"master"}, "TeraGen wrote before the epoch"
+
+
+def test_what_did_not_arrive_has_no_end(run: Path, plan: Plan) -> None:
+    log = run / "logs/hadoop/container_1767225600011_0001_01_000004/syslog.shuffle"
+    log.write_text(
+        "".join(line for line in log.read_text().splitlines(keepends=True) if "InMemoryMapOutput" not in line)
+    )
+    ends = [one["end_ns"] for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "shuffle"]
+    assert ends.count(None) == 2
+
+
+def test_a_job_that_fails_says_why() -> None:
+    """Of a run whose maps had a heap of 10 MB."""
+    job, attempts = read_history(FAILED, 0)
+    assert (job["status"], job["job_id"]) == ("FAILED", "job_1767225600011_0001")
+    assert str(job["diagnostics"]).startswith("Task failed task_1767225600011_0001_m_000001")
+    failed = [one for one in attempts if one["task"] == "map" and one["status"] == "FAILED"]
+    assert len(failed) == 7 and all("java.lang.OutOfMemoryError" in one["diagnostics"] for one in failed)
+    assert failed[0]["spilled_records"] is None and failed[0]["node"] == "c2"
+    killed = [one for one in attempts if one["task"] == "reduce"]
+    assert [one["status"] for one in killed] == ["KILLED"] * 2, "they never began"
+    assert all(one.get("start_ns") is None and one.get("end_ns") is None and one.get("node") is None for one in killed)
+
+
+def test_a_failed_job_s_tasks_are_a_table(run: Path, plan: Plan) -> None:
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").write_bytes(FAILED.read_bytes())
+    (run / "logs/hadoop-sort@master.log").write_text("Running job: job_1767225600011_0001\n")
+    assert len(rows(run, plan, "hadoop_tasks")) == 11
+    (why,) = hadoop_tables(run, plan)[1]
+    assert why.startswith("hadoop: sort ended as FAILED: Task failed task_1767225600011_0001_m_000001; ")
+    assert why.endswith('Exception in thread "main" java.lang.OutOfMemoryError: Java heap space')
+
+
+def test_tez_jobs_have_the_same_columns(run: Path, plan: Plan) -> None:
+    """Its history was cut: the application master was killed while it wrote."""
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
+    shutil.rmtree(run / "logs/hadoop")
+    shutil.copytree(TEZ, run / "logs/hadoop")
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert (job["job"], job["name"], job["maps"], job["reduces"]) == ("sort", "TeraSort", 2, 2)
+    tasks = rows(run, plan, "hadoop_tasks")
+    assert [(one["task"], one["node"]) for one in tasks] == [
+        *(("map", "c1"), ("map", "c2"), ("reduce", "c1"), ("reduce", "c2")),
+    ]
+    assert sum(one["input_records"] for one in tasks if one["task"] == "reduce") == 83_886  # type: ignore[misc]
+    fetched = [one for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "shuffle"]
+    assert sum(one["bytes"] for one in fetched) == sum(one["shuffled_bytes"] or 0 for one in tasks)  # type: ignore[misc]
+    assert {(one["src"], one["dst"]) for one in fetched} == {("c1", "c1"), ("c1", "c2"), ("c2", "c1"), ("c2", "c2")}
+
+
+def test_a_history_that_tez_did_not_write_is_named(tmp_path: Path) -> None:
+    history = tmp_path / "history.txt.appattempt_1"
+    history.write_text('{"entity": 1}\x01{"ent\x01{}')
+    with pytest.raises(ResultsError, match=r"history\.txt\.appattempt_1: record 2: no event"):
+        read_tez_history(history, 0)
+
+
+def test_a_history_that_hadoop_did_not_write_is_named_and_one_that_is_cut_is_read(tmp_path: Path) -> None:
+    history = tmp_path / "job.jhist"
+    begun = (
+        'Avro-Json\n{}\n{"type":"JOB_SUBMITTED","event":{"a":{"jobid":"job_1_0001","jobName":"x","submitTime":1}}}\n'
+    )
+    history.write_text(begun + '{"type":"JOB_FIN')
+    assert read_history(history, 0)[0]["status"] == "RUNNING"
+    history.write_text(begun + '{"type":"JOB_FIN\n{}\n')
+    with pytest.raises(ResultsError, match=r"job\.jhist:4: no event"):
+        read_history(history, 0)
+    history.write_text("Obj\x01")
+    with pytest.raises(ResultsError, match=r"job\.jhist:1: .* begins with 'Avro-Json'"):
+        read_history(history, 0)
+
+
+def test_what_there_is_not_is_said(run: Path, plan: Plan) -> None:
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
+    tables, notes = hadoop_tables(run, plan)
+    assert notes == ["hadoop: there is no history of sort"] and tables["hadoop_jobs"].height == 0
+    (run / "collect/hadoop-date@master").unlink()
+    assert "before the cluster's date was asked for" in hadoop_tables(run, plan)[1][0]
+    assert hadoop_tables(run, star(3, traffic=(KINDS["long"],))) == ({}, []), "no cluster, no tables"
+
+
+def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
+    (run / "plan.json").write_text(plan_json(plan))
+    (run / "manifest.json").write_text(json.dumps({"format": "fabriclab-run-1", "status": "complete"}))
+    (run / "raw/flows").mkdir(parents=True)
+    (run / "raw/programs").mkdir()
+    for name in ("hadoop-sort", "hadoop-sort-proof"):
+        record = "# fabriclab-program-1\nstart_ns,end_ns,ended_by,status\n0,9280902272,itself,exit 0\n"
+        (run / f"raw/programs/{name}.csv").write_text(record)
+    (run / "traffic/trace.csv").write_text("# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n")
+    queue = "".join(f"{at * 10 * MS},leaf1:eth1,{1500 * (at % 50)},1,0,0,0,0,0\n" for at in range(830))
+    (run / "raw/queues.csv").write_text(QUEUE_HEADER + queue)
+    results = read_run(run)
+    (picture,) = run_exhibits(results, "x", kinds=("hadoop",))
+    assert isinstance(picture, Picture)
+    assert (
+        "2 maps, 2 reducers" in picture.caption and "sort: succeeded in 6.783 s, 8.724 MB shuffled" in picture.caption
+    )
+    assert all(f">{word}<" in picture.svg for word in ("c1", "c2", "map", "shuffle", "sort and reduce", "hdfs-write"))
+    for table in ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers"):
+        (run / f"{table}.parquet").unlink()
+    assert run_exhibits(results, "x", kinds=("hadoop",)) == []
