@@ -15,8 +15,10 @@ from typing import Any
 from fabriclab.foreign.netlab_functions import FUNCTIONS, Wanted
 from fabriclab.foreign.netlab_values import UnknownValueError, Variables
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, read_document
-from fabriclab.lab.reading.plain_data import plain
-from fabriclab.lab.reading.problems import Problems, listed
+from fabriclab.lab.reading.plain_data import document_of, plain
+from fabriclab.lab.reading.problems import LabError, Problems, listed
+from fabriclab.lab.reading.section import Section
+from fabriclab.lab.validation import read_validation
 
 FILE_NAME = "topology.yml"
 _MARK = "host_vars"
@@ -64,7 +66,7 @@ def netlab_tests(directory: Path, nodes: Sequence[str]) -> NetlabTests:
             changed = changed or name
         if not why:
             try:
-                _add(tests, name, list(_wanted(test, variables)))
+                _add(tests, name, list(_wanted(test, variables)), nodes)
                 continue
             except UnknownValueError as error:
                 why = str(error)
@@ -72,20 +74,39 @@ def netlab_tests(directory: Path, nodes: Sequence[str]) -> NetlabTests:
     return tests
 
 
-def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted]) -> None:
+def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequence[str]) -> None:
+    """Add what a test comes to. Raises UnknownValueError where that is nothing that can be wanted."""
     clean = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
     alike: list[tuple[Wanted, list[str]]] = []
     for one in wanted:
-        same = next((nodes for other, nodes in alike if other.values == one.values), None)
+        same = next((those for other, those in alike if other.values == one.values), None)
         if same is None:
             alike.append((one, [one.node]))
         else:
             same.append(one.node)
-    for number, (one, nodes) in enumerate(alike, 1):
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    for number, (one, those) in enumerate(alike, 1):
         key = clean if len(alike) == 1 else f"{clean}-{number}"
-        who = "from" if one.section == "pings" else "on"
-        tests.wanted.setdefault(one.section, {})[key] = {who: nodes, **one.values}
+        while key in tests.wanted.get(one.section, {}):
+            key += "-again"
+        values = {"from" if one.section == "pings" else "on": those, **one.values}
+        _check(one.section, values, nodes)
+        found.append((one.section, key, values))
+    for section, key, values in found:
+        tests.wanted.setdefault(section, {})[key] = values
     tests.asked.append(name)
+
+
+def _check(section: str, values: dict[str, Any], nodes: Sequence[str]) -> None:
+    """Raise UnknownValueError for what the reader of an experiment would refuse."""
+    problems = Problems()
+    document = document_of({"validation": {section: {"test": values}}}, FILE_NAME, problems)
+    if not problems:
+        read_validation(Section(document, "", problems, None), nodes)
+    try:
+        problems.raise_if_any()
+    except LabError as error:
+        raise UnknownValueError(error.mistakes[0].message) from None
 
 
 def _why_not(test: MappingValue, nodes: Sequence[str]) -> str:
@@ -117,6 +138,8 @@ def _wanted(test: MappingValue, variables: Variables) -> Iterator[Wanted]:
             yield FUNCTIONS[call.func.id](node, values, words)
         except UnknownValueError as error:
             raise UnknownValueError(f"{ast.unparse(call)}: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise UnknownValueError(f"{ast.unparse(call)}: wrong arguments") from None
 
 
 class _Waits:

@@ -55,7 +55,7 @@ class Variables:
         """Return the value of an expression in a test of a node. Raises UnknownValueError."""
         try:
             return self._value(expression, node)
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (KeyError, IndexError, TypeError, ValueError, RecursionError):
             raise UnknownValueError(ast.unparse(expression)) from None
 
     def _value(self, expression: ast.expr, node: str) -> Any:

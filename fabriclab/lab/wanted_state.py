@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_interface
+from ipaddress import ip_address, ip_interface
 from typing import Literal, TypeVar, get_args
 
 from fabriclab.lab.reading.problems import did_you_mean, listed, shown
@@ -115,7 +115,7 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
             name,
             where,
             protocol.value,
-            neighbor.value,
+            _canonical(neighbor.value),
             states=tuple(state.value for state in states or ()),
             family=_value(family),
             vrf=_value(vrf),
@@ -179,6 +179,14 @@ def _nodes(one: Section, nodes: Sequence[str]) -> tuple[str, ...]:
         if word.value not in nodes:
             word.complain(one.problems, f"{shown(word.value)} is no node; {did_you_mean(word.value, nodes)}")
     return tuple(word.value for word in found)
+
+
+def _canonical(neighbor: str) -> str:
+    """Return an address as daemons write it; any other neighbour as it is."""
+    try:
+        return str(ip_address(neighbor))
+    except ValueError:
+        return neighbor
 
 
 def _prefix(text: str) -> str:

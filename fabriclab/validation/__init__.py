@@ -4,6 +4,7 @@ judged by what was measured."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fabriclab.validation.bench import Bench, Collector, Stage
 from fabriclab.validation.classes import classes_stage
@@ -32,7 +33,21 @@ __all__ = [
 
 def first_stage(bench: Bench) -> Stage:
     """Return the stage that all others follow: who reaches whom."""
-    return reach_stage(bench) if bench.plan.configured is None else configured_stage(bench)
+    if bench.plan.configured is not None:
+        return configured_stage(bench)
+    stage = reach_stage(bench)
+    return replace(stage, judge=lambda results: [*stage.judge(results), *_unasked(bench)])
+
+
+def _unasked(bench: Bench) -> Iterator[ValidationFinding]:
+    """Yield what is wanted of labs as configured only: of others it is known who is to reach whom."""
+    for key in ("pings", "sessions", "routes"):
+        if getattr(bench.wanted, key):
+            where, why = (
+                f"validation.{key}",
+                "asked where routing is as-configured; here the plan says who reaches whom",
+            )
+            yield unmeasured("reach", where, "as it says", why)
 
 
 def later_stages(bench: Bench) -> Iterator[Stage]:

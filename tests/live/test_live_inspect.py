@@ -67,3 +67,13 @@ def test_mistakes_are_told_with_what_would_be_right(lossless: Live) -> None:
     assert fabriclab_says("break", "--clear").startswith("storm: no break points\n")
     lossless.resume()
     assert lossless.stopped is None
+
+
+def test_over_ipv6_addresses_stand_in_brackets(desk: Path) -> None:
+    stop = "s1:eth3 queue > 20 packets"
+    with fabriclab.up("dctcp-queue", set={"addresses": "ipv6"}, speed="max", breaks=[stop], out="run") as live:
+        while live.stopped is None:
+            assert live.now < 10**9
+        said = fabriclab_says("inspect", "h1")
+        assert "[fdfa:b1ab::1]:" in said and "[fdfa:b1ab::5]:7000" in said
+        assert "[fdfa:b1ab::1]:" in fabriclab_says("inspect", "s1:eth3")

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from fabriclab import validation
 from fabriclab.foreign.netlab_tests import netlab_tests
 from fabriclab.lab import LabError
 from fabriclab.lab.reading.document import MappingValue, parse_document
@@ -17,7 +18,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.results import Results
-from fabriclab.validation.bench import Bench
+from fabriclab.validation.bench import Bench, Stage
 from fabriclab.validation.wanted_state import judge_routes, judge_sessions, route_collectors, session_collectors
 
 NODES = ("dut", "x1", "h1")
@@ -147,6 +148,10 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "{nodes: [x1], plugin: \"ping(__import__('os').system('x'))\"}",
         "{nodes: [x1], plugin: \"bgp_neighbor(node.bgp.neighbors,'nobody')\"}",
         "{nodes: [x1, h1], plugin: \"ping('dut')\"}",
+        "{nodes: [x1], plugin: \"ping('r1-red')\"}",
+        "{nodes: [x1], plugin: ping()}",
+        "{nodes: [x1], plugin: \"bgp_neighbor('x','dut')\"}",
+        "{nodes: [x1], plugin: ospf_neighbor(None)}",
         "{wait: 7}",
         "{nodes: [dut], config: shut}",
         "{nodes: [x1], plugin: \"ping('h1')\"}",
@@ -160,12 +165,24 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "7: t6 (ping('h1', pkt_len=9): argument pkt_len)",
         "8: t7 (__import__('os').system('x'))",
         "9: t8 (bgp_neighbor(node.bgp.neighbors, 'nobody'): node x1 has no neighbour nobody in ipv4)",
-        "12: t11 (config: shut)",
-        "13: t12 (it follows t11, which changes the lab)",
+        "11: t10 ('r1-red' is neither a node nor an address; valid here: dut, x1, h1)",
+        "12: t11 (ping(): wrong arguments)",
+        "13: t12 (bgp_neighbor('x', 'dut'): wrong arguments)",
+        "14: t13 (nothing stands here; an address, an interface, a router ID or a name is wanted)",
+        "16: t15 (config: shut)",
+        "17: t16 (it follows t15, which changes the lab)",
     ]
     assert tests.asked == ["t9"] and tests.wanted == {
         "pings": {"t9": {"from": ["x1", "h1"], "to": "dut", "answers": True}}
     }
+
+
+def test_names_that_come_to_one_stay_apart(tmp_path: Path) -> None:
+    tests = read_tests(tmp_path, *("{nodes: [x1], plugin: default6()}",) * 2)
+    assert list(tests.wanted["routes"]) == ["t1", "t2"]
+    text = (tmp_path / "topology.yml").read_text().replace("t1:", "a.b:").replace("t2:", "'a b':")
+    (tmp_path / "topology.yml").write_text(text)
+    assert list(netlab_tests(tmp_path, NODES).wanted["routes"]) == ["a-b", "a-b-again"]
 
 
 def test_the_longest_wait_counts(tmp_path: Path) -> None:
@@ -354,3 +371,11 @@ def test_what_is_wrong_in_what_is_wanted_is_told() -> None:
         "validation.routes.q.as_numbers[0]: 'x' is no AS number; write such as 65001",
     ):
         assert message in text, text
+
+
+def test_what_is_wanted_of_labs_as_configured_is_not_asked_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validation, "reach_stage", lambda bench: Stage("reach", bench.plan, lambda _: []))
+    wants = wanted(routes={"r": {"on": "x1", "table": "kernel", "prefix": "::/0"}})
+    bench = cast("Bench", SimpleNamespace(plan=SimpleNamespace(configured=None), wanted=wants))
+    (finding,) = validation.first_stage(bench).judge(cast("Results", None))
+    assert (finding.where, finding.verdict) == ("validation.routes", "not measured")

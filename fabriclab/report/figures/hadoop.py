@@ -18,13 +18,14 @@ from fabriclab.report.measured.quantities import axis_for, axis_label, format_me
 from fabriclab.report.measured.samples import queue_samples
 from fabriclab.report.measured.series import read_steps
 from fabriclab.results import Results
-from fabriclab.units import format_count, format_size
+from fabriclab.units import format_count, format_duration, format_size
 
 MOST_ROWS = 120
 """Attempts that have a bar; of more, the first."""
 MARGIN_SHARE = 0.04
 _BLUE, _GREEN, _VIOLET, _GREY = (CAUSES[name] for name in ("queue limit", "pool full", "VOQ limit", "port down"))
 PHASES = {"map": _BLUE, "shuffle": _GREEN, "sort and reduce": _VIOLET, "application master": _GREY}
+COLORS = {"hdfs-read": _BLUE, "shuffle": _GREEN, "hdfs-write": _VIOLET}
 _ROW_IN, _PANEL_IN = 0.09, 1.15
 Attempt = Mapping[str, Any]
 
@@ -115,16 +116,19 @@ def _phases(row: Attempt, end: float) -> list[tuple[str, float, float]]:
 def _degrees(results: Results, begin: float, end: float) -> dict[str, tuple[np.ndarray, np.ndarray]] | None:
     """Return of each phase over time how many transfers were under way from other nodes to that node to which most
     were; None where nothing was transferred."""
-    table = _table(results, "hadoop_transfers")
+    table = _of_tasks(results)
     if table is None:
         return None
-    shown = (pl.col("end_ns") > begin) & (pl.col("start_ns") < end) & (pl.col("src") != pl.col("dst"))
-    found = {}
-    for phase in ("hdfs-read", "shuffle", "hdfs-write"):
-        rows = table.filter((pl.col("phase") == phase) & shown)
-        if rows.height:
-            found[phase] = _most_under_way(rows, begin, end)
-    return found or None
+    shown = table.filter((pl.col("end_ns") > begin) & (pl.col("start_ns") < end))
+    phases = {phase: shown.filter(pl.col("phase") == phase) for phase in COLORS}
+    return {phase: _most_under_way(rows, begin, end) for phase, rows in phases.items() if rows.height} or None
+
+
+def _of_tasks(results: Results) -> pl.DataFrame | None:
+    """Return the transfers of maps and reducers from one node to another: an application master keeps files open as
+    long as it runs."""
+    table = _table(results, "hadoop_transfers")
+    return None if table is None else table.filter(pl.col("of").is_not_null() & (pl.col("src") != pl.col("dst")))
 
 
 def _most_under_way(rows: pl.DataFrame, begin: float, end: float) -> tuple[np.ndarray, np.ndarray]:
@@ -145,13 +149,25 @@ def _most_under_way(rows: pl.DataFrame, begin: float, end: float) -> tuple[np.nd
 
 def _draw_degrees(axes: Axes, degrees: Mapping[str, tuple[np.ndarray, np.ndarray]], begin: float, end: float) -> None:
     time = axis_for("ns", [end])
-    colors = {"hdfs-read": _BLUE, "shuffle": _GREEN, "hdfs-write": _VIOLET}
     for phase, (times, most) in degrees.items():
-        axes.step(times / time.scale, most, where="post", color=colors[phase], linewidth=1.2, label=phase)
+        axes.step(times / time.scale, most, where="post", color=COLORS[phase], linewidth=1.2, label=phase)
     highest = max(int(most.max()) for _, most in degrees.values())
     axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(0, 1.15 * highest), ylabel="In-cast")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     place_legend(axes)
+
+
+def _times(transfers: pl.DataFrame | None) -> list[str]:
+    """Return of each phase how long its transfers took."""
+    said = []
+    for phase in COLORS if transfers is not None else ():
+        took = transfers.filter((pl.col("phase") == phase) & pl.col("end_ns").is_not_null())  # type: ignore[union-attr]
+        times = (took["end_ns"] - took["start_ns"]).sort()
+        if times.len():
+            middle, longest = (format_duration(int(times[at]), 3) for at in (times.len() // 2, -1))
+            number = format_count(times.len(), "transfer")
+            said.append(f"{phase}: {number} between nodes, {middle} at the median, {longest} at most.")
+    return said
 
 
 def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
@@ -165,7 +181,8 @@ def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
         took = None if row["end_ns"] is None or row["submit_ns"] is None else row["end_ns"] - row["submit_ns"]
         time = "" if took is None else f" in {format_metric('program_ns', took)}"
         parts.append(f"{row['job'] or row['name']}: {str(row['status']).lower()}{time}{shuffled}.")
-    parts.append("In-cast: transfers under way from other nodes to the node to which most are.")
+    parts.append("In-cast: the tasks' transfers under way from other nodes to the node to which most are.")
+    parts += _times(_of_tasks(results))
     if port:
         parts.append(f"Below: the queue of {port}.")
     return " ".join(parts)

@@ -4,11 +4,12 @@ places."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Address
 
 from fabriclab.lab.reading.problems import listed
 from fabriclab.vendors.frr.lab.links import Link
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers
-from fabriclab.vendors.frr.read.config import Address, Bgp, BgpNeighbour, Protocol
+from fabriclab.vendors.frr.read.config import Address, Bgp, BgpNeighbour, Network, Protocol
 
 
 class Checks:
@@ -31,6 +32,7 @@ class Checks:
         self._check_router_ids()
         for router in self._routers.values():
             self._check_policies(router)
+            self._check_next_hops(router)
             for bgp, peer in router.peers():
                 if not peer.is_down:
                     self._check_session(router, bgp, peer)
@@ -64,6 +66,26 @@ class Checks:
             self._notes[
                 f"{router.name}: exchanges no routes with external neighbours that have no policy in and out, as FRR "
                 f"wants one without `no bgp ebgp-requires-policy`: {listed(silent)}"
+            ] = None
+
+    def _check_next_hops(self, router: Router) -> None:
+        """Note external next hops that internal neighbours are told and cannot reach (RFC 4271, section 5.1.3)."""
+        bgp = router.config.own_bgp
+        if bgp is None or router.config.interiors or "connected" in bgp.redistributes:
+            return
+        peers = [peer for peer in bgp.peers() if bgp.exchanges_ipv4(peer)]
+        announced = [network for network in bgp.networks if network.version == 4]
+        hops = [
+            str(peer.address)
+            for peer in peers
+            if isinstance(peer.address, IPv4Address) and not bgp.is_internal(peer) and not _is_in(peer, announced)
+        ]
+        told = [peer.name for peer in peers if bgp.is_internal(peer) and not bgp.is_next_hop_for(peer)]
+        if hops and told:
+            self._notes[
+                f"{router.name}: tells internal neighbours ({listed(told)}) of routes by {listed(hops)}, whose "
+                "networks nothing announces; where they do not know these either, they take no such route "
+                "(next-hop-self)"
             ] = None
 
     def _owner(self, bgp: Bgp, address: Address) -> tuple[Router, str] | None:
@@ -157,3 +179,7 @@ def _number(area: str) -> int | str:
     if all(word.isascii() and word.isdigit() for word in words) and len(words) in (1, 4):
         return sum(int(word) << 8 * place for place, word in enumerate(reversed(words)))
     return area
+
+
+def _is_in(peer: BgpNeighbour, networks: Sequence[Network]) -> bool:
+    return peer.address is not None and any(peer.address in network for network in networks)

@@ -14,6 +14,8 @@ from fabriclab.vendors.frr.lab.routers import End, Router, Routers, first_ipv4
 from fabriclab.vendors.frr.read.config import InterfaceAddress
 
 _LEAST_HOSTS = 2
+_INTERIORS = ("ospf", "isis", "rip")
+"""Protocols in which `announcement` announces."""
 _POOLS = (IPv4Network("172.31.0.0/16"), IPv4Network("10.254.0.0/16"), IPv4Network("192.168.0.0/16"))
 """Where networks that are made up are from: the first that no configuration has anything of."""
 
@@ -42,6 +44,8 @@ class HostFinder:
         self._finder = finder
         self._notes = notes
         self._taken = set(routers)
+        self._given = set[End]()
+        """Interfaces of routers that are made up."""
 
     def hosts(self) -> list[Host]:
         """Return the hosts, those of files first."""
@@ -154,7 +158,9 @@ class HostFinder:
         taken = {*self._routers[router].config.interfaces} | {
             end.interface for link in self._finder.links for end in link.ends if end.node == router
         }
+        taken |= {end.interface for end in self._given if end.node == router}
         number = next(number for number in range(101, 101 + len(taken) + 1) if f"eth{number}" not in taken)
+        self._given.add(End(router, f"eth{number}"))
         return f"eth{number}"
 
     def _name(self, router: str) -> str:
@@ -194,6 +200,33 @@ def announcement(router: Router, host: Host) -> list[str]:
         "exit",
         *lines,
     ]
+
+
+def _has_interior(router: Router) -> bool:
+    """Return whether an interior protocol announces IPv4 networks that are made up."""
+    return any(process.vrf is None and process.protocol in _INTERIORS for process in router.config.interiors)
+
+
+def unannounced(host: Host, routers: Routers) -> str:
+    """Return why no other router learns of a network that is made up; nothing where one may."""
+    router = routers[host.end.node]
+    if len(routers) == 1 or _has_interior(router):
+        return ""
+    bgp = router.config.own_bgp
+    if bgp is None:
+        others = dict.fromkeys(process.protocol for process in router.config.interiors if process.vrf is None)
+        only = f" for IPv4, only {listed(others)}" if others else ""
+        return f"{router.name} speaks no routing protocol{only}"
+    peers = [*bgp.peers()]
+    if not bgp.listens and not any(bgp.exchanges_ipv4(peer) for peer in peers):
+        return f"{router.name} exchanges IPv4 unicast routes with none of its {len(peers)} neighbours"
+    return ""
+
+
+def filtering(routers: Routers) -> list[str]:
+    """Return the routers with a policy of some neighbour, which knows nothing of networks that are made up."""
+    speakers = {name: router.config.own_bgp for name, router in routers.items()}
+    return [name for name, bgp in speakers.items() if bgp is not None and any(map(bgp.policies, bgp.peers()))]
 
 
 def is_announced(host: Host, router: Router) -> bool:

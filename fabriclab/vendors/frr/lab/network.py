@@ -23,7 +23,7 @@ from fabriclab.vendors.frr.lab.files import (
     frr_conf,
     topology_text,
 )
-from fabriclab.vendors.frr.lab.hosts import Host, HostFinder
+from fabriclab.vendors.frr.lab.hosts import Host, HostFinder, filtering, unannounced
 from fabriclab.vendors.frr.lab.kernel_facts import take_kernel_facts
 from fabriclab.vendors.frr.lab.links import Link, LinkFinder, Segment
 from fabriclab.vendors.frr.lab.routers import End, Routers, files_of_links, is_management, read_routers
@@ -73,6 +73,10 @@ def import_network(
     silent = [host.name for host in hosts if host not in asked(hosts, routers)]
     if silent:
         notes[f"in no traffic, as their routers announce nothing of their networks: {listed(silent)}"] = None
+    vrfs = {host.name: host.vrf or "the default one" for host in asked(hosts, routers)}
+    if len(vrfs) == len({*vrfs.values()}) > 1:
+        each = listed([f"{name} in {vrf}" for name, vrf in vrfs.items()])
+        notes[f"each host is in a VRF of its own, so none may get an answer, unless these leak routes: {each}"] = None
     _check_whole(routers, finder, problems)
     problems.raise_if_any()
     segments = {_free(f"lan{number}", routers): one for number, one in enumerate(finder.segments, 1)}
@@ -122,11 +126,26 @@ def _note_routers(routers: Routers, finder: LinkFinder, hosts: Sequence[Host], n
         for unknown in router.config.unknown:
             where = router.config.place(unknown.line)
             notes[f"{where}: {unknown.text[:60]!r} is no command known here; kept as it is"] = None
-    made_up = [host.name for host in hosts if host.is_made_up]
-    if made_up:
+    _note_made_up(routers, [host for host in hosts if host.is_made_up], notes)
+
+
+def _note_made_up(routers: Routers, hosts: Sequence[Host], notes: dict[str, None]) -> None:
+    """Note the hosts in networks of no file, and what keeps others from learning of these networks."""
+    if not hosts:
+        return
+    silent = {host.name: why for host in hosts if (why := unannounced(host, routers))}
+    told = [host.name for host in hosts if host.name not in silent]
+    announced = "lines at the end of their routers' frr.conf announce them"
+    notes[
+        f"made up, as too few networks lead out: {listed([host.name for host in hosts])}"
+        + (f"; {announced}" if not silent else f"; {listed(told)}: {announced}" if told else "")
+    ] = None
+    for name, why in silent.items():
+        notes[f"{name} is reached by nobody behind another router: {why}, so none learns of its network"] = None
+    if told and len(routers) > 1 and (policies := filtering(routers)):
         notes[
-            f"made up, as too few networks lead out: {listed(made_up)}; "
-            "lines at the end of their routers' frr.conf announce them"
+            f"policies of {listed(policies)} know nothing of networks that are made up: where they keep them, nobody "
+            "reaches their hosts"
         ] = None
 
 

@@ -53,6 +53,12 @@ class _BgpReader:
                 self._bgp.router_id = text
             case ("no", "bgp", "ebgp-requires-policy") | ("bgp", "ebgp-requires-policy"):
                 self._bgp.requires_policy = line.words[0] != "no"
+            case ("no", "bgp", "default", "ipv4-unicast"):
+                self._bgp.activates_ipv4 = False
+            case ("no", "neighbor", name, "activate"):
+                family = self._family or _DEFAULT_FAMILY
+                known = BgpNeighbour(name, line.line, as_address(name))
+                self._bgp.neighbours.setdefault(name, known).left_families.add(family)
             case ("bgp", "listen", "range", text, "peer-group", group):
                 network = self._context.network(line, text)
                 if network is not None:
@@ -99,6 +105,8 @@ class _BgpReader:
         match rest:
             case ("activate",):
                 neighbour.families.add(self._family or _DEFAULT_FAMILY)
+            case ("next-hop-self", *_):
+                neighbour.is_next_hop_self = True
             case ("route-reflector-client",):
                 neighbour.is_client = True
             case ("route-map" | "prefix-list" | "filter-list" | "distribute-list", _, "in" | "out" as direction):

@@ -56,8 +56,12 @@ class BgpNeighbour:
     local_as: int | None = None
     description: str = ""
     families: set[str] = field(default_factory=set)
+    left_families: set[str] = field(default_factory=set)
+    """Those for which it was said not to be activated."""
     is_client: bool = False
     """Whether it is a route reflector's client."""
+    is_next_hop_self: bool = False
+    """Whether it is told this router as the next hop of what others announce."""
     is_down: bool = False
     policies: set[str] = field(default_factory=set)
     """The directions, in and out, for which there is a policy in some address family."""
@@ -76,12 +80,30 @@ class Bgp:
     redistributes: list[str] = field(default_factory=list)
     requires_policy: bool | None = None
     """Whether routes are exchanged with an external neighbour by a policy only; None: not said."""
+    activates_ipv4: bool = True
+    """Whether neighbours exchange IPv4 unicast routes where nothing else is said."""
     listens: list[tuple[Network, str]] = field(default_factory=list)
     """Networks whose routers may open sessions, each with the peer group that they are then of."""
 
     def peers(self) -> Iterator[BgpNeighbour]:
         """Yield the neighbours that are no peer groups."""
         return (one for one in self.neighbours.values() if not one.is_group)
+
+    def is_internal(self, neighbour: BgpNeighbour) -> bool:
+        """Return whether a neighbour is of the same AS."""
+        return self.remote_as(neighbour) in ("internal", self.local_as(neighbour))
+
+    def is_next_hop_for(self, neighbour: BgpNeighbour) -> bool:
+        """Return whether a neighbour, or its group, is told this router as the next hop."""
+        group = self.neighbours.get(neighbour.group or "", neighbour)
+        return neighbour.is_next_hop_self or group.is_next_hop_self
+
+    def exchanges_ipv4(self, neighbour: BgpNeighbour) -> bool:
+        """Return whether IPv4 unicast routes are exchanged with a neighbour."""
+        family, group = "ipv4 unicast", self.neighbours.get(neighbour.group or "", neighbour)
+        if family in neighbour.left_families | group.left_families:
+            return False
+        return self.activates_ipv4 or family in neighbour.families | group.families
 
     def remote_as(self, neighbour: BgpNeighbour) -> RemoteAs | None:
         """Return a neighbour's AS, its own or its group's."""
