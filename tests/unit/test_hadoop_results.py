@@ -93,7 +93,7 @@ def test_what_did_not_arrive_has_no_end(run: Path, plan: Plan) -> None:
 
 
 def test_a_job_that_fails_says_why() -> None:
-    """Of a run whose maps had a heap of 10 MB."""
+    # Of a run whose maps had a heap of 10 MB.
     job, attempts = read_history(FAILED, 0)
     assert (job["status"], job["job_id"]) == ("FAILED", "job_1767225600011_0001")
     assert str(job["diagnostics"]).startswith("Task failed task_1767225600011_0001_m_000001")

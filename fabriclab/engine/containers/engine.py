@@ -11,14 +11,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.calibration import Calibration, calibrate
 from fabriclab.engine.containers.collect import await_docker, collect_flow_logs, collect_series, run_collect
+from fabriclab.engine.containers.container_lab import ContainerLab
 from fabriclab.engine.containers.deployment import Deployment
-from fabriclab.engine.containers.docker import Container, image_identity
+from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import Preparation, prepare_node
@@ -43,43 +44,6 @@ _MILLISECOND_NS = 1_000_000
 _PROBLEMS_SHOWN = 8
 _AT_ONCE = 4
 """Containers that are set up at the same time."""
-
-
-@dataclass(frozen=True)
-class ContainerLab:
-    """What a run in containers is made from.
-
-    `topology` is the lab's own Containerlab file, `tools` the directory of static tools.
-    """
-
-    topology: Path
-    tools: Path
-    images: Mapping[str, str] = field(default_factory=dict)
-    """Each image's id by its name, of those that are there."""
-    text: str | None = None
-    """What the topology's file comes to, where it is a Go template."""
-
-    @classmethod
-    def find(cls, topology: Path, tools: Path, text: str | None = None) -> ContainerLab:
-        """Look up the images of a topology; `text`: what it comes to, where it is a Go template.
-
-        What is missing is found, with all else, before the first run. Raises EngineError.
-        """
-        names = sorted({container.image for container in read_containers(topology, text)})
-        try:
-            found = {name: image_identity(name) for name in names}
-        except EngineError:
-            # No Docker: `check_host` says so, and what else there is.
-            found = {}
-        return cls(topology, tools, {name: identity for name, identity in found.items() if identity}, text)
-
-    def hashes(self) -> dict[str, str]:
-        """Return the hash of the tools and of each image."""
-        return {"tools": self.tools.name, **self.images}
-
-    def packages(self) -> list[str]:
-        """Return no packages: they are the images' own, named by the images' ids."""
-        return []
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,18 @@
  * would wake zebra. That costs several times the sample, and each wake-up draws
  * a number of its generator: who looks would move its timers.
  *
+ * Nor do they try over and over to tell somebody who is not there. zebra has a
+ * notification for mgmtd of each interface that changes; where no mgmtd runs,
+ * FRR 10.3 tries to send it again every 10 ms, for ever, and writes three lines
+ * into its log each time (lib/northbound_notif.c, timer_walk_abort): a hundred
+ * wake-ups a second of every switch, more than all that routing itself does. A
+ * notification that can't be sent counts as sent. It goes to mgmtd's own
+ * subscribers; no route depends on it.
+ *
  * Loaded before the C library (LD_PRELOAD).
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
@@ -122,4 +131,29 @@ int bind(int fd, const struct sockaddr *address, socklen_t length)
 		return syscall(SYS_bind, fd, &without_qdiscs, length);
 	}
 	return syscall(SYS_bind, fd, address, length);
+}
+
+typedef int send_notification(const char *path, const void *tree);
+
+/* Sends by FRR's own function of that name, and does not tell whether that went well. */
+static int send_once(const char *name, const char *path, const void *tree)
+{
+	send_notification *send;
+
+	/* POSIX: what dlsym(3) returns is the function's address. */
+	*(void **)&send = dlsym(RTLD_NEXT, name);
+	if (send)
+		send(path, tree);
+	return 0;
+}
+
+int mgmt_be_send_ds_replace_notification(const char *path, const void *tree)
+{
+	return send_once(__func__, path, tree);
+}
+
+/* FRR's takes one argument: that there is a second one it does not see. */
+int mgmt_be_send_ds_delete_notification(const char *path)
+{
+	return send_once(__func__, path, NULL);
 }

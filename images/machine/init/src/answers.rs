@@ -1,4 +1,5 @@
-//! What the kernel answers to a request for all of something, by rtnetlink(7): messages of one kind, over several reads.
+//! What the kernel answers to a request for all of something, by rtnetlink(7): messages of one kind, over several
+//! reads.
 
 use netlink::{messages, Reply, Request, Socket};
 use nix::errno::Errno;

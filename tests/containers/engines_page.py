@@ -1,0 +1,55 @@
+"""The tables of docs/engines.md: both engines beside each other, made of docs/engines.json.
+
+`make test-containers` measures, and `side_by_side.py keep DIRECTORY` writes what it found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fabriclab.report.measured.quantities import format_metric, metric_title
+from fabriclab.units import format_duration
+
+Case = Mapping[str, Any]
+_DIGITS = 4
+
+
+def tables(record: Mapping[str, Any]) -> str:
+    """Return the page's tables as Markdown: what was measured, and what the containers' links were."""
+    return "\n".join([*_measured(record["cases"]), "", *_links(record["cases"])]) + "\n"
+
+
+def _measured(cases: list[Case]) -> Iterator[str]:
+    yield "| lab | metric | machine | containers | difference |"
+    yield "|---|---|---|---|---|"
+    for case in cases:
+        title = case["name"] if case["status"] == "complete" else f"{case['name']} ({case['status']})"
+        for metric in case["metrics"]:
+            name = metric["name"]
+            values = " | ".join(format_metric(name, metric[engine]) for engine in ("vm", "containerlab"))
+            yield f"| {title} | {metric_title(name)} | {values} | {_difference(metric)} |"
+            title = ""
+
+
+def _difference(metric: Mapping[str, Any]) -> str:
+    machine, containers = metric["vm"], metric["containerlab"]
+    if machine is None or containers is None:
+        return "not known"
+    if machine == containers:
+        return "none"
+    shown = f"{containers / machine - 1:+.1%}".replace("%", " %") if machine else "of nothing"
+    return f"{shown} ({metric['reason']})" if metric["reason"] else shown
+
+
+def _links(cases: list[Case]) -> Iterator[str]:
+    yield "| lab | round trip, planned | measured | longer by | slowest or fastest line |"
+    yield "|---|---|---|---|---|"
+    for case in cases:
+        path, line = case["slowest_path"], case["worst_line"]
+        if path is None or line is None:
+            continue
+        planned, measured = (format_duration(path[key], _DIGITS) for key in ("planned_ns", "measured_ns"))
+        longer = format_duration(path["measured_ns"] - path["planned_ns"], _DIGITS)
+        deviation = f"{line['deviation']:+.1%}".replace("%", " %")
+        yield f"| {case['name']} | {planned} | {measured} | {longer} | {deviation} |"

@@ -1,0 +1,37 @@
+"""The tables of docs/engines.md are made of docs/engines.json, which `make test-containers` measures."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+from engines_page import tables
+
+DOCS = Path(__file__).parents[2] / "docs"
+_TABLES = re.compile(r"(<!-- both engines -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def test_the_tables_have_what_was_measured() -> None:
+    record = json.loads((DOCS / "engines.json").read_text(encoding="utf-8"))
+    page = (DOCS / "engines.md").read_text(encoding="utf-8")
+    right, regions = _TABLES.subn(lambda found: f"{found[1]}\n{tables(record)}\n{found[2]}", page)
+    assert regions == 1
+    if os.environ.get("FABRICLAB_ACCEPT") == "1":
+        (DOCS / "engines.md").write_text(right, encoding="utf-8")
+        return
+    assert page == right, "FABRICLAB_ACCEPT=1 pytest tests/unit/test_engines_page.py writes it"
+
+
+def test_what_differs_has_a_word_and_what_is_unknown_is_not_nothing() -> None:
+    metrics = [
+        {"name": "goodput_bps", "vm": 10e6, "containerlab": 9.9e6, "reason": ""},
+        {"name": "drops", "vm": 4, "containerlab": 5, "reason": "one more"},
+        {"name": "reconvergence_ns", "vm": None, "containerlab": 5, "reason": ""},
+        {"name": "timeouts", "vm": 0, "containerlab": 0, "reason": ""},
+    ]
+    case = {"name": "A lab", "status": "starved", "metrics": metrics, "slowest_path": None, "worst_line": None}
+    lines = tables({"cases": [case]}).splitlines()
+    assert lines[2] == "| A lab (starved) | Goodput | 10 Mbps | 9.9 Mbps | -1.0 % |"
+    assert [line.rsplit(" | ", 1)[1] for line in lines[3:6]] == ["+25.0 % (one more) |", "not known |", "none |"]
