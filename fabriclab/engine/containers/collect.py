@@ -10,7 +10,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
 from fabriclab.engine.containers.command import CommandError, run_command
-from fabriclab.engine.containers.docker import Container, await_daemon, copy_out, is_reachable, run_in
+from fabriclab.engine.containers.docker import (
+    Container,
+    await_daemon,
+    copy_out,
+    is_reachable,
+    run_in,
+    running_containers,
+)
 from fabriclab.engine.containers.job import Task
 
 JOB = "/job"
@@ -18,13 +25,22 @@ JOB = "/job"
 _COLLECT_S = 60.0
 
 
-def await_docker() -> list[str]:
+def await_docker(containers: Mapping[str, Container]) -> list[str]:
     """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers:
     they end with the daemon, but are there again when it is."""
-    if is_reachable():
+    if not is_reachable() and not await_daemon():
+        return ["the Docker daemon ended while the lab ran, and with it all containers; it did not come back"]
+    try:
+        running = running_containers()
+    except CommandError as error:
+        return [str(error)]
+    ended = [node for node, container in containers.items() if container.identity not in running]
+    if not ended:
         return []
-    back = "it came back" if await_daemon() else "it did not come back"
-    return [f"the Docker daemon ended while the lab ran, and with it all containers; {back}"]
+    return [
+        f"the containers of {', '.join(ended)} ended while the lab ran: the Docker daemon was started again, "
+        "or somebody stopped them"
+    ]
 
 
 def collect_flow_logs(traffic: Sequence[Task], containers: Mapping[str, Container], directory: Path) -> list[str]:
