@@ -10,37 +10,24 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
 from fabriclab.engine.containers.command import CommandError, run_command
-from fabriclab.engine.containers.docker import (
-    Container,
-    await_daemon,
-    copy_out,
-    is_reachable,
-    run_in,
-    running_containers,
-)
+from fabriclab.engine.containers.docker import Container, await_daemon, copy_out, is_reachable, run_in
 from fabriclab.engine.containers.job import Task
 
 JOB = "/job"
 """Where a run directory's files lie in a container, as in the machine."""
 _COLLECT_S = 60.0
+_LOST = ("No such exec instance", "Cannot connect to the Docker daemon", "error during connect")
+"""What `docker exec` says when its daemon ends, or is another one than it began with."""
 
 
-def await_docker(containers: Mapping[str, Container]) -> list[str]:
-    """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers:
-    they end with the daemon, but are there again when it is."""
+def await_docker(problems: Sequence[str]) -> list[str]:
+    """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers,
+    which are there again when it is. `problems`: how programs ended; of one that is back already only they tell."""
     if not is_reachable() and not await_daemon():
         return ["the Docker daemon ended while the lab ran, and with it all containers; it did not come back"]
-    try:
-        running = running_containers()
-    except CommandError as error:
-        return [str(error)]
-    ended = [node for node, container in containers.items() if container.identity not in running]
-    if not ended:
-        return []
-    return [
-        f"the containers of {', '.join(ended)} ended while the lab ran: the Docker daemon was started again, "
-        "or somebody stopped them"
-    ]
+    if any(words in problem for problem in problems for words in _LOST):
+        return ["the Docker daemon ended while the lab ran, and was started again"]
+    return []
 
 
 def collect_flow_logs(traffic: Sequence[Task], containers: Mapping[str, Container], directory: Path) -> list[str]:

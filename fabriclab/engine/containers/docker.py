@@ -45,12 +45,6 @@ def containers_of(lab: str) -> list[str]:
     return listing.decode().split()
 
 
-def running_containers() -> frozenset[str]:
-    """Return the ids of all containers of this host that run. Raises CommandError."""
-    listing = run_command(["docker", "ps", "--quiet", "--no-trunc"], timeout_s=_QUICK_S)
-    return frozenset(listing.decode().split())
-
-
 def describe_containers(lab: str) -> dict[str, Container]:
     """Return the containers of a lab by node. Raises EngineError for one that does not run."""
     identities = containers_of(lab)
