@@ -26,6 +26,8 @@ def _measured(cases: list[Case]) -> Iterator[str]:
     for case in cases:
         title = case["name"] if case["status"] == "complete" else f"{case['name']} ({case['status']})"
         for metric in case["metrics"]:
+            if not (metric["vm"] or metric["containerlab"]):
+                continue  # neither drops nor marks: nothing to compare
             name = metric["name"]
             values = " | ".join(format_metric(name, metric[engine]) for engine in ("vm", "containerlab"))
             yield f"| {title} | {metric_title(name)} | {values} | {_difference(metric)} |"

@@ -29,9 +29,11 @@ def test_what_differs_has_a_word_and_what_is_unknown_is_not_nothing() -> None:
         {"name": "goodput_bps", "vm": 10e6, "containerlab": 9.9e6, "reason": ""},
         {"name": "drops", "vm": 4, "containerlab": 5, "reason": "one more"},
         {"name": "reconvergence_ns", "vm": None, "containerlab": 5, "reason": ""},
-        {"name": "timeouts", "vm": 0, "containerlab": 0, "reason": ""},
+        {"name": "timeouts", "vm": 3, "containerlab": 3, "reason": ""},
+        {"name": "marks", "vm": 0, "containerlab": 0, "reason": ""},
     ]
     case = {"name": "A lab", "status": "starved", "metrics": metrics, "slowest_path": None, "worst_line": None}
     lines = tables({"cases": [case]}).splitlines()
     assert lines[2] == "| A lab (starved) | Goodput | 10 Mbps | 9.9 Mbps | -1.0 % |"
     assert [line.rsplit(" | ", 1)[1] for line in lines[3:6]] == ["+25.0 % (one more) |", "not known |", "none |"]
+    assert not lines[6], "what neither had is left out"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fabriclab.lab import LabError
@@ -310,6 +310,7 @@ def test_any_change_of_a_file_survives(table: str, data: st.DataObject) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 14_000), st.sampled_from([b"", b"\x00", b"{", b'"', b"\xff", b"]", b",", b"NaN", b"9" * 5000]))
+@example(336, b"9" * 5000)
 def test_any_damage_to_a_file_survives(position: int, damage: bytes) -> None:
     text = (GOLDEN / "trident-2.json").read_bytes()
     survives(text[:position] + damage + (text[position + 1 :] if damage else b""))

@@ -10,6 +10,7 @@ from fabriclab.lab.reading.problems import shown
 from fabriclab.vendors.sonic.read.config_db import DeviceNeighbour, Port, PortChannel, Vlan
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_address, suggestion
 
+_LANE = re.compile(r"[0-9]{1,6}")
 _CABLE = re.compile(r"([0-9]{1,6})m")
 _LARGEST_SPEED_MBPS = 1_600_000
 _LARGEST_MTU = 9216
@@ -29,7 +30,7 @@ def read_ports(tables: Tables) -> dict[str, Port]:
             role=fields.choice("role", ("Ext", "Int", "Inb", "Rec", "Dpc")) or "Ext",
             alias=fields.text("alias") or "",
             lanes=len(lanes),
-            first_lane=int(lanes[0]) if lanes and lanes[0].isdecimal() else None,
+            first_lane=int(lanes[0]) if lanes and _LANE.fullmatch(lanes[0]) else None,
         )
         if "speed" not in fields:
             message = "missing; write the port's speed in Mbit/s, such as 100000"
