@@ -68,6 +68,8 @@ _SWITCH = (
 
 
 _OWN_NETWORK = (
+    # IPv6 is never off: that would take the addresses away that Containerlab's exec has given.
+    *(setting for setting in _EVERY_NODE if "disable_ipv6" not in setting[0]),
     # As Containerlab has it for Linux nodes, without the seconds of duplicate address detection.
     ("net.ipv6.conf.all.accept_dad", "0"),
     ("net.ipv6.conf.default.accept_dad", "0"),
@@ -84,7 +86,7 @@ _OWN_SWITCH = tuple(
 
 def compile_sysctl(node: Node, plan: Plan) -> str:
     """Return the node's `sysctl.conf`."""
-    settings = [*_EVERY_NODE, *([] if plan.configured is None else _OWN_NETWORK)]
+    settings = [*(_EVERY_NODE if plan.configured is None else _OWN_NETWORK)]
     if node.role == "switch":
         settings += _SWITCH if plan.configured is None else _OWN_SWITCH
         if plan.configured is not None or any(len(route.next_hops) > 1 for route in node.routes):

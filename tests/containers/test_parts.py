@@ -159,15 +159,19 @@ def test_a_daemon_that_ended_and_stays_away_is_told_with_the_line_that_tidies_up
         Deployment(topology, tmp_path / "run"),
     ):
         commands.answer(["docker", "version"], err="Cannot connect to the Docker daemon\n", status=1)
-        assert await_docker() == [
+        assert await_docker([]) == [
             "the Docker daemon ended while the lab ran, and with it all containers; it did not come back"
         ]
     assert not commands.calls("containerlab", "destroy"), "it can't do anything either"
 
 
-def test_a_daemon_that_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_that_is_back_already_is_told_by_what_it_forgot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     FakeCommands(tmp_path / "bin", monkeypatch)
-    assert await_docker() == []
+    assert await_docker(["replay@h1 ended with exit 2: no such file"]) == []
+    lost = "replay@h1 ended with exit 1: Error response from daemon: No such exec instance: 8ed2"
+    assert await_docker([lost]) == ["the Docker daemon ended while the lab ran, and was started again"]
 
 
 def test_two_runs_of_a_lab_have_different_names(topology: Path, tmp_path: Path) -> None:

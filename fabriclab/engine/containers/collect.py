@@ -16,15 +16,18 @@ from fabriclab.engine.containers.job import Task
 JOB = "/job"
 """Where a run directory's files lie in a container, as in the machine."""
 _COLLECT_S = 60.0
+_LOST = ("No such exec instance", "Cannot connect to the Docker daemon", "error during connect")
+"""What `docker exec` says when its daemon ends, or is another one than it began with."""
 
 
-def await_docker() -> list[str]:
-    """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers:
-    they end with the daemon, but are there again when it is."""
-    if is_reachable():
-        return []
-    back = "it came back" if await_daemon() else "it did not come back"
-    return [f"the Docker daemon ended while the lab ran, and with it all containers; {back}"]
+def await_docker(problems: Sequence[str]) -> list[str]:
+    """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers,
+    which are there again when it is. `problems`: how programs ended; of one that is back already only they tell."""
+    if not is_reachable() and not await_daemon():
+        return ["the Docker daemon ended while the lab ran, and with it all containers; it did not come back"]
+    if any(words in problem for problem in problems for words in _LOST):
+        return ["the Docker daemon ended while the lab ran, and was started again"]
+    return []
 
 
 def collect_flow_logs(traffic: Sequence[Task], containers: Mapping[str, Container], directory: Path) -> list[str]:

@@ -343,7 +343,7 @@ class _Run:
     def _collect(self) -> None:
         if self._interrupt.at_once:
             return
-        self._problems += await_docker()
+        self._problems += await_docker(self._problems)
         self._problems += collect_flow_logs(self._job.traffic, self._containers, self._directory)
         self._problems += collect_series(self._job.samplers, self._containers, self._directory)
         self._problems += run_collect(self._job.collect, self._containers, self._directory)
