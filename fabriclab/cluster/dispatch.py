@@ -264,7 +264,7 @@ class Dispatch:
             )
             if course.member is not None and course.part is not None and (answer.archive or answer.rest_path):
                 homecoming.unpack(self._pieces(answer, course.member.address), course.part)
-        except Exception as error:  # whatever it is, it is told by who waits for the news
+        except Exception as error:  # Dask raises whatever the worker did; `_settle` tells it, this thread has no caller
             outcome = error
         self._news.put((course, future, outcome))
 

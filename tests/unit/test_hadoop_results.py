@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -44,7 +45,7 @@ def run(tmp_path: Path) -> Path:
     return Path(shutil.copytree(GOLDEN, tmp_path / "run"))
 
 
-def rows(run: Path, plan: Plan, table: str) -> list[dict[str, object]]:
+def rows(run: Path, plan: Plan, table: str) -> list[dict[str, Any]]:
     return hadoop_tables(run, plan)[0][table].to_dicts()
 
 
@@ -62,7 +63,7 @@ def test_attempts_have_their_node_their_phases_and_their_records(run: Path, plan
     assert [(one["task"], one["node"]) for one in tasks] == [
         *(("master", "c2"), ("map", "c2"), ("map", "c1"), ("reduce", "c2"), ("reduce", "c1")),
     ]
-    assert sum(one["input_records"] for one in tasks if one["task"] == "map") == 83_886  # type: ignore[misc]
+    assert sum(one["input_records"] for one in tasks if one["task"] == "map") == 83_886
     last = tasks[-1]
     assert (last["start_ns"], last["shuffle_end_ns"], last["end_ns"]) == (7997 * MS, 8019 * MS, 8061 * MS)
     assert (last["shuffled_bytes"], last["spilled_records"]) == (4_362_084, 41_943)
@@ -125,9 +126,9 @@ def test_tez_jobs_have_the_same_columns(run: Path, plan: Plan) -> None:
     assert [(one["task"], one["node"]) for one in tasks] == [
         *(("map", "c1"), ("map", "c2"), ("reduce", "c1"), ("reduce", "c2")),
     ]
-    assert sum(one["input_records"] for one in tasks if one["task"] == "reduce") == 83_886  # type: ignore[misc]
+    assert sum(one["input_records"] for one in tasks if one["task"] == "reduce") == 83_886
     fetched = [one for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "shuffle"]
-    assert sum(one["bytes"] for one in fetched) == sum(one["shuffled_bytes"] or 0 for one in tasks)  # type: ignore[misc]
+    assert sum(one["bytes"] for one in fetched) == sum(one["shuffled_bytes"] or 0 for one in tasks)
     assert {(one["src"], one["dst"]) for one in fetched} == {("c1", "c1"), ("c1", "c2"), ("c2", "c1"), ("c2", "c2")}
 
 

@@ -78,7 +78,8 @@ def _table(results: Results, name: str) -> pl.DataFrame | None:
 def _interval(tasks: pl.DataFrame) -> tuple[float, float]:
     """Return when maps and reducers run: before, a job waits for its application master."""
     own = tasks.filter(pl.col("task") != "master")
-    begin, end = float(own["start_ns"].min()), float(max(own["end_ns"].max() or 0, own["start_ns"].max() + 1))  # type: ignore[arg-type,operator]
+    starts, ends = (own[name].drop_nulls().to_numpy() for name in ("start_ns", "end_ns"))
+    begin, end = float(starts.min()), float(max(starts.max() + 1, ends.max(initial=0)))
     margin = MARGIN_SHARE * (end - begin)
     return max(0.0, begin - margin), end + margin
 
@@ -159,9 +160,11 @@ def _draw_degrees(axes: Axes, degrees: Mapping[str, tuple[np.ndarray, np.ndarray
 
 def _times(transfers: pl.DataFrame | None) -> list[str]:
     """Return of each phase how long its transfers took."""
+    if transfers is None:
+        return []
     said = []
-    for phase in COLORS if transfers is not None else ():
-        took = transfers.filter((pl.col("phase") == phase) & pl.col("end_ns").is_not_null())  # type: ignore[union-attr]
+    for phase in COLORS:
+        took = transfers.filter((pl.col("phase") == phase) & pl.col("end_ns").is_not_null())
         times = (took["end_ns"] - took["start_ns"]).sort()
         if times.len():
             middle, longest = (format_duration(int(times[at]), 3) for at in (times.len() // 2, -1))
