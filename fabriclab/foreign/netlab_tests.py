@@ -7,6 +7,7 @@ functions ask and judge: its netsim/validate, of FRR and Linux. What cannot be a
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ _MARK = "host_vars"
 """A directory that netlab makes beside the topology that Containerlab deploys."""
 _UNKNOWN_WAIT_S = 50
 """What is waited for a `wait` that is a name; netlab's own are up to 50 s where no spanning tree is."""
+_SECONDS = re.compile("[0-9]{1,4}")
 _CHANGES = ("config", "exec")
 
 
@@ -151,7 +153,7 @@ class _Waits:
     def seconds(self, value: Value) -> int:
         text = value.text.strip() if isinstance(value, ScalarValue) else ""
         text = str(self._known.get(text, text))
-        return int(text) if text.isdecimal() else _UNKNOWN_WAIT_S
+        return int(text) if _SECONDS.fullmatch(text) else _UNKNOWN_WAIT_S
 
 
 def _below(data: dict[str, Any], dotted: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceVa
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.percent import WHOLE_PPM, parse_percent
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written, value_of
 from fabriclab.lab.switch.pfc import read_priorities
 from fabriclab.units import format_duration
 
@@ -160,12 +160,12 @@ def _read_event(
     return WrittenEvent(
         name=name,
         at_ns=at.value,
-        link=_value(link),
-        node=_value(node),
-        action=_value(action),
-        rate_bps=_value(rate),
-        delay_ns=_value(delay),
-        loss_ppm=_value(loss),
+        link=value_of(link),
+        node=value_of(node),
+        action=value_of(action),
+        rate_bps=value_of(rate),
+        delay_ns=value_of(delay),
+        loss_ppm=value_of(loss),
     )
 
 
@@ -261,7 +261,3 @@ def parse_loss(text: str) -> int:
             f"{shown(text)} is no loss; write a share from 0 % to 100 % in steps of 0.0001 %, such as '0.1 %'"
         )
     return ppm
-
-
-def _value(written: Written[T] | None) -> T | None:
-    return None if written is None else written.value

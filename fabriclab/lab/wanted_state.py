@@ -3,13 +3,14 @@ them addresses and routes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_interface
 from typing import Literal, TypeVar, get_args
 
 from fabriclab.lab.reading.problems import did_you_mean, listed, shown
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, value_of
 
 T = TypeVar("T")
 SessionProtocol = Literal["bgp", "ospf", "ospf6", "isis"]
@@ -54,6 +55,7 @@ _OF_PROTOCOL: Mapping[str, tuple[SessionProtocol, ...]] = {
     "area": ("isis",),
 }
 _NUMBERS = ("cost", "local_preference", "med")
+_DIGITS = re.compile("[0-9]{1,10}")
 
 
 @dataclass(frozen=True)
@@ -117,10 +119,10 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
             protocol.value,
             _canonical(neighbor.value),
             states=tuple(state.value for state in states or ()),
-            family=_value(family),
-            vrf=_value(vrf),
-            level=_value(level),
-            area=_value(area),
+            family=value_of(family),
+            vrf=value_of(vrf),
+            level=value_of(level),
+            area=value_of(area),
             negotiated=negotiated is not None and negotiated.value,
         )
 
@@ -159,18 +161,22 @@ def _attributes(one: Section) -> dict[str, str | int | bool | tuple[int, ...]]:
 
 def _attribute(one: Section, key: str) -> str | int | bool | tuple[int, ...] | None:
     if key == "best":
-        return _value(one.flag(key))
+        return value_of(one.flag(key))
     if key in _NUMBERS:
-        return _value(one.count(key, 0, LARGEST_NUMBER))
+        return value_of(one.count(key, 0, LARGEST_NUMBER))
     if key == "level":
-        return _value(one.choice(key, LEVELS))
+        return value_of(one.choice(key, LEVELS))
     if key == "as_numbers":
         words = one.words(key) or []
         for word in words:
-            if not word.value.isdecimal():
+            if not _is_as_number(word.value):
                 word.complain(one.problems, f"{shown(word.value)} is no AS number; write such as 65001")
-        return tuple(int(word.value) for word in words if word.value.isdecimal())
-    return _value(one.scalar(key, "a word"))
+        return tuple(int(word.value) for word in words if _is_as_number(word.value))
+    return value_of(one.scalar(key, "a word"))
+
+
+def _is_as_number(text: str) -> bool:
+    return _DIGITS.fullmatch(text) is not None and int(text) <= LARGEST_NUMBER
 
 
 def _nodes(one: Section, nodes: Sequence[str]) -> tuple[str, ...]:
@@ -194,7 +200,3 @@ def _prefix(text: str) -> str:
         return str(ip_interface(text).network)
     except ValueError:
         raise ValueError(f"{shown(text)} is no prefix; write one such as 10.1.0.0/24 or 2001:db8::/64") from None
-
-
-def _value(written: Written[T] | None) -> T | None:
-    return None if written is None else written.value

@@ -14,7 +14,7 @@ from fabriclab import validation
 from fabriclab.foreign.netlab_tests import netlab_tests
 from fabriclab.lab import LabError
 from fabriclab.lab.reading.document import MappingValue, parse_document
-from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.results import Results
@@ -355,7 +355,7 @@ def test_what_is_wrong_in_what_is_wanted_is_told() -> None:
             },
             routes={
                 "r": {"on": "x1", "table": "ospf", "prefix": "2001:db8::/64", "med": 5},
-                "q": {"on": "x1", "table": "bgp", "prefix": "10.0.0", "as_numbers": ["x"]},
+                "q": {"on": "x1", "table": "bgp", "prefix": "10.0.0", "as_numbers": ["x", "9" * 5000]},
             },
         )
     text = str(raised.value)
@@ -369,6 +369,7 @@ def test_what_is_wrong_in_what_is_wanted_is_told() -> None:
         "validation.routes.r.prefix: table ospf has no such prefixes; table ospf6 has IPv6's",
         "validation.routes.q.prefix: '10.0.0' is no prefix; write one such as 10.1.0.0/24",
         "validation.routes.q.as_numbers[0]: 'x' is no AS number; write such as 65001",
+        f"validation.routes.q.as_numbers[1]: {shown('9' * 5000)} is no AS number; write such as 65001",
     ):
         assert message in text, text
 

@@ -39,6 +39,11 @@ def value_or(written: Written[T] | None, default: T) -> T:
     return default if written is None else written.value
 
 
+def value_of(written: Written[T] | None) -> T | None:
+    """Return what was written, None when nothing was."""
+    return None if written is None else written.value
+
+
 class Section:
     """A mapping that is being read. Unknown keys are recorded at once, with the nearest valid word."""
 

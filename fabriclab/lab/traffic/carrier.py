@@ -9,8 +9,7 @@ from fabriclab.lab.hosts.transport import read_congestion_control
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import parse_dscp
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.scope import value_of
+from fabriclab.lab.reading.section import Section, value_of, value_or
 
 CARRIER_KEYS = ("transport", "congestion_control", "dscp", "ip")
 IP_WORDS = tuple(map(str, FAMILIES))

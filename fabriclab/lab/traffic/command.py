@@ -13,7 +13,7 @@ from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, de
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.scope import complain_unreadable
 
 LARGEST_STATUS = 255
@@ -39,7 +39,7 @@ def read_node(section: Section, names: Names) -> str | None:
         return text
 
     written = section.read("node", "a node's name", convert)
-    return None if written is None else written.value
+    return value_of(written)
 
 
 def read_argv(section: Section) -> tuple[str, ...] | None:
@@ -127,7 +127,7 @@ def read_output(section: Section) -> str | None:
         return text
 
     written = section.read("output", "a file's name", convert)
-    return None if written is None else written.value
+    return value_of(written)
 
 
 def read_packages(section: Section) -> tuple[str, ...]:

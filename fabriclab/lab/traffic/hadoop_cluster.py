@@ -7,8 +7,8 @@ import re
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import ScalarValue, describe
 from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.scope import Scope, value_of
+from fabriclab.lab.reading.section import Section, value_of, value_or
+from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_size
 
 MOST_SLOTS = 64

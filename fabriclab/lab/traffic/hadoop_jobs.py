@@ -9,8 +9,8 @@ from fabriclab.formats.plan.traffic import HadoopJob
 from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind, job_file
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start, value_of
+from fabriclab.lab.reading.section import Section, value_of, value_or
+from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start
 from fabriclab.units import format_size
 
 JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)

@@ -9,9 +9,9 @@ from fractions import Fraction
 from fabriclab.formats.plan.traffic import Arrivals, Process, Size
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, Written, mistyped, value_or
+from fabriclab.lab.reading.section import Section, Written, mistyped, value_of, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_REPEATS
-from fabriclab.lab.traffic.scope import Scope, value_of
+from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_rate
 
 PROCESSES: tuple[Process, ...] = ("poisson", "fixed", "jittered", "bursty")

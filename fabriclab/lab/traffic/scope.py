@@ -12,7 +12,7 @@ from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.files import MissingError, UnreadableError
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import Section, Written, value_or
+from fabriclab.lab.reading.section import Section, Written, value_of, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.units import format_duration
 
@@ -29,11 +29,6 @@ class Scope:
     """The rate of each host's first link; without the hosts whose link has none (the topology is wrong then)."""
     directory: Path
     """The lab's, in which its files lie."""
-
-
-def value_of(written: Written[T] | None) -> T | None:
-    """Return what was written, None when nothing was."""
-    return None if written is None else written.value
 
 
 def read_start(section: Section) -> int:

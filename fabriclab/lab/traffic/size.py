@@ -15,7 +15,7 @@ from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading.document import MappingValue
 from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
 from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written, value_of
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.scope import complain_unreadable
 from fabriclab.units import format_size, parse_size
@@ -32,7 +32,7 @@ def read_size(section: Section, key: str, directory: Path) -> Size | None:
         return None
     if ".." in text.value and text.value[0].isdigit():
         written = section.read(key, "a range of sizes", _uniform)
-        return None if written is None else written.value
+        return value_of(written)
     if text.value[:1].isalpha():
         return _distributed(text, None, section, directory)
     size = section.size(key, SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)

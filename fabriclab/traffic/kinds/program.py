@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.reading.section import Section, value_of, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.lab.traffic.command import (
     LARGEST_STATUS,
@@ -22,7 +22,7 @@ from fabriclab.lab.traffic.command import (
     read_output,
     read_packages,
 )
-from fabriclab.lab.traffic.scope import Scope, read_start, value_of
+from fabriclab.lab.traffic.scope import Scope, read_start
 from fabriclab.traffic.kinds import words
 from fabriclab.traffic.kinds.kind import Kind
 from fabriclab.units import format_duration

@@ -28,7 +28,7 @@ struct Address {
 }
 
 /// A node's address, and one of IPv6 where that is of IPv4.
-struct Addresses46 {
+struct NodeAddresses {
     first: IpAddr,
     ipv6: Option<IpAddr>,
 }
@@ -49,7 +49,7 @@ pub fn write(lab: &Lab, job: &Job, wanted: Option<&Addresses>) -> Result<()> {
         let address =
             addresses_of(lab, job, name, is_other).map_err(|failure| failure.in_node(name))?;
         match address {
-            Some(Addresses46 { first, ipv6 }) => {
+            Some(NodeAddresses { first, ipv6 }) => {
                 let ipv6 = ipv6.map(|address| address.to_string()).unwrap_or_default();
                 rows += &format!("{name},{first},{ipv6}\n");
             }
@@ -72,7 +72,7 @@ fn addresses_of(
     job: &Job,
     name: &str,
     by_loopback: bool,
-) -> Result<Option<Addresses46>> {
+) -> Result<Option<NodeAddresses>> {
     let ends = job.links.iter().flat_map(|link| [&link.a, &link.b]);
     let linked = ends
         .filter(|end| end.node == name)
@@ -94,7 +94,7 @@ fn addresses_of(
                 let place = place(one.interface).unwrap_or(order.len());
                 (place, one.interface, one.address.is_ipv6())
             });
-            Ok(found.first().map(|one| Addresses46 {
+            Ok(found.first().map(|one| NodeAddresses {
                 first: one.address,
                 ipv6: found
                     .iter()
