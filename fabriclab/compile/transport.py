@@ -78,8 +78,10 @@ _OWN_NETWORK = (
     # What a VRF's listener does not take, one of the others may.
     ("net.ipv4.tcp_l3mdev_accept", "1"),
 )
-_OWN_SWITCH = tuple(
-    (name, value) for name, value in _SWITCH if name not in ("net.ipv4.icmp_ratelimit", "net.ipv4.ip_early_demux")
+_OWN_SWITCH = (
+    *(item for item in _SWITCH if item[0] not in ("net.ipv4.icmp_ratelimit", "net.ipv4.ip_early_demux")),
+    # FRR's `ipv6 forwarding` sets it, but not in a container that is not privileged.
+    ("net.ipv6.conf.all.forwarding", "1"),
 )
 """Who walks through somebody's network by ping and traceroute gets answers."""
 
