@@ -46,14 +46,15 @@ class Units:
 def explorer_of(
     pools: Sequence[PooledRuns], varied: Sequence[str], first: Sequence[PooledRuns] = ()
 ) -> dict[str, Any] | None:
-    """Return the part of the page's document that its explorer draws; None where no point has results.
+    """Return the part of the page's document that its explorer draws; None where no point has results,
+    or none of them flows: of programs' connections nothing is known.
 
     Of a point with several seeds it has the first run. It begins with the points `first`, of which only the label
     counts, or the first ones.
     """
     present = [pool for pool in pools if pool.runs]
     shown = present[:MOST_POINTS]
-    if not shown:
+    if not any(pool.runs[0].summary.get("flows") for pool in shown):
         return None
     begun = {pool.label for pool in first} & {pool.label for pool in shown} or {pool.label for pool in shown[:1]}
     place = default_place(shown[0].runs[0])

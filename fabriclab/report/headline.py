@@ -24,7 +24,7 @@ def finding_of_run(results: Results) -> str:
         f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))} "
         "flows completed"
     ]
-    if summary.get("flows") == 0 and any(each.kind == "program" for each in results.plan.traffic):
+    if summary.get("flows") == 0 and any(each.program_nodes() for each in results.plan.traffic):
         parts = []
     metric = headline_metric([results])
     for name in dict.fromkeys((metric, "goodput_bps", "program_ns")):

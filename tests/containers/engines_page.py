@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fabriclab.report.measured.quantities import format_metric, metric_title
+from fabriclab.report.measured.quantities import format_metric, keep_units, metric_title
 from fabriclab.units import format_duration
 
 Case = Mapping[str, Any]
@@ -29,7 +29,7 @@ def _measured(cases: list[Case]) -> Iterator[str]:
             if not (metric["vm"] or metric["containerlab"]):
                 continue  # neither drops nor marks: nothing to compare
             name = metric["name"]
-            values = " | ".join(format_metric(name, metric[engine]) for engine in ("vm", "containerlab"))
+            values = " | ".join(keep_units(format_metric(name, metric[engine])) for engine in ("vm", "containerlab"))
             yield f"| {title} | {metric_title(name)} | {values} | {_difference(metric)} |"
             title = ""
 

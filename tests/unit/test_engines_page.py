@@ -34,6 +34,6 @@ def test_what_differs_has_a_word_and_what_is_unknown_is_not_nothing() -> None:
     ]
     case = {"name": "A lab", "status": "starved", "metrics": metrics, "slowest_path": None, "worst_line": None}
     lines = tables({"cases": [case]}).splitlines()
-    assert lines[2] == "| A lab (starved) | Goodput | 10 Mbps | 9.9 Mbps | -1.0 % |"
+    assert lines[2] == "| A lab (starved) | Goodput | 10\u00a0Mbps | 9.9\u00a0Mbps | -1.0 % |"
     assert [line.rsplit(" | ", 1)[1] for line in lines[3:6]] == ["+25.0 % (one more) |", "not known |", "none |"]
     assert not lines[6], "what neither had is left out"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +119,10 @@ def test_the_use_of_a_link_is_what_left_its_port(tmp_path: Path) -> None:
     assert "2 of 3 links, in grey, were not sampled" in topology.caption
     assert re.search(r"80 to 100 % used", topology.svg)
     assert json.dumps(topology.table.rows)
+
+
+def test_there_is_nothing_to_explore_where_no_flows_are_known(tmp_path: Path) -> None:
+    results = results_of(incast_run(tmp_path / "run", 1, rounds=1))
+    assert explorer_of([pool_of_run(results)], ()) is not None
+    without = replace(results, summary={**results.summary, "flows": 0})
+    assert explorer_of([pool_of_run(without)], ()) is None

@@ -153,7 +153,7 @@ def _draw_degrees(axes: Axes, degrees: Mapping[str, tuple[np.ndarray, np.ndarray
     for phase, (times, most) in degrees.items():
         axes.step(times / time.scale, most, where="post", color=COLORS[phase], linewidth=1.2, label=phase)
     highest = max(int(most.max()) for _, most in degrees.values())
-    axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(0, 1.15 * highest), ylabel="In-cast")
+    axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(0, 1.15 * highest), ylabel="Transfers")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     place_legend(axes)
 
