@@ -71,6 +71,10 @@ def _drain_ns(waiting_bytes: int, port: Port) -> int:
     return 8 * 10**9 * waiting_bytes // port.rate_bps
 
 
+def _sent_bytes(time_ns: int, port: Port) -> int:
+    return port.rate_bps * time_ns // (8 * 10**9)
+
+
 def _buffer_bytes(plan: Plan, node: Node, port: Port) -> int:
     """Return the most that a queue of the port holds, of several the smallest."""
     if port.queue is not None:
@@ -88,6 +92,9 @@ def _is_plain(port: Port) -> bool:
 
 def _line(plan: Plan, node: Node, port: Port) -> Line:
     full_frame_ns = _drain_ns(wire_bytes(port), port)
+    time_ns = max(_LEAST_NS, _LEAST_FRAMES * full_frame_ns + 4 * port.delay_ns)
+    # Of a deep queue a part only: what waits at the end has left before the traffic starts.
+    waiting_bytes = min(_buffer_bytes(plan, node, port) // 2, _sent_bytes(time_ns // 4, port))
     return {
         "node": node.name,
         "interface": port.interface,
@@ -95,10 +102,8 @@ def _line(plan: Plan, node: Node, port: Port) -> Line:
         "frame_bytes": frame_bytes(port),
         "wire_bytes": wire_bytes(port),
         # On the way, and half of what the queue holds: it never runs dry, and is never full.
-        "window_bytes": max(
-            4 * frame_bytes(port), _buffer_bytes(plan, node, port) // 2 + port.rate_bps * port.delay_ns // (8 * 10**9)
-        ),
-        "time_ns": max(_LEAST_NS, _LEAST_FRAMES * full_frame_ns + 4 * port.delay_ns),
+        "window_bytes": max(4 * frame_bytes(port), waiting_bytes + _sent_bytes(port.delay_ns, port)),
+        "time_ns": time_ns,
     }
 
 

@@ -202,6 +202,8 @@ def test_a_line_is_never_dry_and_never_full() -> None:
     assert (line["rate_bps"], line["frame_bytes"], line["wire_bytes"]) == (20_000_000, 1514, 1538)
     assert line["window_bytes"] == 50_000 + 62, "half of the buffer, and what 25 us hold"
     assert line["time_ns"] >= 240 * 1538 * 8 * 10**9 // 20_000_000
+    host = next(line for line in found["lines"] if line["node"] == "h1")
+    assert host["window_bytes"] == host["time_ns"] // 4 * 20_000_000 // (8 * 10**9) + 62, "of 15 MB what soon has left"
 
 
 def test_a_queue_with_a_rate_of_its_own_says_nothing_of_its_line() -> None:
