@@ -342,3 +342,21 @@ CASES = (
         metrics=("throughput_bps[write]", "throughput_bps[backup]", "coflow_median_ns[query]"),
     ),
 )
+
+NOT_RUN = {
+    "labs/applications": "programs of a lab's own run in the virtual machine only",
+    "labs/hadoop": "programs of a lab's own run in the virtual machine only",
+    "labs/l4s": "DualPI2 is in Linux from 6.17 on, and its Prague an algorithm of the lab's own",
+    "labs/sonic-leaf-spine": "its switches are SONiC's image, which no registry has",
+    "labs/dx-fat-tree": "80 switches, which are deployed however few hosts take part",
+    "labs/mptcp-short-flows": "20 switches, which are deployed however few hosts take part",
+}
+"""Labs of which no case is measured, each with the reason."""
+
+NOT_ITSELF = {
+    "labs/dx": "DX itself is an algorithm of the machine's kernel: its neighbour DCTCP runs",
+    "labs/qcn": "QCN is a part of the machine's switch and card: its neighbour DCTCP runs",
+    "labs/hull": "phantom queue and pacer are of the machine's switch and card: its neighbour DCTCP at 30 KB runs",
+    "labs/pfc-storm": "nobody sends pauses: the variant without PFC runs",
+}
+"""Labs of which a case is measured, but not of what they are about."""

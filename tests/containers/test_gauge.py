@@ -93,3 +93,22 @@ def test_a_line_that_is_none_is_named(gauge: Path) -> None:
     argv = [*_ISOLATED, str(gauge), "rates", "nothing:1514:60000:40"]
     failed = subprocess.run(argv, capture_output=True, check=False, text=True, timeout=PATIENCE_S)
     assert failed.returncode == 1 and failed.stderr.startswith("gauge: nothing: ")
+
+
+def test_a_queue_that_delays_holds_no_more_than_the_window(gauge: Path) -> None:
+    # netem takes frames off their socket's account: the gauge counts for itself what has not left.
+    script = """
+ip link set lo up
+ip link add a type veth peer name b 2>/dev/null || exit 0
+ip link set a up; ip link set b up
+tc qdisc add dev a root handle 1: tbf rate 20mbit burst 1514 limit 15000000 2>/dev/null || exit 0
+tc qdisc add dev a parent 1:1 handle 2: netem limit 1000000 delay 25us 2>/dev/null || exit 0
+"$1" rates a:1514:60000:100 >/dev/null
+tc -j -s qdisc show dev a
+"""
+    said = isolated(script, gauge)
+    if not said:
+        pytest.skip("this kernel has no veth, or neither tbf nor netem")
+    queue = next(one for one in json.loads(said) if one["kind"] == "tbf")
+    assert queue["packets"] > 0 and queue["drops"] == 0
+    assert queue["backlog"] <= 60000
