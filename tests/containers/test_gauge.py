@@ -32,18 +32,17 @@ def isolated(script: str, gauge: Path) -> str:
     return subprocess.run(argv, capture_output=True, check=True, text=True, timeout=PATIENCE_S).stdout
 
 
-# Each step waits until the tool has told of the one before.
+# Each step waits until the tool has told of the one before: a change may take several looks.
 CHANGES = """
-told() { until [ "$(wc -l <"$log")" -ge "$1" ]; do sleep 0.05; done; }
 log=$(mktemp)
 "$1" changes ip -j route show >"$log" &
-told 1
+until grep -q . "$log"; do sleep 0.05; done
 ip link set lo up
-told 2
+until [ "$(wc -l <"$log")" -ge 2 ]; do sleep 0.05; done
 ip route add 10.9.0.0/24 dev lo
-told 3
+until tail -n 1 "$log" | grep -q 10.9.0.0; do sleep 0.05; done
 ip route del 10.9.0.0/24
-told 4
+while tail -n 1 "$log" | grep -q 10.9.0.0; do sleep 0.05; done
 kill $!
 cat "$log"
 rm "$log"
