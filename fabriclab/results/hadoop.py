@@ -101,14 +101,14 @@ def _add_what_yarn_said(run_dir: Path, cluster: HadoopTraffic, zero_ns: int, job
     told: dict[str, str] = {}
     for job in cluster.jobs:
         told |= errors_told(logs / f"{cluster.name}-{job.name}@{cluster.namenode}.log")
-    known = {job.get("job_id"): job for job in jobs}
-    for row in read_applications(logs / f"{cluster.name}-resourcemanager@{cluster.resourcemanager}.log", zero_ns):
-        job = known.get(row["job_id"])
-        if job is None or job.get("status") == "RUNNING":
-            said = [text for text in (row["diagnostics"], told.get(row["job_id"])) if text]
-            row["diagnostics"] = "\n".join(said) or None
-            jobs += [row] if job is None else []
-            (job or {}).update(row)
+    rows = {row.get("job_id"): row for row in jobs}
+    for said in read_applications(logs / f"{cluster.name}-resourcemanager@{cluster.resourcemanager}.log", zero_ns):
+        row = rows.get(said["job_id"])
+        if row is None:
+            jobs.append(row := {})
+        if row.get("status") in (None, "RUNNING"):
+            texts = (said["diagnostics"], told.get(said["job_id"]))
+            row |= said | {"diagnostics": "\n".join(filter(None, texts)) or None}
 
 
 def _histories(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[tuple[Row, list[Row]]]:

@@ -96,6 +96,7 @@ def test_where_nodes_may_be_lost_a_history_server_runs() -> None:
     assert machine_memory_bytes(lossy) > machine_memory_bytes(plan())
     assert properties("mapred-site.xml")["mapreduce.jobhistory.address"] == "h1:10020"
     slower = down.model_copy(update={"action": "change", "rate_bps": 10**6})
+    assert isinstance(CLUSTER, HadoopTraffic)
     assert not needs_history_server(CLUSTER, plan().model_copy(update={"events": (slower,)}))
 
 
