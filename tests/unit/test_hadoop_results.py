@@ -176,7 +176,7 @@ def test_both_frameworks_say_alike_that_a_fetch_failed(tmp_path: Path) -> None:
 
 
 def test_a_job_without_a_history_has_what_yarn_said(run: Path, plan: Plan) -> None:
-    """Of a run whose disks were full: there was no room for the history either."""
+    """Disks were full: there was no room for the history either."""
     (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
     (run / "logs/hadoop-resourcemanager@master.log").write_text(SUMMARY)
     (run / "logs/hadoop-sort@master.log").write_text(TOLD)
