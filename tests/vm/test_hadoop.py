@@ -5,16 +5,20 @@ It runs where its layers are built already, and where it is asked for: its JVMs 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
-from hadoop_lab import LAB, skip_unless_asked
+from hadoop_lab import skip_unless_asked
 from vm import Vm, called
 
 pytestmark = pytest.mark.vm
 
+LAB = Path(__file__).parents[2] / "labs" / "hadoop"
+
 
 def test_terasort_sorts_what_teragen_made(vm: Vm) -> None:
-    skip_unless_asked(vm)
+    skip_unless_asked(vm, LAB)
     ran = called(vm.directory, "run", str(LAB), "--out", "run")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     programs = {row["program"]: row for row in pl.read_parquet(vm.directory / "run/programs.parquet").to_dicts()}

@@ -8,26 +8,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hadoop_lab import LAB, skip_unless_asked
+from hadoop_lab import skip_unless_asked, write_lab
 from vm import Vm, called
 
 pytestmark = pytest.mark.vm
 
 
-def lab_with(directory: Path, cluster: str, events: str = "", replication: int = 1) -> Path:
-    """Return labs/hadoop with more of the cluster's keys, and events in the place of its probes."""
-    lab = directory / "lab"
-    lab.mkdir()
-    text = (LAB / "experiment.yml").read_text()
-    begin, end = text.index("probes:"), text.index("limit:")
-    text = f"{text[:begin]}{events}\n{text[end:]}".replace("replication: 1", f"replication: {replication}")
-    (lab / "experiment.yml").write_text(text.replace("    jobs:\n", f"    {cluster}\n    jobs:\n", 1))
-    (lab / "topology.clab.yml").write_text((LAB / "topology.clab.yml").read_text())
-    return lab
-
-
 def run(vm: Vm, lab: Path, *, ends_well: bool) -> tuple[dict[str, Any], list[dict[str, Any]], str]:
     """Return the job's row, its attempts' rows, and what was written to the terminal."""
+    skip_unless_asked(vm, lab)
     ran = called(vm.directory, "run", str(lab), "--out", "run")
     assert (ran.returncode == 0) == ends_well, ran.stdout + ran.stderr
     (job,) = pl.read_parquet(vm.directory / "run/hadoop_jobs.parquet").to_dicts()
@@ -40,9 +29,8 @@ def run(vm: Vm, lab: Path, *, ends_well: bool) -> tuple[dict[str, Any], list[dic
 
 def test_a_node_that_is_lost_between_maps_and_reducers(vm: Vm) -> None:
     """c1 has run a map; here also the application master, so that a second one takes over what the first knew."""
-    skip_unless_asked(vm)
-    events = "events: {dies: {at: 6 s, node: c1, action: down}}"
-    lab = lab_with(vm.directory, "settings: {yarn.nm.liveness-monitor.expiry-interval-ms: 10000}", events)
+    events = "dies: {at: 6 s, node: c1, action: down}"
+    lab = write_lab(vm.directory, "settings: {yarn.nm.liveness-monitor.expiry-interval-ms: 10000}", events)
     job, tasks, _ = run(vm, lab, ends_well=True)
     assert (job["status"], job["rerun_maps"], job["failed_attempts"]) == ("SUCCEEDED", 1, 0)
     assert job["killed_attempts"] >= 1
@@ -54,13 +42,12 @@ def test_a_node_that_is_lost_between_maps_and_reducers(vm: Vm) -> None:
 
 def test_a_link_that_fails_in_the_shuffle(vm: Vm) -> None:
     """It is made slow before, so that the shuffle takes seconds."""
-    skip_unless_asked(vm)
     link = "link: 'c2:eth1'"
     events = (
-        f"events: {{slower: {{at: 7 s, {link}, rate: 10 Mbps}}, cut: {{at: 8500 ms, {link}, action: down}},"
-        f" back: {{at: 12 s, {link}, action: up}}}}"
+        f"slower: {{at: 7 s, {link}, rate: 10 Mbps}}, cut: {{at: 8500 ms, {link}, action: down}},"
+        f" back: {{at: 12 s, {link}, action: up}}"
     )
-    lab = lab_with(vm.directory, "settings: {mapreduce.reduce.shuffle.read.timeout: 1000}", events)
+    lab = write_lab(vm.directory, "settings: {mapreduce.reduce.shuffle.read.timeout: 1000}", events)
     job, tasks, _ = run(vm, lab, ends_well=True)
     assert job["status"] == "SUCCEEDED"
     assert job["fetch_failures"] == job["failed_shuffles"] == job["shuffle_io_errors"] >= 1
@@ -71,8 +58,8 @@ def test_a_link_that_fails_in_the_shuffle(vm: Vm) -> None:
 
 def test_disks_that_are_full(vm: Vm) -> None:
     """Two copies of 8 MiB lie on disks of 14 MiB each; the output's two copies have no room."""
-    skip_unless_asked(vm)
-    job, tasks, said = run(vm, lab_with(vm.directory, "disk_size: 14 MiB", replication=2), ends_well=False)
+    lab = write_lab(vm.directory, "disk_size: 14 MiB", replication=2)
+    job, tasks, said = run(vm, lab, ends_well=False)
     words = "could only be written to 0 of the 1 minReplication nodes"
     assert job["status"] == "FAILED" and words in job["diagnostics"]
     assert tasks == [] and job["failed_attempts"] is None, "there was no room for the job's history either"
