@@ -6,8 +6,10 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
-from engines_page import tables
+from cases import CASES
+from engines_page import WAITING, tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 _TABLES = re.compile(r"(<!-- both engines -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -40,3 +42,12 @@ def test_what_differs_has_a_word_and_what_is_unknown_is_not_nothing() -> None:
     )
     assert [line.rsplit(" | ", 1)[1] for line in lines[3:6]] == ["+25.0 % (one more) |", "not known |", "none |"]
     assert not lines[6], "what neither had is left out"
+
+
+def test_a_lab_without_a_measurement_is_said_to_wait() -> None:
+    record = json.loads((DOCS / "engines.json").read_text(encoding="utf-8"))
+    labs = {case.lab for case in CASES}
+    assert tables({"cases": []}).count(WAITING) == len(labs)
+    of_all: dict[str, Any] = {"status": "complete", "metrics": [], "slowest_path": None, "worst_line": None}
+    assert WAITING not in tables({"cases": [{"name": case.name, "lab": case.lab, **of_all} for case in CASES]})
+    assert tables(record).count(WAITING) == len(labs - {case["lab"] for case in record["cases"]})
