@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape
 
 from fabriclab.compile.hadoop_java import TASK_OPTIONS_FILE
+from fabriclab.compile.preloads import DAEMON_VARIABLES
 from fabriclab.formats.plan.traffic import HadoopTraffic
 
 NAMENODE_PORT = 8020
@@ -105,6 +106,8 @@ def _yarn(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     yield "yarn.nodemanager.local-dirs", "/data/yarn"
     yield "yarn.nodemanager.log-dirs", f"/job/logs/{cluster.name}"
     yield "yarn.nodemanager.log-container-debug-info.enabled", "false"
+    # What containers find in their environment of what the node manager has in its own.
+    yield "yarn.nodemanager.env-whitelist", ",".join(("JAVA_HOME", "HADOOP_CONF_DIR", *DAEMON_VARIABLES))
     # Without it connections of application masters may be idle for 0 ms, with which Hadoop's RPC client polls without a
     # pause until it has its answer (`compile/hadoop_tez.py` says more), and virtual time stands still.
     yield "yarn.client.max-cached-nodemanagers-proxies", "100"

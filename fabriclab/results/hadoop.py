@@ -1,4 +1,5 @@
-"""What Hadoop itself says of its jobs, as tables of a run: `hadoop_jobs`, `hadoop_tasks`, `hadoop_transfers`."""
+"""What Hadoop itself says of its jobs, as tables of a run: `hadoop_jobs`, `hadoop_tasks`, `hadoop_transfers`; and what
+disks and processors took of its processes, `hadoop_costs`."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ from fabriclab.files import read_text
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
+from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
+from fabriclab.results.hadoop_times import job_times
 from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches
 from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetches, reducer_of
 
-JOBS, TASKS, TRANSFERS = "hadoop_jobs", "hadoop_tasks", "hadoop_transfers"
-_COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS}
-_TEXTS = (*TEXTS, "phase", "src", "dst", "of")
+JOBS, TASKS, TRANSFERS, COSTS = TABLES = ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs")
+_COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS, COSTS: COST_COLUMNS}
+_TEXTS = (*TEXTS, "phase", "src", "dst", "of", "process", "what")
 _LARGEST_BYTES = 1 << 20
 _ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)")
 Tables = dict[str, pl.DataFrame]
@@ -35,13 +38,17 @@ def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
     rows: dict[str, list[Row]] = {name: [] for name in _COLUMNS}
     notes: list[str] = []
     for cluster in clusters:
-        zero_ns = _zero_ns(run_dir, cluster)
-        if zero_ns is None:
+        epoch_ns = _epoch_ns(run_dir)
+        ahead_ns = _ahead_ns(run_dir, cluster)
+        if epoch_ns is None or ahead_ns is None:
             notes.append(
                 f"{cluster.name}: the run ended before the cluster's date was asked for: no tables of its jobs"
             )
             continue
-        found = _of_cluster(run_dir, cluster, zero_ns)
+        found = _of_cluster(run_dir, cluster, ahead_ns + epoch_ns)
+        found[COSTS] = list(read_costs(run_dir, cluster.name, epoch_ns))
+        for job in found[JOBS]:
+            job |= job_times(job, found[TASKS], found[TRANSFERS], found[COSTS])
         for name in _COLUMNS:
             rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
         notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]
@@ -117,15 +124,21 @@ def _clients(run_dir: Path, cluster: HadoopTraffic) -> dict[str, str]:
     return found
 
 
-def _zero_ns(run_dir: Path, cluster: HadoopTraffic) -> int | None:
-    """Return the cluster's date at the epoch, nanoseconds after 1970; None where the run did not come so far."""
+def _ahead_ns(run_dir: Path, cluster: HadoopTraffic) -> int | None:
+    """Return how far the cluster's date, nanoseconds after 1970, is ahead of the machine's clock; None where the run
+    did not come so far as to ask."""
     ahead = run_dir / "collect" / f"{cluster.name}-{HADOOP_DATE}@{cluster.namenode}"
-    events = run_dir / "events.jsonl"
-    if not ahead.is_file() or not events.is_file() or not ahead.read_text().strip().isdigit():
+    if not ahead.is_file() or not ahead.read_text().strip().isdigit():
         return None
-    for line in events.read_text(encoding="utf-8").splitlines():
+    return int(read_text(ahead, _LARGEST_BYTES))
+
+
+def _epoch_ns(run_dir: Path) -> int | None:
+    """Return when the traffic began by the machine's clock; None where the run did not come so far."""
+    events = run_dir / "events.jsonl"
+    for line in events.read_text(encoding="utf-8").splitlines() if events.is_file() else ():
         if '"epoch"' in line and (event := json.loads(line))["event"] == "epoch":
-            return int(read_text(ahead, _LARGEST_BYTES)) + int(event["t_ns"])
+            return int(event["t_ns"])
     return None
 
 

@@ -58,7 +58,8 @@ def read_tez_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
                 tasks[entity] = {
                     "attempt": entity,
                     "task": task,
-                    "node": _node(record),
+                    "container": _related(record, "containerId"),
+                    "node": _related(record, "nodeId").partition(":")[0],
                     "start_ns": at_ns,
                     "status": None,
                 }
@@ -86,9 +87,8 @@ def _of_job(entity: str, kind: str, at_ns: int, record: Mapping[str, Any], zero_
     return {}
 
 
-def _node(record: Mapping[str, Any]) -> str:
-    node = next(one["entity"] for one in record["relatedEntities"] if one["entitytype"] == "nodeId")
-    return str(node.partition(":")[0])
+def _related(record: Mapping[str, Any], kind: str) -> str:
+    return str(next(one["entity"] for one in record["relatedEntities"] if one["entitytype"] == kind))
 
 
 def tez_fetches(log: Path, reducer: str, where: Mapping[str, str], zero_ns: int) -> Iterator[Row]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
 from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
 from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
 from fabriclab.formats.run_directory import HADOOP
@@ -65,6 +66,10 @@ class HadoopTraffic(TrafficRecord):
     slots: int
     """How many containers a compute node runs at once."""
     jobs: tuple[HadoopJob, ...]
+    costs: HadoopCosts | None = None
+    """None: disks and processors take no time."""
+    dscp: int = 0
+    """Of all that its processes and the jobs' clients send."""
     settings: tuple[tuple[str, str], ...] = ()
     """Hadoop's own properties, in place of ours and of its defaults."""
     jars: tuple[str, ...]
@@ -124,6 +129,7 @@ class HadoopTraffic(TrafficRecord):
             start_ns=start_ns,
             after=after,
             memory_bytes=CLIENT_MEMORY_BYTES,
+            dscp=self.dscp,
         )
 
 
