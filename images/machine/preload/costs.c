@@ -316,14 +316,17 @@ static void charge(int fd, int is_read, ssize_t bytes)
 }
 
 /*
- * Whether a file is a map's output: MapReduce's spillN.out and file.out, Tez'
- * file.out. What reducers merge has other names, and is paid for when fetched.
+ * Whether a file is a map's output: ATTEMPT_spill_N.out and file.out. What
+ * reducers fetch to their disk and merge has other names, and is paid for when
+ * it comes (YarnOutputFiles of MapReduce, TezTaskOutputFiles of Tez).
  */
 static int is_spill(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
-	return name && (!strncmp(name, "/spill", 6) || !strcmp(name, "/file.out"));
+	if (!name)
+		return 0;
+	return !strcmp(name, "/file.out") || (strstr(name, "_spill_") && !strstr(name, "_src_"));
 }
 
 void costs_opened(int fd, const char *path)
