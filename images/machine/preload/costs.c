@@ -13,7 +13,8 @@
  *
  * A container has one processor, whatever its threads do: what they compute is
  * in proportion to bytes. A map computes for what it reads from HDFS, and for
- * what it spills; a reducer for what it fetches, and for what it writes to HDFS
+ * what it spills; a reducer for what it fetches (or
+ * finds on its own disk), and for what it writes to HDFS
  * (the phases of Herodotou, Hadoop Performance Models, 2011). Each JVM of a
  * container computes for a while before it does anything.
  *
@@ -307,7 +308,7 @@ static void charge(int fd, int is_read, ssize_t bytes)
 		return;
 	if (is_read && stream->kind == TO_DATANODE)
 		compute_bytes(MAP, costs.map_ns_per_mb, bytes);
-	else if (is_read && stream->kind == TO_SHUFFLE)
+	else if (is_read && (stream->kind == TO_SHUFFLE || stream->is_spill))
 		compute_bytes(MERGE, costs.merge_ns_per_mb, bytes);
 	else if (!is_read && stream->kind == TO_DATANODE)
 		compute_bytes(REDUCE, costs.reduce_ns_per_mb, bytes);
