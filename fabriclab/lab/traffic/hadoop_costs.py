@@ -18,8 +18,8 @@ FASTEST_DISK_BYTES = 10**12
 LONGEST_COST_NS = 100 * 10**9
 LARGEST_CACHE_BYTES = 1 << 44
 SMALLEST_SCALE, LARGEST_SCALE = Fraction(1, 10**6), Fraction(1000)
-_EXTENT_BYTES = 1 << 20
-"""Of a disk at its full speed; Linux reads ahead 128 KB, disks and their schedulers gather more."""
+_EXTENT_BYTES = 4 << 20
+"""What a data node reads ahead (HDFS: dfs.datanode.readahead.bytes), of a disk at its full speed."""
 
 
 def read_costs(cluster: Section) -> HadoopCosts | None:

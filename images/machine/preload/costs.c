@@ -47,8 +47,10 @@
 #define BYTES_PER_MB	1000000ULL
 
 /* Whose disk is that of the lab: HDFS's blocks, and YARN's local directories. */
+#ifndef DISK
 #define DISK		"/data/"
-#define SHARED		"/data/costs"
+#endif
+#define SHARED		DISK "costs"
 /* A fifth: Linux, vm.dirty_ratio. */
 #define DIRTY_SHARE	5
 /* Waits that are shorter are made up for with the next one. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
 from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
@@ -53,6 +53,7 @@ class HadoopTraffic(TrafficRecord):
     no flows."""
 
     kind: Literal["hadoop"] = "hadoop"
+    is_job: ClassVar[bool] = True
     version: str
     """Of Hadoop."""
     tez_version: str | None = None
