@@ -7,16 +7,16 @@
  * A node has one disk. It serves reads one after the other, and writes in what
  * reads leave it, as Linux's mq-deadline prefers reads. Writes go to the page
  * cache first: a writer waits only while more than a DIRTY_SHARE of that waits
- * for the disk. What was written lately is read from the
- * cache. A file that is opened, and each extent of it, costs a seek, where another
- * file had the disk in between.
+ * for the disk. What was written lately is read from the cache. A file that is
+ * opened, and each extent of it, costs a seek, where another file had the disk
+ * in between.
  *
  * A container has one processor, whatever its threads do: what they compute is
- * in proportion to bytes. A map computes for what it reads from HDFS, and for
- * what it spills; a reducer for what it fetches (or
- * finds on its own disk), and for what it writes to HDFS
- * (the phases of Herodotou, Hadoop Performance Models, 2011). Each JVM of a
- * container computes for a while before it does anything.
+ * in proportion to bytes. A map computes for what it reads from HDFS, for what it
+ * spills, and for spills that it merges; a reducer for what it fetches or finds
+ * on its own disk, and for what it writes to HDFS (the phases of Herodotou,
+ * Hadoop Performance Models, 2011). Each JVM of a container computes for a while
+ * before it does anything.
  *
  * A node's disk and page cache are known to all of its processes by a file that
  * they share. Nothing costs anything before that file says so: clusters are made
@@ -57,6 +57,8 @@
 #define LEAST_WAIT_NS	(NS_PER_MS / 2)
 #define MOST_FDS	4096
 #define MOST_FILES	8192
+/* attempt_CLUSTER_JOB_DAG_VERTEX_TASK_ATTEMPT_OUTPUT */
+#define UNDERSCORES_OF_TEZ	7
 #define LOG_BYTES	8192
 #define MOST_TRIES	1000
 #define DATA_PORT	9866
@@ -319,17 +321,23 @@ static void charge(int fd, int is_read, ssize_t bytes)
 }
 
 /*
- * Whether a file is a map's output: ATTEMPT_spill_N.out and file.out. What
- * reducers fetch to their disk and merge has other names, and is paid for when
- * it comes (YarnOutputFiles of MapReduce, TezTaskOutputFiles of Tez).
+ * Whether a file is a spill of a map's sorted output: ATTEMPT_spill_N.out of
+ * MapReduce (YarnOutputFiles), ATTEMPT_OUTPUT_N/file.out of Tez
+ * (TezTaskOutputFiles), whose merged output is ATTEMPT_OUTPUT/file.out. Merging
+ * costs what is read for it.
  */
 static int is_spill(const char *path)
 {
 	const char *name = strrchr(path, '/');
+	int underscores = 0;
 
 	if (!name)
 		return 0;
-	return !strcmp(name, "/file.out") || (strstr(name, "_spill_") && !strstr(name, "_src_"));
+	if (strcmp(name, "/file.out"))
+		return strstr(name, "_spill_") && !strstr(name, "_src_");
+	while (name > path && *--name != '/')
+		underscores += *name == '_';
+	return underscores > UNDERSCORES_OF_TEZ;
 }
 
 void costs_opened(int fd, const char *path)
