@@ -92,7 +92,17 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
 def _daemon(cluster: HadoopTraffic, role: str, node: str, main: str) -> SetupStep:
     # The node manager starts containers with its own environment.
     variables = (f"{name}={value}" for name, value in daemon_variables(cluster, role))
-    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", *variables, "bash", "-c", _ENDED, "bash", *java(main))
+    words = (
+        "env",
+        f"JAVA_HOME={JAVA_HOME}",
+        "HADOOP_CONF_DIR=/etc/hadoop",
+        *variables,
+        "bash",
+        "-c",
+        _ENDED,
+        "bash",
+        *java(main),
+    )
     return SetupStep(kind="daemon", program=_program(f"{cluster.name}-{role}", node, words), again=True)
 
 

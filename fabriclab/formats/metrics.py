@@ -149,7 +149,7 @@ JOBS = (
     Metric(
         "job_ns",
         "Job completion time",
-        "completion time of a shuffle, all its phases, or of a Hadoop job from its submission to its end, by Hadoop's own "
+        "completion time of a shuffle, all its phases, or of a Hadoop job from submission to end by Hadoop's own "
         "history; null while one job is not complete",
         _CLASS,
         "largest",

@@ -194,6 +194,10 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
         # `switches` is a section, and a value where it is `none`; `pcap` likewise, where it is ports.
         below = [PROBE_KEYS.get(rest[0], ("interval",))] if rest else [("interval",)]
         return [tuple(PROBE_KEYS), *(below if rest not in (["switches"], ["pcap"]) else [])]
+    return _levels_of_traffic(rest, document)
+
+
+def _levels_of_traffic(rest: Sequence[str], document: MappingValue) -> list[Sequence[str]]:
     traffic = document.entries.get("traffic")
     by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
     kind = _kind(by_name.get(rest[0]) if rest else None)

@@ -17,8 +17,8 @@ from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
 from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
+from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_names, without_cluster
 from fabriclab.results.hadoop_times import job_times
-from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches
 from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetches, reducer_of
 
 JOBS, TASKS, TRANSFERS, COSTS = TABLES = ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs")
@@ -79,10 +79,13 @@ def _of_cluster(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> dict[str
         jobs.append({**job, "job": clients.get(str(job.get("job_id")))})
         tasks += sorted(attempts, key=_begun)
     where = {str(row["attempt"]): str(row["node"]) for row in tasks if row.get("node")}
+    named = dict(tez_names(tasks))
     transfers = sorted(
         chain(_blocks(run_dir, cluster, zero_ns), _fetched(run_dir, cluster, where, zero_ns)),
         key=lambda row: (row["start_ns"], row["phase"], str(row["src"]), str(row["dst"]), row["bytes"]),
     )
+    for row in transfers:
+        row["of"] = named.get(row["of"] and without_cluster(row["of"]), row["of"])
     return {JOBS: jobs, TASKS: tasks, TRANSFERS: transfers}
 
 

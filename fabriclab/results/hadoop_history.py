@@ -36,7 +36,19 @@ JOB_COLUMNS = (
     "diagnostics",
 )
 TASK_COLUMNS = (
-    *("cluster", "job_id", "attempt", "container", "task", "node", "start_ns", "shuffle_end_ns", "sort_end_ns", "end_ns", "status"),
+    *(
+        "cluster",
+        "job_id",
+        "attempt",
+        "container",
+        "task",
+        "node",
+        "start_ns",
+        "shuffle_end_ns",
+        "sort_end_ns",
+        "end_ns",
+        "status",
+    ),
     *("input_records", "output_records"),
     *_COUNTERS,
     "diagnostics",
@@ -59,7 +71,12 @@ def read_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
             job |= _ended(event, zero_ns)
         elif kind == "AM_STARTED":
             job.setdefault("job_id", _job_of(event["applicationAttemptId"]))
-            row = {"attempt": event["containerId"], "container": event["containerId"], "task": "master", "node": event["nodeManagerHost"]}
+            row = {
+                "attempt": event["containerId"],
+                "container": event["containerId"],
+                "task": "master",
+                "node": event["nodeManagerHost"],
+            }
             tasks[event["containerId"]] = row | {"start_ns": _time(event["startTime"], zero_ns), "status": None}
         elif "_ATTEMPT_" in kind:
             row = tasks.setdefault(event["attemptId"], {"attempt": event["attemptId"]})

@@ -54,7 +54,7 @@ def _parts(
 ) -> Iterable[tuple[str, _Busy]]:
     """Yield each part with the instants at which the attempt is in it; each instant is in one."""
     own = [row for row in costs if row["process"] == task.get("container") and row["node"] == task.get("node")]
-    sent = [row for row in transfers if _is_of(row, task)]
+    sent = [row for row in transfers if row.get("of") is not None and row["of"] == task.get("attempt")]
     disks = _busy(edges, [row for row in own if row["what"] in DISK], end)
     for row in sent:
         # A block is read from another node's disk, and written to it.
@@ -67,15 +67,6 @@ def _parts(
         yield part, is_so & ~taken
         taken |= is_so
     yield "waiting", ~taken
-
-
-def _is_of(transfer: Row, task: Row) -> bool:
-    """Return whether an attempt sent or received something. HDFS does not say which attempt of Tez it was: then it is
-    any of the node's."""
-    if transfer.get("of") is not None:
-        return bool(transfer["of"] == task.get("attempt"))
-    end = {"hdfs-read": "dst", "hdfs-write": "src"}.get(str(transfer["phase"]))
-    return end is not None and transfer[end] == task.get("node")
 
 
 def _edges(begin: int, end: int, *rows: Sequence[Row]) -> Times:

@@ -85,7 +85,7 @@ def test_programs_send_in_the_class_that_the_lab_says() -> None:
 
     def words(plan: Plan) -> list[str]:
         job = compile_job(plan)
-        return next(one["argv"] for one in (*job["traffic"], *job.get("servers", ())) if program.name in one["name"])
+        return next(one["argv"] for one in job["traffic"] if program.name in one["name"])
 
     classed = words(star(7, traffic=(changed(program, dscp=46),)))
     assert {"--env=LD_PRELOAD=/tools/program.so", "--env=FABRICLAB_DSCP=46"} <= {*classed}
@@ -134,9 +134,9 @@ def charged(library: Path, tmp_path: Path, costs: HadoopCosts, script: str, *wor
 def test_what_a_process_reads_from_its_disk_takes_as_long_as_the_disk(library: Path, tmp_path: Path) -> None:
     costs = replace(FREE, disk_bytes_per_s=100_000_000, seek_ns=2 * MS)
     read = "file = os.open(here + '/big', os.O_RDONLY); [os.read(file, 100_000) for _ in range(10)]"
-    ((what, took_ns, size),) = charged(library, tmp_path, costs, read)
-    assert (what, size) == ("disk-read", 1_000_000)
-    assert took_ns >= 12 * MS, "ten at 100 MB a second, and one seek"
+    found = charged(library, tmp_path, costs, read)
+    assert {what for what, _, _ in found} == {"disk-read"} and sum(size for _, _, size in found) == 1_000_000
+    assert sum(took_ns for _, took_ns, _ in found) >= 12 * MS, "ten at 100 MB a second, and one seek"
 
 
 def test_what_was_written_lately_is_read_from_memory(library: Path, tmp_path: Path) -> None:

@@ -33,34 +33,31 @@ static mode_t mode_of(int flags, va_list arguments)
 	return __OPEN_NEEDS_MODE(flags) ? va_arg(arguments, mode_t) : 0;
 }
 
-#define DEFINE_OPEN(name)					\
-int name(const char *path, int flags, ...)			\
-{								\
-	va_list arguments;					\
-	mode_t mode;						\
-								\
-	va_start(arguments, flags);				\
-	mode = mode_of(flags, arguments);			\
-	va_end(arguments);					\
-	return opened(AT_FDCWD, path, flags, mode);		\
+int open(const char *path, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+
+	va_start(arguments, flags);
+	mode = mode_of(flags, arguments);
+	va_end(arguments);
+	return opened(AT_FDCWD, path, flags, mode);
 }
 
-#define DEFINE_OPENAT(name)					\
-int name(int directory, const char *path, int flags, ...)	\
-{								\
-	va_list arguments;					\
-	mode_t mode;						\
-								\
-	va_start(arguments, flags);				\
-	mode = mode_of(flags, arguments);			\
-	va_end(arguments);					\
-	return opened(directory, path, flags, mode);		\
+int openat(int directory, const char *path, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+
+	va_start(arguments, flags);
+	mode = mode_of(flags, arguments);
+	va_end(arguments);
+	return opened(directory, path, flags, mode);
 }
 
-DEFINE_OPEN(open)
-DEFINE_OPEN(open64)
-DEFINE_OPENAT(openat)
-DEFINE_OPENAT(openat64)
+/* The C library's names for programs whose files may be large are the same on 64 bits. */
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+int openat64(int directory, const char *path, int flags, ...) __attribute__((alias("openat")));
 
 int close(int fd)
 {

@@ -87,7 +87,7 @@ struct cached_file {
 /* Of all processes of a node. The last step before the traffic writes `is_on`. */
 struct shared {
 	char is_on;
-	_Atomic char is_locked;
+	atomic_char is_locked;
 	uint64_t reads_until_ns, writes_until_ns;
 	uint64_t written_bytes;
 	uint64_t stream;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from fabriclab.formats.plan.traffic.record import Record
 
@@ -31,4 +31,6 @@ class HadoopCosts(Record):
 
     def numbers(self) -> tuple[int, ...]:
         """Return the fields in their order."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+        disk = (self.disk_bytes_per_s, self.seek_ns, self.extent_bytes, self.page_cache_bytes)
+        tasks = (self.map_ns_per_mb, self.spill_ns_per_mb, self.merge_ns_per_mb, self.reduce_ns_per_mb)
+        return (*disk, *tasks, self.jvm_start_ns)
