@@ -425,8 +425,12 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	}
 	read_role();
-	if (shared->is_on && role != NO_TASK)
+	if (shared->is_on && role != NO_TASK) {
 		compute(START, costs.start_ns, 0);
+		/* An application master may be killed when its job has ended. */
+		log_last(START);
+		flush_log();
+	}
 }
 
 __attribute__((destructor)) static void finish(void)
