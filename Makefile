@@ -93,7 +93,7 @@ test-kernel: deps venv machine ## the switch's kernel code on a kernel that chec
 	@KERNEL_DEBUG=1 $(BIN)/pytest -n0 tests/kernel
 
 # Cases that differ by more than they may fail; what was measured stays in runs/containers.
-test-containers: venv machine page ## the container engine on a stock kernel, in QEMU: CONTAINERLAB=PATH (images/guest/README.md; an hour)
+test-containers: venv machine page ## the container engine on a stock kernel, in QEMU: CONTAINERLAB=PATH (images/guest/README.md; hours)
 	@WANT_GUEST=1 .ci/deps
 	@CONTAINERLAB="$(CONTAINERLAB)" images/guest/run --out runs/containers images/guest/tests
 	@$(BIN)/python tests/containers/side_by_side.py run vm runs/containers

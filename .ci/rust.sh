@@ -7,8 +7,9 @@ rust_needed() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$(dirname "${BASH_SOU
 # at_least VERSION WANTED
 at_least() { [ "$(printf '%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# rust_version: that of the first rustc of PATH; nothing where there is none.
-rust_version() { if command -v rustc >/dev/null; then rustc --version | cut -d' ' -f2; fi; }
+# rust_version: that of the first rustc of PATH; nothing where there is none, or where it does not run: rustup's stand
+# there without a toolchain, too.
+rust_version() { if rustc --version >/dev/null 2>&1; then rustc --version | cut -d' ' -f2; fi; }
 
 # rust_directory: Ubuntu has newer Rusts beside its own, whose programs lie in a directory each: the newest, where
 # PATH's is too old.

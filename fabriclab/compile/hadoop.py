@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fabriclab.compile.hadoop_java import option_files
-from fabriclab.compile.hadoop_settings import NAMENODE_PORT, configuration_files
-from fabriclab.compile.hadoop_tez import patch_command
+from fabriclab.compile.hadoop_rpc import patch_command
+from fabriclab.compile.hadoop_settings import DATA, HISTORY_PORT, NAMENODE_PORT, configuration_files
 from fabriclab.compile.preloads import charging_command, daemon_variables
+from fabriclab.compile.programs import needs_history_server
 from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
@@ -40,7 +41,7 @@ def hadoop_files(node: str, plan: Plan) -> dict[str, str]:
 
 def compile_clusters(plan: Plan) -> list[SetupStep]:
     """Return the steps that start the plan's clusters and fill their HDFS, one after another."""
-    return [step for cluster in clusters(plan) for step in _cluster(cluster)]
+    return [step for cluster in clusters(plan) for step in _cluster(cluster, plan)]
 
 
 def compile_histories(plan: Plan) -> list[Program]:
@@ -54,7 +55,16 @@ _ENDED = r'trap "kill \$!; wait \$!; exit 0" TERM; "$@" & wait $!'
 _FETCHED = ("sh", "-c", f'sleep 1; timeout {_FETCH_S} "$@" || :', "sh")
 """A second for application masters to end in. Where HDFS is gone, or no job has begun, there is no history, which is no
 other failure: results say so."""
-_FETCH = ("org.apache.hadoop.fs.FsShell", "-get", "-f", "/staging/history/done_intermediate")
+_FETCH = (
+    "org.apache.hadoop.fs.FsShell",
+    "-get",
+    "-f",
+    "/staging/history/done*",
+    "/staging/*/.staging/*/*.jhist",
+)
+"""Histories of jobs that have ended, and what was written of others: of those that the run's end met, or that were lost
+with their application masters."""
+_MOUNT = 'mkdir -p "$2" && exec mount -t tmpfs -o "size=$1" disk "$2"'
 _DATE = "import time; print(time.time_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
 
 
@@ -64,9 +74,12 @@ def _histories(cluster: HadoopTraffic) -> Iterator[Program]:
     yield _program(f"{cluster.name}-history", master, (*_FETCHED, *java(*_FETCH, f"/job/{HADOOP}/{cluster.name}")))
 
 
-def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
+def _cluster(cluster: HadoopTraffic, plan: Plan) -> Iterator[SetupStep]:
     master, manager = cluster.namenode, cluster.resourcemanager
     yield _done(cluster, "clock", master, ("date", f"--set=@{_DATE_S}"))
+    yield _done(cluster, "classes", master, patch_command(cluster))
+    for node in cluster.nodes_with_disks() if cluster.disk_bytes is not None else ():
+        yield _done(cluster, "disk", node, ("sh", "-c", _MOUNT, "sh", str(cluster.disk_bytes), DATA))
     yield _done(cluster, "format", master, java(f"{_HDFS}.namenode.NameNode", "-format", "-nonInteractive"))
     yield _daemon(cluster, "namenode", master, f"{_HDFS}.namenode.NameNode")
     yield _listening(cluster, "namenode", [master], NAMENODE_PORT, master)
@@ -80,8 +93,10 @@ def _cluster(cluster: HadoopTraffic) -> Iterator[SetupStep]:
         # takes no virtual time, and nobody else's turn comes (14 at once stood still).
         yield _daemon(cluster, "nodemanager", node, f"{_YARN}.nodemanager.NodeManager")
         yield _listening(cluster, f"nodemanager-{node}", [node], _SHUFFLE_PORT, master)
-    if cluster.tez_version is not None:
-        yield _done(cluster, "tez", master, patch_command(cluster))
+    if needs_history_server(cluster, plan):
+        # Of a job that has ended a client asks there where it had lost sight of the application master.
+        yield _daemon(cluster, "historyserver", master, "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer")
+        yield _listening(cluster, "historyserver", [master], HISTORY_PORT, master)
     for job in cluster.jobs:
         if job.prepare:
             yield _done(cluster, f"{job.name}-data", master, java(*job.prepare), _PREPARE_NS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.compile.hadoop_tez import patched_classes
+from fabriclab.compile.hadoop_rpc import patched_classes
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.plan.traffic.hadoop import OPTIONS_FILE
 
@@ -23,12 +23,11 @@ _CHEAP = (
 def option_files(cluster: HadoopTraffic) -> dict[str, str]:
     """Return the texts of the files of options by their absolute paths."""
     daemons = (f"-Xmx{_DAEMON_HEAP_MB}m", *_CHEAP, "-Dlog4j.configuration=file:/etc/hadoop/log4j.properties")
-    changed = [] if cluster.tez_version is None else [patched_classes(cluster)]
     tasks = (f"-Xmx{_TASK_HEAP_MB}m", *_CHEAP)
     return {
         OPTIONS_FILE: _text((*daemons, "-cp", ":".join(_class_path(cluster)))),
         # A task's own directory has its job's configuration, and the job's archive.
-        TASK_OPTIONS_FILE: _text((*tasks, "-cp", ":".join((*changed, *_class_path(cluster), ".", "job.jar")))),
+        TASK_OPTIONS_FILE: _text((*tasks, "-cp", ":".join((*_class_path(cluster), ".", "job.jar")))),
     }
 
 
@@ -37,12 +36,17 @@ def _text(options: Sequence[str]) -> str:
 
 
 def _class_path(cluster: HadoopTraffic) -> list[str]:
-    """Return the archives by their names, and the configuration. Archives of tests come after it: they have
-    configurations of their own."""
+    """Return what is changed in the archives, these by their names, and the configuration. Archives of tests come after
+    it: they have configurations of their own."""
     files = sorted({_file_of(jar) for jar in cluster.jars})
     tests = [file for file in files if file.endswith("-tests.jar")]
     others = [file for file in files if file not in tests]
-    return [*(f"{_JARS}/{file}" for file in others), "/etc/hadoop", *(f"{_JARS}/{file}" for file in tests)]
+    return [
+        patched_classes(cluster),
+        *(f"{_JARS}/{file}" for file in others),
+        "/etc/hadoop",
+        *(f"{_JARS}/{file}" for file in tests),
+    ]
 
 
 def _file_of(jar: str) -> str:

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape
 
 from fabriclab.compile.hadoop_java import TASK_OPTIONS_FILE
+from fabriclab.compile.hadoop_rpc import IDLE_KEY, LAB_S_IDLE_KEY
 from fabriclab.compile.preloads import DAEMON_VARIABLES
 from fabriclab.formats.plan.traffic import HadoopTraffic
 
-NAMENODE_PORT = 8020
+NAMENODE_PORT, HISTORY_PORT = 8020, 10020
+DATA = "/data"
+"""A node's disk: HDFS's blocks, files of tasks. What the NameNode keeps lies elsewhere: it wants 100 MB to be free."""
 CONTAINER_MB = 128
 """What YARN counts a container as, of any kind: `slots` of them are a node's."""
 _FILES = {
@@ -49,7 +52,10 @@ _FEW = (
 def configuration_files(cluster: HadoopTraffic) -> dict[str, str]:
     """Return the texts of the files of `/etc/hadoop` by their names."""
     files: dict[str, dict[str, str]] = {name: {} for name in (_OTHERS, *_FILES.values())}
-    for name, value in {**_settings(cluster), **dict(cluster.settings)}.items():
+    settings = dict(cluster.settings)
+    # The class that reads it is changed (`hadoop_rpc`).
+    idle = {LAB_S_IDLE_KEY: settings[IDLE_KEY]} if IDLE_KEY in settings else {}
+    for name, value in {**_settings(cluster), **settings, **idle}.items():
         place = next((file for prefix, file in _FILES.items() if name.startswith(prefix)), _OTHERS)
         files[place][name] = value
     return {**{name: _xml(properties) for name, properties in files.items()}, "log4j.properties": _LOGGING}
@@ -82,11 +88,14 @@ def _hdfs(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     yield "dfs.replication", str(cluster.replication)
     yield "dfs.blocksize", str(cluster.block_bytes)
     yield "dfs.namenode.fs-limits.min-block-size", "0"
-    yield "dfs.namenode.name.dir", "/data/name"
-    yield "dfs.datanode.data.dir", "/data/blocks"
+    yield "dfs.namenode.name.dir", "/name"
+    yield "dfs.datanode.data.dir", f"{DATA}/blocks"
     # HDFS is written to as soon as all data nodes are there, so that they share what is written.
     yield "dfs.namenode.safemode.extension", "0"
     yield "dfs.namenode.safemode.min.datanodes", str(len(cluster.data_nodes))
+    if cluster.disk_bytes is not None:
+        # A data node leaves a gigabyte of its disk free otherwise, which is more than a small one has.
+        yield "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space", "0"
     # Nodes have no reverse names.
     yield "dfs.namenode.datanode.registration.ip-hostname-check", "false"
     yield "dfs.permissions.enabled", "false"
@@ -103,14 +112,11 @@ def _yarn(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     yield "yarn.nodemanager.vmem-check-enabled", "false"
     yield "yarn.nodemanager.pmem-check-enabled", "false"
     yield "yarn.nodemanager.disk-health-checker.enable", "false"
-    yield "yarn.nodemanager.local-dirs", "/data/yarn"
+    yield "yarn.nodemanager.local-dirs", f"{DATA}/yarn"
     yield "yarn.nodemanager.log-dirs", f"/job/logs/{cluster.name}"
     yield "yarn.nodemanager.log-container-debug-info.enabled", "false"
     # What containers find in their environment of what the node manager has in its own.
     yield "yarn.nodemanager.env-whitelist", ",".join(("JAVA_HOME", "HADOOP_CONF_DIR", *DAEMON_VARIABLES))
-    # Without it connections of application masters may be idle for 0 ms, with which Hadoop's RPC client polls without a
-    # pause until it has its answer (`compile/hadoop_tez.py` says more), and virtual time stands still.
-    yield "yarn.client.max-cached-nodemanagers-proxies", "100"
     yield "yarn.scheduler.capacity.root.queues", "default"
     yield "yarn.scheduler.capacity.root.default.capacity", "100"
     yield "yarn.scheduler.capacity.maximum-am-resource-percent", "1"
@@ -129,6 +135,7 @@ def _mapreduce(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
         yield what, f"@{TASK_OPTIONS_FILE}"
     yield "yarn.app.mapreduce.am.staging-dir", "/staging"
     yield "mapreduce.jobhistory.jhist.format", "json"
+    yield "mapreduce.jobhistory.address", f"{cluster.namenode}:{HISTORY_PORT}"
     # A task is slow here because of the network, which is what is looked at.
     yield "mapreduce.map.speculative", "false"
     yield "mapreduce.reduce.speculative", "false"

@@ -22,6 +22,13 @@ def needed_layers(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {name: items for name, items in every.items() if items}
 
 
+def needs_history_server(cluster: HadoopTraffic, plan: Plan) -> bool:
+    """Return whether clients may lose sight of an application master: with its node, with a link, or where it ends at
+    once as it could not write its history."""
+    fails = any(event.action in ("down", "blackhole") or event.loss_ppm for event in plan.events)
+    return fails or cluster.disk_bytes is not None
+
+
 def program_nodes(plan: Plan) -> set[str]:
     """Return the nodes on which programs of the lab's own run."""
     return {node for traffic in plan.traffic for node in traffic.program_nodes()}
@@ -35,7 +42,11 @@ def compile_programs(plan: Plan, *, serves: bool) -> list[Program]:
 
 def programs_memory_bytes(plan: Plan) -> int:
     """Return the memory that the lab's programs ask for."""
-    clusters = sum(traffic.daemon_memory_bytes() for traffic in plan.traffic if isinstance(traffic, HadoopTraffic))
+    clusters = sum(
+        traffic.daemon_memory_bytes(int(needs_history_server(traffic, plan)))
+        for traffic in plan.traffic
+        if isinstance(traffic, HadoopTraffic)
+    )
     return clusters + sum(program.memory_bytes for program in _programs(plan))
 
 

@@ -4,6 +4,7 @@ and says how it ended."""
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import time
 from collections import deque
@@ -36,6 +37,9 @@ _PROBLEMS_KEPT = 1000
 _FULL_BYTES = 64 << 10
 _FULL = "the disk is full"
 _SETUP = "setup"
+_END_BYTES = 1 << 14
+_STACK = re.compile(r"\s+at \S+\(.*\)$|\s*\.\.\. \d+ more$")
+"""Lines of an exception's stack, of which Java writes dozens."""
 """The phase in which nodes' own files are carried out."""
 
 
@@ -278,12 +282,14 @@ class Watch:
 
 
 def last_lines(path: Path, count: int) -> str:
-    """Return the last `count` lines of a file that say something, joined by ` | `; empty when there is none."""
+    """Return the last `count` lines of a file that say something, joined by ` | `; empty when there is none. What an
+    exception of Java's has below its words says only where it was."""
     try:
         with path.open("rb") as file:
             file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 4096))
+            file.seek(max(0, file.tell() - _END_BYTES))
             text = file.read().decode(errors="replace")
     except OSError:
         return ""
-    return " | ".join([line.strip() for line in text.splitlines() if line.strip()][-count:])
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _STACK.match(line)]
+    return " | ".join(lines[-count:])

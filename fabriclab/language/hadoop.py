@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.lab.traffic.hadoop_archives import versions
-from fabriclab.lab.traffic.hadoop_cluster import LARGEST_BLOCK_BYTES, MOST_SLOTS, PROPERTY, SMALLEST_BLOCK_BYTES
+from fabriclab.lab.traffic.hadoop_cluster import (
+    LARGEST_BLOCK_BYTES,
+    LARGEST_DISK_BYTES,
+    MOST_SLOTS,
+    PROPERTY,
+    SMALLEST_BLOCK_BYTES,
+    SMALLEST_DISK_BYTES,
+)
 from fabriclab.lab.traffic.hadoop_costs import FASTEST_DISK_BYTES, LARGEST_CACHE_BYTES, LONGEST_COST_NS
 from fabriclab.lab.traffic.hadoop_jobs import (
     DEFAULT_REDUCERS,
@@ -134,6 +141,13 @@ HADOOP: tuple[Key, ...] = (
         Number(1, MOST_SLOTS),
         "How many containers a compute node runs at once: maps, reducers, and a job's application master.",
         constant("HADOOP_SLOTS"),
+    ),
+    Key(
+        "disk_size",
+        Quantity(SIZE, SMALLEST_DISK_BYTES, LARGEST_DISK_BYTES),
+        "How much each node's disk holds: HDFS's blocks and what tasks write lie there.",
+        words("no bound but the machine's memory"),
+        ("1 GiB",),
     ),
     Key(
         "jobs",

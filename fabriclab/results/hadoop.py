@@ -15,15 +15,18 @@ from fabriclab.files import read_text
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
+from fabriclab.results.hadoop_applications import errors_told, read_applications
 from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
 from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_names, without_cluster
 from fabriclab.results.hadoop_times import job_times
-from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetches, reducer_of
+from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetch_failures, fetches, reducer_of
 
 JOBS, TASKS, TRANSFERS, COSTS = TABLES = ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs")
 _COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS, COSTS: COST_COLUMNS}
 _TEXTS = (*TEXTS, "phase", "src", "dst", "of", "process", "what")
+_HISTORY = re.compile(r"job_\d+_\d+")
+_UNFINISHED = re.compile(_HISTORY.pattern + r"_(?P<master>\d+)\.jhist")
 _LARGEST_BYTES = 1 << 20
 _ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)")
 Tables = dict[str, pl.DataFrame]
@@ -52,22 +55,27 @@ def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
         for name in _COLUMNS:
             rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
         notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]
-        known = {row.get("job") for row in found[JOBS]}
+        known = {row.get("job") for row in found[JOBS] if "maps" in row}
         notes += [f"{cluster.name}: there is no history of {job.name}" for job in cluster.jobs if job.name not in known]
     return ({name: _table(name, rows[name]) for name in _COLUMNS} if clusters else {}), notes
 
 
 def _why(job: Row, tasks: list[Row]) -> str:
     """Return why a job failed: the first line of what YARN says, and the first error of an attempt; empty of others."""
-    if job.get("status") in (None, "SUCCEEDED", "RUNNING"):
+    if job.get("status") == "RUNNING":
+        return (
+            f"{job.get('job') or job.get('name')} had not ended: there is what its application master wrote until then"
+        )
+    if job.get("status") in (None, "SUCCEEDED"):
         return ""
     own = (
         str(task["diagnostics"])
         for task in tasks
         if task.get("job_id") == job.get("job_id") and task.get("diagnostics")
     )
-    errors = (line.strip() for text in own for line in text.splitlines() if _ERROR.search(line))
-    said = [str(job.get("diagnostics") or "").partition("\n")[0], next(errors, "")]
+    first, _, more = str(job.get("diagnostics") or "").partition("\n")
+    errors = (line.strip() for text in (*own, more) for line in text.splitlines() if _ERROR.search(line))
+    said = [first, next(errors, "")]
     return f"{job.get('job') or job.get('name')} ended as {job['status']}: {'; '.join(filter(None, said))}"
 
 
@@ -76,8 +84,16 @@ def _of_cluster(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> dict[str
     jobs: list[Row] = []
     tasks: list[Row] = []
     for job, attempts in _histories(run_dir, cluster, zero_ns):
-        jobs.append({**job, "job": clients.get(str(job.get("job_id")))})
+        jobs.append(job)
         tasks += sorted(attempts, key=_begun)
+    _add_what_yarn_said(run_dir, cluster, zero_ns, jobs)
+    failures = _fetch_failures(run_dir, cluster)
+    for row in tasks:
+        row["fetch_failures"] = failures.get(str(row["attempt"]))
+    for job in jobs:
+        job["job"] = clients.get(str(job.get("job_id")))
+        own = "attempt" + str(job.get("job_id")).removeprefix("job")
+        job["fetch_failures"] = sum(failures[one] for one in failures if one.startswith(own)) if failures else None
     where = {str(row["attempt"]): str(row["node"]) for row in tasks if row.get("node")}
     named = dict(tez_names(tasks))
     transfers = sorted(
@@ -89,11 +105,36 @@ def _of_cluster(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> dict[str
     return {JOBS: jobs, TASKS: tasks, TRANSFERS: transfers}
 
 
+def _add_what_yarn_said(run_dir: Path, cluster: HadoopTraffic, zero_ns: int, jobs: list[Row]) -> None:
+    """Add how jobs ended whose history does not tell: it is cut, or there is none."""
+    logs = run_dir / "logs"
+    told: dict[str, str] = {}
+    for job in cluster.jobs:
+        told |= errors_told(logs / f"{cluster.name}-{job.name}@{cluster.namenode}.log")
+    rows = {row.get("job_id"): row for row in jobs}
+    for said in read_applications(logs / f"{cluster.name}-resourcemanager@{cluster.resourcemanager}.log", zero_ns):
+        row = rows.get(said["job_id"])
+        if row is None:
+            jobs.append(row := {})
+        if row.get("status") in (None, "RUNNING"):
+            texts = (said["diagnostics"], told.get(said["job_id"]))
+            row |= said | {"diagnostics": "\n".join(filter(None, texts)) or None}
+
+
 def _histories(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[tuple[Row, list[Row]]]:
-    for path in sorted((run_dir / HADOOP / cluster.name).rglob("*.jhist")):
+    found = sorted((run_dir / HADOOP / cluster.name).rglob("*.jhist"), key=_age)
+    # A job whose application master was lost has one of each; the last tells what those before it did, too.
+    last = {match[0] if (match := _HISTORY.match(path.name)) else path.name: path for path in found}
+    for path in last.values():
         yield read_history(path, zero_ns)
     for path in sorted((run_dir / "logs" / cluster.name).rglob("history.txt.appattempt_*")):
         yield read_tez_history(path, zero_ns)
+
+
+def _age(path: Path) -> tuple[bool, int]:
+    """Order histories: those that were being written, by the number of their application master, before a whole one."""
+    unfinished = _UNFINISHED.fullmatch(path.name)
+    return unfinished is None, 0 if unfinished is None else int(unfinished["master"])
 
 
 def _begun(row: Row) -> tuple[int, str]:
@@ -106,6 +147,14 @@ def _blocks(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[Row
     nodes = dict(line.split(",")[1::-1] for line in (run_dir / HOSTS_FILE).read_text().splitlines()[2:])
     for node in cluster.data_nodes:
         yield from block_transfers(run_dir / "logs" / f"{cluster.name}-datanode@{node}.log", nodes, zero_ns)
+
+
+def _fetch_failures(run_dir: Path, cluster: HadoopTraffic) -> dict[str, int]:
+    """Return of each reducer that has a log how many fetches failed."""
+    logs = run_dir / "logs" / cluster.name
+    own = {reducer: log for log in sorted(logs.rglob("syslog.shuffle")) if (reducer := reducer_of(log)) is not None}
+    own |= {log.name.removeprefix("syslog_"): log for log in sorted(logs.rglob("syslog_attempt_*"))}
+    return {reducer: fetch_failures(log) for reducer, log in own.items()}
 
 
 def _fetched(run_dir: Path, cluster: HadoopTraffic, where: dict[str, str], zero_ns: int) -> Iterator[Row]:

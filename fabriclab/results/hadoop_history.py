@@ -7,7 +7,7 @@ cluster's date.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,24 @@ from fabriclab.results.hadoop_times import TIME_COLUMNS
 HEAD = "Avro-Json"
 _MS = 10**6
 Row = dict[str, Any]
-_COUNTERS = {
+Columns = Mapping[str, str | tuple[str, ...]]
+"""Of each column the counter, or those that are added up."""
+SHUFFLE_ERRORS: Columns = {
+    "shuffle_connection_errors": "CONNECTION",
+    "shuffle_io_errors": "IO_ERROR",
+    "shuffle_data_errors": ("BAD_ID", "WRONG_LENGTH", "WRONG_MAP", "WRONG_REDUCE"),
+}
+"""Hadoop's group `Shuffle Errors`; Tez counts the same."""
+_COUNTERS: Columns = {
     "hdfs_read_bytes": "HDFS_BYTES_READ",
     "hdfs_written_bytes": "HDFS_BYTES_WRITTEN",
     "shuffled_bytes": "REDUCE_SHUFFLE_BYTES",
     "spilled_records": "SPILLED_RECORDS",
     "failed_shuffles": "FAILED_SHUFFLE",
+    **SHUFFLE_ERRORS,
 }
 """Columns of Hadoop's counters, of jobs and of attempts."""
-_RECORDS = {
+_RECORDS: Mapping[str, Columns] = {
     "map": {"input_records": "MAP_INPUT_RECORDS", "output_records": "MAP_OUTPUT_RECORDS"},
     "reduce": {"input_records": "REDUCE_INPUT_RECORDS", "output_records": "REDUCE_OUTPUT_RECORDS"},
 }
@@ -33,25 +42,13 @@ JOB_COLUMNS = (
     *("cluster", "job", "job_id", "name", "submit_ns", "launch_ns", "end_ns", "status", "maps", "reduces"),
     *_COUNTERS,
     *TIME_COLUMNS,
-    "diagnostics",
+    *("fetch_failures", "failed_attempts", "killed_attempts", "rerun_maps", "diagnostics"),
 )
 TASK_COLUMNS = (
-    *(
-        "cluster",
-        "job_id",
-        "attempt",
-        "container",
-        "task",
-        "node",
-        "start_ns",
-        "shuffle_end_ns",
-        "sort_end_ns",
-        "end_ns",
-        "status",
-    ),
-    *("input_records", "output_records"),
+    *("cluster", "job_id", "attempt", "container", "task", "node", "start_ns", "shuffle_end_ns", "sort_end_ns"),
+    *("end_ns", "status", "input_records", "output_records"),
     *_COUNTERS,
-    "diagnostics",
+    *("fetch_failures", "diagnostics"),
 )
 TEXTS = ("cluster", "job", "job_id", "name", "status", "diagnostics", "attempt", "container", "task", "node")
 """Columns that hold text; the others hold whole numbers."""
@@ -64,6 +61,7 @@ def read_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
     """
     job: Row = {}
     tasks: dict[str, Row] = {}
+    lost: set[str] = set()
     for kind, event in _events(path):
         if kind in ("JOB_SUBMITTED", "JOB_INITED"):
             job |= _began(event, zero_ns)
@@ -80,13 +78,38 @@ def read_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
             tasks[event["containerId"]] = row | {"start_ns": _time(event["startTime"], zero_ns), "status": None}
         elif "_ATTEMPT_" in kind:
             row = tasks.setdefault(event["attemptId"], {"attempt": event["attemptId"]})
-            row |= _attempt(event, zero_ns)
+            follow(row, _attempt(event, zero_ns), lost)
     for row in tasks.values():
         row["job_id"] = job.get("job_id")
         if row.get("task") == "master":
             # Nobody writes down its end: it writes the history, and ends when the job has.
             row |= {"end_ns": job.get("end_ns"), "status": job.get("status")}
-    return job, list(tasks.values())
+    return job | ended_early(tasks.values(), lost), list(tasks.values())
+
+
+def follow(row: Row, later: Row, lost: set[str]) -> None:
+    """Add to an attempt's row what is said of it later. One that had ended well and then failed or is killed is lost:
+    its output was, with its node, or because reducers could not fetch it."""
+    if row.get("status") == "SUCCEEDED" and later.get("status") not in (None, "SUCCEEDED"):
+        lost.add(row["attempt"])
+    row |= later
+
+
+def ended_early(tasks: Iterable[Row], lost: Collection[str]) -> Row:
+    """Return how many attempts of tasks failed, how many were killed, and how many of the maps had ended well before:
+    they run again."""
+    ended = [row.get("status") for row in tasks if row.get("task") != "master"]
+    numbers = {"failed_attempts": ended.count("FAILED"), "killed_attempts": ended.count("KILLED")}
+    return numbers | {"rerun_maps": len(lost)}
+
+
+def counted(values: Mapping[str, int], columns: Columns) -> Row:
+    """Return Hadoop's counters that have a column, out of their values by name; nothing of one that was not counted."""
+    row: Row = {}
+    for column, counters in columns.items():
+        found = [values[name] for name in ((counters,) if isinstance(counters, str) else counters) if name in values]
+        row |= {column: sum(found)} if found else {}
+    return row
 
 
 def _events(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -141,11 +164,9 @@ def _attempt(event: Mapping[str, Any], zero_ns: int) -> Row:
     return row | _counted(event.get("counters"), {**_COUNTERS, **_RECORDS.get(task, {})})
 
 
-def _counted(counters: Mapping[str, Any] | None, columns: Mapping[str, str]) -> Row:
-    """Return Hadoop's counters that have a column; None of one that was not counted."""
+def _counted(counters: Mapping[str, Any] | None, columns: Columns) -> Row:
     groups = (counters or {}).get("groups", ())
-    values = {one["name"]: one["value"] for group in groups for one in group["counts"]}
-    return {column: values.get(counter) for column, counter in columns.items()}
+    return counted({one["name"]: one["value"] for group in groups for one in group["counts"]}, columns)
 
 
 def _optional(value: Any) -> str | None:

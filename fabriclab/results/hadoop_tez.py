@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.results.csv_logs import ResultsError
+from fabriclab.results.hadoop_history import SHUFFLE_ERRORS, Columns, counted, ended_early, follow
 from fabriclab.results.hadoop_transfers import SHUFFLE_PORT, Row
 
 _MS = 10**6
 _END = "\x01"
-_COUNTERS = {
+_COUNTERS: Columns = {
     "hdfs_read_bytes": "HDFS_BYTES_READ",
     "hdfs_written_bytes": "HDFS_BYTES_WRITTEN",
     "shuffled_bytes": "SHUFFLE_BYTES",
     "spilled_records": "SPILLED_RECORDS",
     "failed_shuffles": "NUM_FAILED_SHUFFLE_INPUTS",
+    **SHUFFLE_ERRORS,
 }
-_RECORDS = {
+_RECORDS: Mapping[str, Columns] = {
     "map": {"input_records": "INPUT_RECORDS_PROCESSED", "output_records": "OUTPUT_RECORDS"},
     "reduce": {"input_records": "REDUCE_INPUT_RECORDS", "output_records": "OUTPUT_RECORDS"},
 }
@@ -47,6 +49,7 @@ def read_tez_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
     job: Row = {}
     vertices: dict[str, str] = {}
     tasks: dict[str, Row] = {}
+    lost: set[str] = set()
     for entity, kind, at_ms, record in _events(path):
         info: Mapping[str, Any] = record.get("otherinfo", {})
         at_ns = at_ms * _MS - zero_ns
@@ -67,10 +70,10 @@ def read_tez_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
                 }
             case "TASK_ATTEMPT_FINISHED":
                 row = tasks.setdefault(entity, {"attempt": entity})
-                row |= _ended(info, at_ns, zero_ns, str(row.get("task", "")))
+                follow(row, _ended(info, at_ns, zero_ns, str(row.get("task", ""))), lost)
     for row in tasks.values():
         row["job_id"] = job.get("job_id")
-    return job, list(tasks.values())
+    return job | ended_early(tasks.values(), lost), list(tasks.values())
 
 
 def _of_job(entity: str, kind: str, at_ns: int, record: Mapping[str, Any], zero_ns: int) -> Row:
@@ -148,7 +151,7 @@ def _events(path: Path) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
 def _ended(info: Mapping[str, Any], at_ns: int, zero_ns: int, task: str) -> Row:
     row: Row = {"end_ns": at_ns, "status": info["status"], "diagnostics": info.get("diagnostics") or None}
     took = _counted(info, {"shuffle": "SHUFFLE_PHASE_TIME", "merge": "MERGE_PHASE_TIME"})
-    if task == "reduce" and took["shuffle"] is not None and took["merge"] is not None:
+    if task == "reduce" and len(took) == 2:
         start_ns = info["startTime"] * _MS - zero_ns
         row |= {"shuffle_end_ns": start_ns + took["shuffle"] * _MS, "sort_end_ns": start_ns + took["merge"] * _MS}
     return row | _counted(info, {**_COUNTERS, **_RECORDS.get(task, {})})
@@ -159,10 +162,9 @@ def _task_of(info: Mapping[str, Any]) -> str:
     return _PROCESSORS.get(processor, str(info.get("vertexName", "")))
 
 
-def _counted(info: Mapping[str, Any], columns: Mapping[str, str]) -> Row:
+def _counted(info: Mapping[str, Any], columns: Columns) -> Row:
     groups = info.get("counters", {}).get("counterGroups", ())
-    values = {one["counterName"]: one["counterValue"] for group in groups for one in group["counters"]}
-    return {column: values.get(counter) for column, counter in columns.items()}
+    return counted({one["counterName"]: one["counterValue"] for group in groups for one in group["counters"]}, columns)
 
 
 def _job_of(entity: str) -> str:

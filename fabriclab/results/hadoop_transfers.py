@@ -30,6 +30,10 @@ _FETCH = re.compile(
 _FETCHED = re.compile(
     _DATE + r" \w+ \[(?P<thread>fetcher#\d+)\] .*[Rr]ead \d+ bytes from map-output for (?P<map>attempt_\w+)"
 )
+_FETCH_FAILURE = re.compile(
+    _DATE + r" \[?\w+\]? \[[Ff]etcher.*?: .*?(?:copyMapOutput failed for tasks \[(?P<maps>[^\]]*)\]"
+    r"|Failed to connect (?:from \S+ )?to \S+ with (?P<number>\d+) (?:map outputs|inputs))"
+)
 _ATTEMPT = re.compile(r"attempt_\w+")
 
 
@@ -75,6 +79,13 @@ def fetches(log: Path, reducer: str, where: Mapping[str, str], zero_ns: int) -> 
             if row is not None:
                 yield row | {"end_ns": _time(match["date"], zero_ns)}
     yield from begun.values()
+
+
+def fetch_failures(log: Path) -> int:
+    """Return how many times a map output did not come, by a reducer's log: where its node could not be reached, where
+    it answered otherwise, or where the output broke off. MapReduce's and Tez' say it alike."""
+    found = [match for line in _lines(log) if (match := _FETCH_FAILURE.match(line))]
+    return sum(int(match["number"]) if match["number"] else len(match["maps"].split(",")) for match in found)
 
 
 def reducer_of(log: Path) -> str | None:

@@ -11,14 +11,14 @@ source "$here/cache.sh"
 target=x86_64-unknown-linux-gnu
 crates=(images/machine/init traffic/replay probes/netlink probes/sampler probes/tcp-info probes/gauge)
 daemons=$here/preload/daemons.c
-program=("$here"/preload/{calls,costs,dscp}.c)
+program=("$here"/preload/{calls,charges,costs,disk,dscp}.c)
 binaries=(init replay sampler gauge)
 
 key() {
   local sources
   # Paths count too: a moved file is another program.
   mapfile -t sources < <(cd "$repository" && find Cargo.toml Cargo.lock "${crates[@]/%//Cargo.toml}" "${crates[@]/%//src}" -type f | LC_ALL=C sort)
-  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$daemons" "${program[@]}" "$here/preload/program.h" "${sources[@]}")
+  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$daemons" "${program[@]}" "$here"/preload/{costs,program}.h "${sources[@]}")
 }
 
 make_tools() {

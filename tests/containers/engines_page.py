@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cases import NOT_ITSELF, NOT_RUN
+
 from fabriclab.report.measured.quantities import format_metric, keep_units, metric_title
 from fabriclab.units import format_duration
 
@@ -16,15 +18,17 @@ _DIGITS = 4
 
 
 def tables(record: Mapping[str, Any]) -> str:
-    """Return the page's tables as Markdown: what was measured, and what the containers' links were."""
-    return "\n".join([*_measured(record["cases"]), "", *_links(record["cases"])]) + "\n"
+    """Return the page's tables as Markdown: what was measured, what the containers' links were, what did not run."""
+    parts = (_measured(record["cases"]), _links(record["cases"]), _absent())
+    return "\n".join("\n".join(part) + "\n" for part in parts)
 
 
 def _measured(cases: list[Case]) -> Iterator[str]:
     yield "| lab | metric | machine | containers | difference |"
     yield "|---|---|---|---|---|"
     for case in cases:
-        title = case["name"] if case["status"] == "complete" else f"{case['name']} ({case['status']})"
+        title = _linked(case["lab"], case["name"])
+        title += "" if case["status"] == "complete" else f" ({case['status']})"
         for metric in case["metrics"]:
             if not (metric["vm"] or metric["containerlab"]):
                 continue  # neither drops nor marks: nothing to compare
@@ -32,6 +36,11 @@ def _measured(cases: list[Case]) -> Iterator[str]:
             values = " | ".join(keep_units(format_metric(name, metric[engine])) for engine in ("vm", "containerlab"))
             yield f"| {title} | {metric_title(name)} | {values} | {_difference(metric)} |"
             title = ""
+
+
+def _linked(lab: str, name: str) -> str:
+    """Return the name as a link to its lab's page, where it has one."""
+    return f"[{name}](../{lab}/README.md)" if lab.startswith("labs/") else name
 
 
 def _difference(metric: Mapping[str, Any]) -> str:
@@ -55,3 +64,11 @@ def _links(cases: list[Case]) -> Iterator[str]:
         longer = format_duration(path["measured_ns"] - path["planned_ns"], _DIGITS)
         deviation = f"{line['deviation']:+.1%}".replace("%", " %")
         yield f"| {case['name']} | {planned} | {measured} | {longer} | {deviation} |"
+
+
+def _absent() -> Iterator[str]:
+    """Yield the labs that are not there, or not as what they are about."""
+    yield "| lab | not run in containers, for |"
+    yield "|---|---|"
+    for lab, reason in sorted((NOT_RUN | NOT_ITSELF).items()):
+        yield f"| {_linked(lab, lab.removeprefix('labs/'))} | {reason} |"

@@ -4,7 +4,7 @@
 `compare DIRECTORY` compares both and fails where they differ by more than a case allows. `keep DIRECTORY` writes what
 was measured to docs/engines.json, of which docs/engines.md is made (`engines_page.py`).
 
-Rates and times are small: a guest in QEMU is five to ten times slower than its clock.
+`cases.py` has them.
 """
 
 from __future__ import annotations
@@ -13,98 +13,16 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cases import CASES, Case
+
 ROOT = Path(__file__).resolve().parents[2]
-HERE = "tests/containers"
 ENGINES = ("vm", "containerlab")
 GOODPUT, QUEUE = 0.02, 0.10
 """How far the engines may differ where nothing is said: shares of the machine's value."""
 RECORD = ROOT / "docs" / "engines.json"
-_SMALL = {"links.rate": "20 Mbps", "probes.queues.interval": "2 ms", "probes.tcp.interval": "10 ms"}
-_DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
-_LATER = {"reconvergence_ns": "daemons take time"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A lab with settings, and what may differ by more than usual: each metric with its reason."""
-
-    name: str
-    lab: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    metrics: tuple[str, ...] = ("goodput_bps", "queue_mean_bytes", "queue_max_bytes", "drops", "marks")
-
-    @property
-    def argv(self) -> list[str]:
-        """Return what follows `fabriclab run`."""
-        return [self.lab, *(word for name, value in self.settings.items() for word in ("--set", f"{name}={value}"))]
-
-
-CASES = (
-    Case("CUBIC", "labs/dctcp-queue", _DCTCP_QUEUE),
-    # Every 2 ms the guest misses 5.2 % of the samples, more than is sound.
-    Case(
-        "DCTCP, K = 30 KB", "labs/dctcp-queue", {**_DCTCP_QUEUE, "variant": "dctcp", "probes.queues.interval": "4 ms"}
-    ),
-    Case("CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "codel"}),
-    Case("FQ-CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "fq_codel"}),
-    Case(
-        "PIE",
-        "labs/dctcp-queue",
-        {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"},
-        reasons={"queue_mean_bytes": "it drops by chance, some fifteen packets in all"},
-    ),
-    Case("Shared buffer", f"{HERE}/shared"),
-    Case(
-        "MPTCP, two subflows",
-        f"{HERE}/two-paths",
-        reasons={"goodput_bps": "as much was sent, less was in order at the end: see below"},
-    ),
-    Case(
-        "Link down, FRR",
-        f"{HERE}/fabric",
-        {"variant": "carrier-lost"},
-        metrics=("goodput_bps", "reconvergence_ns"),
-        reasons=_LATER,
-    ),
-    Case(
-        "Blackhole, FRR with BFD",
-        f"{HERE}/fabric",
-        {"variant": "silent-bfd"},
-        metrics=("goodput_bps", "reconvergence_ns"),
-        reasons=_LATER,
-    ),
-    Case(
-        "Loss of 2 %",
-        f"{HERE}/fabric",
-        {"variant": "lossy"},
-        metrics=("goodput_bps", "fct_median_ns"),
-        reasons={"goodput_bps": "other packets are lost, and which of the 60 flows waits a second for it is chance"},
-    ),
-    Case(
-        "In-cast of 16",
-        "labs/incast",
-        {**_SMALL, "senders": "16", "sru": "32 KB", "rounds": "4"},
-        metrics=("goodput_bps", "queue_max_bytes", "drops", "timeouts"),
-        reasons={"goodput_bps": "18 containers are more than the guest keeps up with; six timeouts in place of three"},
-    ),
-    Case(
-        "20 KB beside two long flows",
-        "labs/queue-buildup",
-        {**_SMALL, "buffer": "100 KB", "rounds": "10", "traffic.long.stop": "3 s"},
-        metrics=("throughput_bps[long]", "queue_mean_bytes", "fct_median_ns[short]"),
-    ),
-    Case(
-        "OSPF, OSPFv3 by nodes' own files",
-        f"{HERE}/own-files",
-        metrics=("goodput_bps", "fct_median_ns[old]", "fct_median_ns[new]"),
-    ),
-)
 
 
 def directory_of(case: Case, engine: str, out: Path) -> Path:

@@ -167,6 +167,20 @@ def test_a_rust_of_rustup_is_its_own_affair(path: str) -> None:
     assert "rustup update stable" in deps(path).stderr
 
 
+@pytest.mark.parametrize("broken", ["cargo", "rustc"])
+def test_a_rustup_without_a_toolchain_is_told(broken: str, path: str) -> None:
+    """Its programs are there, and fail."""
+    knows(path, DEBIAN_13)
+    stand_in(path, "rustup", "")
+    for name in ("cargo", "rustc", "cargo-fmt", "cargo-clippy"):
+        stand_in(path, name, "echo 'error: no default toolchain' >&2; exit 1" if name == broken else "echo 'x 1.90.0'")
+    result = deps(path)
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"{broken} is there but does not run: rustup has no toolchain; this installs one:  rustup default stable\n"
+    )
+
+
 def test_another_processor_is_told_before_anything_is_installed(path: str, tmp_path: Path) -> None:
     knows(path, DEBIAN_13)
     stand_in(path, "uname", "echo aarch64")

@@ -16,7 +16,7 @@ from processes import live_processes, wait_until
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, machine_argv, run_machine
-from fabriclab.engine.watch import Outcome
+from fabriclab.engine.watch import Outcome, last_lines
 
 EventHandler = Callable[[Event], None]
 
@@ -254,3 +254,13 @@ def test_a_kernel_that_cannot_be_started_crashes_with_its_message(tmp_path: Path
     outcome = run_machine(Machine(built, job, seed=1, memory_bytes=64 << 20, cpu=None), lambda _: None, Interrupt())
     assert outcome.status == "crashed"
     assert "No such file" in outcome.message
+
+
+def test_last_words_are_an_exception_s_not_its_stack_s(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    stack = "\tat org.example.Client.call(Client.java:1)\n"
+    log.write_text(
+        f"begun\nException in thread: refused\n{stack * 90}Caused by: nobody there\n{stack}\t... 21 more\n\n"
+    )
+    assert last_lines(log, 2) == "Exception in thread: refused | Caused by: nobody there"
+    assert last_lines(tmp_path / "absent", 2) == ""

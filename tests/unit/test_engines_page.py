@@ -32,8 +32,11 @@ def test_what_differs_has_a_word_and_what_is_unknown_is_not_nothing() -> None:
         {"name": "timeouts", "vm": 3, "containerlab": 3, "reason": ""},
         {"name": "marks", "vm": 0, "containerlab": 0, "reason": ""},
     ]
-    case = {"name": "A lab", "status": "starved", "metrics": metrics, "slowest_path": None, "worst_line": None}
+    links = {"slowest_path": None, "worst_line": None}
+    case = {"name": "A lab", "lab": "labs/incast", "status": "starved", "metrics": metrics, **links}
     lines = tables({"cases": [case]}).splitlines()
-    assert lines[2] == "| A lab (starved) | Goodput | 10\u00a0Mbps | 9.9\u00a0Mbps | -1.0 % |"
+    assert (
+        lines[2] == "| [A lab](../labs/incast/README.md) (starved) | Goodput | 10\u00a0Mbps | 9.9\u00a0Mbps | -1.0 % |"
+    )
     assert [line.rsplit(" | ", 1)[1] for line in lines[3:6]] == ["+25.0 % (one more) |", "not known |", "none |"]
     assert not lines[6], "what neither had is left out"

@@ -16,15 +16,19 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node, machine_memory_bytes, needed_layers
-from fabriclab.compile.hadoop_tez import patch_command
+from fabriclab.compile.hadoop_rpc import IDLE_KEY, LAB_S_IDLE_KEY, patch_command
+from fabriclab.compile.programs import needs_history_server
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers import ContainerLab
 from fabriclab.formats.plan import parse_plan_json, plan_json
-from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.lab import parse_lab
 from fabriclab.lab.traffic.hadoop_archives import archives, versions
 from fabriclab.live.traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs
+from fabriclab.runs.engines import check_engine
 
 LAB = Path(__file__).parents[2] / "labs" / "hadoop"
 CLUSTER = KINDS["hadoop"]
@@ -50,7 +54,13 @@ def test_a_cluster_is_made_and_filled_before_the_epoch() -> None:
     """Each step waits for what it needs: ports that are listened on, and steps that must succeed, once."""
     setup = compile_job(plan())["setup"]
     assert [step["program"]["name"] for step in setup] == [
-        *("cluster-clock@h1", "cluster-format@h1", "cluster-namenode@h1", "cluster-namenode-listen@h1"),
+        *(
+            "cluster-clock@h1",
+            "cluster-classes@h1",
+            "cluster-format@h1",
+            "cluster-namenode@h1",
+            "cluster-namenode-listen@h1",
+        ),
         *("cluster-datanode@h3", "cluster-datanode@h4", "cluster-resourcemanager@h2"),
         *("cluster-datanodes-listen@h1", "cluster-resourcemanager-listen@h1"),
         *("cluster-nodemanager@h5", "cluster-nodemanager-h5-listen@h1"),
@@ -58,12 +68,47 @@ def test_a_cluster_is_made_and_filled_before_the_epoch() -> None:
     ]
     daemons = {step["program"]["name"]: step["kind"] == "daemon" for step in setup}
     assert [name for name, is_daemon in daemons.items() if not is_daemon] == [
-        name for name in daemons if name.endswith(("-clock@h1", "-format@h1", "-listen@h1", "-data@h1"))
+        name for name in daemons if name.endswith(("-clock@h1", "-classes@h1", "-format@h1", "-listen@h1", "-data@h1"))
     ]
     assert {step.get("tries") for step in setup if step["kind"] == "health"} == {1}
-    listen = setup[7]["program"]["argv"]
+    listen = setup[8]["program"]["argv"]
     assert "/dev/tcp/$node/9866" in listen[2] and listen[4:] == ["h3", "h4"]
     assert setup[-1]["program"]["argv"][2:] == ["Generate", "/in"]
+
+
+def test_disks_have_a_size_on_nodes_that_keep_blocks_or_run_tasks() -> None:
+    """Not the NameNode's, which leaves its safe mode only with 100 MB free."""
+    sized = star(7, traffic=(changed(CLUSTER, disk_bytes=2**24, data_nodes=("h3", "h5")),))
+    disks = [
+        step["program"] for step in compile_job(sized)["setup"] if step["program"]["name"].startswith("cluster-disk")
+    ]
+    assert [one["node"] for one in disks] == ["h3", "h5", "h6"] and disks[0]["argv"][-2:] == [str(2**24), "/data"]
+    policy = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
+    assert policy in compile_node(sized.nodes[4], sized).root["etc/hadoop/hdfs-site.xml"]
+    assert policy not in properties("hdfs-site.xml")
+    daemons = [step["program"]["argv"] for step in compile_job(sized)["setup"] if step["kind"] == "daemon"]
+    assert all("tmpfs" not in word for argv in daemons for word in argv), "a node that boots has its files"
+
+
+def test_where_nodes_may_be_lost_a_history_server_runs() -> None:
+    """Clients that lost sight of an application master ask it."""
+    down = Event(name="dies", at_ns=MS, links=(), node="h5", action="down")
+    lossy = plan().model_copy(update={"events": (down,)})
+    names = [step["program"]["name"] for step in compile_job(lossy)["setup"]]
+    assert names[-3:] == ["cluster-historyserver@h1", "cluster-historyserver-listen@h1", "cluster-sort-data@h1"]
+    assert machine_memory_bytes(lossy) > machine_memory_bytes(plan())
+    assert properties("mapred-site.xml")["mapreduce.jobhistory.address"] == "h1:10020"
+    slower = down.model_copy(update={"action": "change", "rate_bps": 10**6})
+    assert isinstance(CLUSTER, HadoopTraffic)
+    assert not needs_history_server(CLUSTER, plan().model_copy(update={"events": (slower,)}))
+
+
+def test_how_long_connections_may_be_idle_is_read_by_another_name() -> None:
+    """The class that reads it is changed, so that none sets it to 0."""
+    idle = changed(CLUSTER, settings=((IDLE_KEY, "2000"),))
+    text = compile_node(plan().nodes[4], star(7, traffic=(idle,))).root["etc/hadoop/core-site.xml"]
+    assert text.count("<value>2000</value>") == 2 and LAB_S_IDLE_KEY in text
+    assert LAB_S_IDLE_KEY not in properties("core-site.xml") and len(IDLE_KEY) == len(LAB_S_IDLE_KEY)
 
 
 def test_jobs_are_programs_and_proofs_wait_for_all_of_them() -> None:
@@ -105,7 +150,7 @@ def test_the_class_path_has_archives_by_name_and_those_of_tests_last() -> None:
     """Archives of tests bring configurations of their own; a task's directory has its job's."""
     root = compile_node(plan().nodes[4], plan()).root
     daemon, task = (root[f"etc/hadoop/{name}.options"].splitlines() for name in ("java", "task"))
-    own = ["/opt/jars/tool-1.0.jar", "/etc/hadoop", "/opt/jars/tool-1.0-tests.jar"]
+    own = ["/job/hadoop/cluster/classes", "/opt/jars/tool-1.0.jar", "/etc/hadoop", "/opt/jars/tool-1.0-tests.jar"]
     assert daemon[-1].split(":") == own and task[-1].split(":") == [*own, ".", "job.jar"]
     assert daemon[-2] == task[-2] == "-cp"
 
@@ -119,6 +164,18 @@ def test_the_user_s_archive_goes_into_the_run(tmp_path: Path) -> None:
     write_inputs(plan(), tmp_path, tmp_path / "run")
     assert (tmp_path / "run/hadoop/cluster/a.jar").read_bytes() == b"PK"
     assert (tmp_path / "run/nodes/h1/root/etc/hadoop/core-site.xml").is_file()
+
+
+def test_containers_are_refused_with_what_they_lack(tmp_path: Path) -> None:
+    program = KINDS["program"]
+    containers = ContainerLab(tmp_path / "lab.clab.yml", tmp_path)
+    with pytest.raises(EngineError) as refused:
+        check_engine(containers, [star(7, traffic=(CLUSTER, program))])
+    first, second = str(refused.value).splitlines()
+    assert first.startswith("traffic.cluster: Hadoop runs in the virtual machine only: there is no image with its Java")
+    assert "its 2 archives yet" in first and first.endswith("the host's")
+    assert second.startswith("traffic.redis-requests: programs of a lab's own run in the virtual machine only")
+    assert "and no image has redis-tools; `docker exec` starts" in second
 
 
 def test_it_starts_with_its_lab_only() -> None:
@@ -179,7 +236,7 @@ def test_a_plan_says_what_the_cluster_is_and_jobs_can_be_set() -> None:
     assert "-Dmapreduce.job.reduces=3" in found["traffic"][0]["jobs"][0]["run"]
 
 
-def test_tez_jobs_bring_their_archives_their_settings_and_a_changed_class(tmp_path: Path) -> None:
+def test_tez_jobs_bring_their_archives_and_their_settings(tmp_path: Path) -> None:
     jobs = "      sort: {kind: terasort, framework: tez, size: 8 MiB, reducers: 2}\n"
     found = jobs_of(tmp_path, jobs)
     assert found["run-sort"][1] == "-Dmapreduce.framework.name=yarn-tez" and found["prove-sort"][1].endswith("=local")
@@ -189,16 +246,13 @@ def test_tez_jobs_bring_their_archives_their_settings_and_a_changed_class(tmp_pa
     node = next(one for one in tez.nodes if one.name == "c1")
     root = compile_node(node, tez).root
     assert "@/etc/hadoop/task.options" in root["etc/hadoop/tez-site.xml"]
-    assert root["etc/hadoop/task.options"].splitlines()[-1].startswith("/job/hadoop/hadoop/tez:/opt/jars/")
-    (step,) = (one for one in compile_job(tez)["setup"] if one["program"]["name"] == "hadoop-tez@master")
-    assert step["program"]["argv"][3] == "/opt/jars/tez-dag-0.10.4.jar" and step["tries"] == 1
 
 
 def test_a_class_is_changed_in_one_word_or_not_at_all(tmp_path: Path) -> None:
     """The command as the machine runs it, on an archive of its own."""
-    (cluster,) = (changed(CLUSTER, tez_version="0.10.4"),)
-    assert isinstance(cluster, HadoopTraffic)
-    python, option, script, _, _, name, old, new = patch_command(cluster)
+    assert isinstance(CLUSTER, HadoopTraffic)
+    python, option, script, jar, _, name, old, new = patch_command(CLUSTER)
+    assert jar.endswith(f"/hadoop-common-{CLUSTER.version}.jar")
     for text, succeeds in ((f"a{old}b", True), (f"{old}{old}", False)):
         with zipfile.ZipFile(tmp_path / "tez.jar", "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(name, text)

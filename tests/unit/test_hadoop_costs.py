@@ -99,7 +99,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("there is no C compiler")
     place = tmp_path_factory.mktemp("program")
     data = f'-DDISK="{place}/"'
-    sources = [str(PRELOAD / f"{name}.c") for name in ("calls", "costs", "dscp")]
+    sources = [str(PRELOAD / f"{name}.c") for name in ("calls", "charges", "costs", "disk", "dscp")]
     subprocess.run(
         ["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", data, "-o", str(place / "program.so"), *sources],
         check=True,

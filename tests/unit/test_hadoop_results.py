@@ -1,7 +1,9 @@
 """What Hadoop says of its jobs becomes tables and a figure.
 
 `tests/golden/hadoop` was taken of a run of labs/hadoop (Hadoop 3.4.2, seed 1): its history without the schema, of the
-logs the lines that are read, and of the data nodes' those of a megabyte and more.
+logs the lines that are read, and of the data nodes' those of a megabyte and more. Of `hadoop-lost-node` c2 went down
+at 6 s, between maps and reducers (settings: a node is lost after 10 s); of `hadoop-cut` the link of c2 was down from
+8.005 to 20 s, in the shuffle (a reducer waits for 2 s).
 """
 
 from __future__ import annotations
@@ -28,12 +30,30 @@ from fabriclab.results import ResultsError, read_run
 from fabriclab.results.hadoop import hadoop_tables
 from fabriclab.results.hadoop_history import read_history
 from fabriclab.results.hadoop_tez import read_tez_history
+from fabriclab.results.hadoop_transfers import fetch_failures
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hadoop"
 FAILED = GOLDEN.with_name("hadoop-failed") / "job_1767225600011_0001.jhist"
+LOST_NODE = GOLDEN.with_name("hadoop-lost-node") / "job_1767225600011_0001.jhist"
+CUT = GOLDEN.with_name("hadoop-cut")
 TEZ = GOLDEN.with_name("hadoop-tez")
 LAB = Path(__file__).parents[2] / "labs" / "hadoop"
 MS = 10**6
+SUMMARY = (
+    "2026-01-01 00:00:18,355 INFO resourcemanager.RMAppManager$ApplicationSummary: "
+    "appId=application_1767225600011_0001,name=TeraSort,user=root,queue=root.default,state=FINISHED,trackingUrl=http://master:8088/x,appMasterHost=c1,"
+    "submitTime=1767225601103,startTime=1767225601103,launchTime=1767225602011,finishTime=1767225617045,"
+    "finalStatus=FAILED,memorySeconds=3121,preemptedResources=<memory:0\\, vCores:0>,applicationNodeLabel=,"
+    "diagnostics=Task failed task_1767225600011_0001_r_000001\\nJob failed as tasks failed. failedMaps:0"
+    " failedReduces:1\\n,totalAllocatedContainers=11\n"
+)
+"""As Hadoop 3.4.2's ResourceManager wrote it; some of its fields."""
+TOLD = (
+    "Running job: job_1767225600011_0001\n"
+    "Task Id : attempt_1767225600011_0001_r_000000_0, Status : FAILED\n"
+    "Error: org.apache.hadoop.ipc.RemoteException(java.io.IOException): File x could only be written to 0, of 1\n"
+    "\tat y\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +121,7 @@ def test_a_job_that_fails_says_why() -> None:
     assert str(job["diagnostics"]).startswith("Task failed task_1767225600011_0001_m_000001")
     failed = [one for one in attempts if one["task"] == "map" and one["status"] == "FAILED"]
     assert len(failed) == 7 and all("java.lang.OutOfMemoryError" in one["diagnostics"] for one in failed)
-    assert failed[0]["spilled_records"] is None and failed[0]["node"] == "c2"
+    assert failed[0].get("spilled_records") is None and failed[0]["node"] == "c2"
     killed = [one for one in attempts if one["task"] == "reduce"]
     assert [one["status"] for one in killed] == ["KILLED"] * 2, "they never began"
     assert all(one.get("start_ns") is None and one.get("end_ns") is None and one.get("node") is None for one in killed)
@@ -114,6 +134,87 @@ def test_a_failed_job_s_tasks_are_a_table(run: Path, plan: Plan) -> None:
     (why,) = hadoop_tables(run, plan)[1]
     assert why.startswith("hadoop: sort ended as FAILED: Task failed task_1767225600011_0001_m_000001; ")
     assert why.endswith('Exception in thread "main" java.lang.OutOfMemoryError: Java heap space')
+
+
+def test_a_map_whose_node_was_lost_is_killed_though_it_had_ended_and_runs_again() -> None:
+    job, attempts = read_history(LOST_NODE, 0)
+    assert (job["status"], job["rerun_maps"], job["killed_attempts"], job["failed_attempts"]) == ("SUCCEEDED", 1, 1, 0)
+    lost, again = (one for one in attempts if "_m_000001_" in one["attempt"])
+    assert (lost["status"], lost["node"]) == ("KILLED", "c2") and "unusable node c2" in lost["diagnostics"]
+    assert lost["input_records"] > 0, "what it had counted stays"
+    assert (again["status"], again["node"]) == ("SUCCEEDED", "c1") and again["start_ns"] > lost["end_ns"]
+
+
+def test_fetches_that_fail_are_counted_by_hadoop_and_by_reducers_logs(run: Path, plan: Plan) -> None:
+    shutil.copytree(CUT / "logs", run / "logs", dirs_exist_ok=True)
+    shutil.copy(CUT / "job_1767225600011_0001.jhist", run / "hadoop/hadoop")
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert (job["status"], job["failed_shuffles"], job["fetch_failures"], job["rerun_maps"]) == ("SUCCEEDED", 2, 2, 0)
+    errors = [job[f"shuffle_{kind}_errors"] for kind in ("io", "connection", "data")]
+    assert errors == [2, 0, 0]
+    tasks = rows(run, plan, "hadoop_tasks")
+    assert [one["fetch_failures"] for one in tasks if one["task"] == "reduce"] == [1, 1]
+    assert {one["fetch_failures"] for one in tasks if one["task"] != "reduce"} == {None}
+    fetched = [one for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "shuffle"]
+    assert len(fetched) == 6 and sum(one["end_ns"] is None for one in fetched) == 2
+
+
+def test_both_frameworks_say_alike_that_a_fetch_failed(tmp_path: Path) -> None:
+    """As their sources have it (Fetcher, FetcherOrderedGrouped)."""
+    log = tmp_path / "log"
+    mapreduce = "2026-01-01 00:00:09,019 WARN [fetcher#1] org.apache.hadoop.mapreduce.task.reduce.Fetcher: "
+    tez = "2026-01-01 00:00:09,019 [WARN] [Fetcher_O {v} #1] |orderedgrouped.FetcherOrderedGrouped|: "
+    lines = (
+        f"{mapreduce}Failed to connect to c2:13562 with 3 map outputs",
+        f"{mapreduce}copyMapOutput failed for tasks [a_0, b_0]",
+        f"{tez}copyMapOutput failed for tasks [a]",
+        f"{tez}FAILURE: Failed to connect from c1 to c2 with 2 inputs, url: x",
+        f"{tez}fetched it, though it failed to connect to c2 once",
+    )
+    log.write_text("\n".join(lines))
+    assert fetch_failures(log) == 3 + 2 + 1 + 2
+    assert fetch_failures(tmp_path / "absent") == 0
+
+
+def test_a_job_without_a_history_has_what_yarn_said(run: Path, plan: Plan) -> None:
+    """Disks were full: there was no room for the history either."""
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
+    (run / "logs/hadoop-resourcemanager@master.log").write_text(SUMMARY)
+    (run / "logs/hadoop-sort@master.log").write_text(TOLD)
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert (job["job"], job["name"], job["status"], job["maps"]) == ("sort", "TeraSort", "FAILED", None)
+    assert job["end_ns"] - job["submit_ns"] == 15_942 * MS
+    assert job["failed_attempts"] is None, "not 0: nobody knows"
+    why, lost = hadoop_tables(run, plan)[1]
+    assert why.startswith(
+        "hadoop: sort ended as FAILED: Task failed task_1767225600011_0001_r_000001; Error: org.apache"
+    )
+    assert why.endswith("could only be written to 0, of 1") and lost == "hadoop: there is no history of sort"
+
+
+def test_of_a_job_whose_history_is_cut_yarn_knows_the_end(run: Path, plan: Plan) -> None:
+    whole = run / "hadoop/hadoop/job_1767225600011_0001.jhist"
+    lines = whole.read_text().splitlines(keepends=True)
+    whole.rename(whole.with_stem("job_1767225600011_0001_1")).write_text("".join(lines[:-6]))
+    (run / "logs/hadoop-resourcemanager@master.log").write_text(f"{SUMMARY}other\n")
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert (job["status"], job["maps"], job["killed_attempts"]) == ("FAILED", 2, 0)
+    assert str(job["diagnostics"]).endswith("failedMaps:0 failedReduces:1")
+
+
+def test_of_a_job_that_had_not_ended_its_last_master_s_history_is_read(run: Path, plan: Plan) -> None:
+    """A history that is whole precedes."""
+    whole = run / "hadoop/hadoop/job_1767225600011_0001.jhist"
+    text = whole.read_text().splitlines(keepends=True)
+    for master, lines in (("1", text[:5]), ("2", text[:-6])):
+        whole.with_stem(f"job_1767225600011_0001_{master}").write_text("".join(lines))
+    assert [one["status"] for one in rows(run, plan, "hadoop_jobs")] == ["SUCCEEDED"]
+    whole.unlink()
+    (job,) = rows(run, plan, "hadoop_jobs")
+    assert (job["status"], job["end_ns"], job["maps"]) == ("RUNNING", None, 2)
+    assert hadoop_tables(run, plan)[1] == [
+        "hadoop: sort had not ended: there is what its application master wrote until then"
+    ]
 
 
 def test_tez_jobs_have_the_same_columns(run: Path, plan: Plan) -> None:

@@ -151,6 +151,15 @@ def test_another_processor_is_told_at_once(programs: str, tmp_path: Path) -> Non
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_rustup_without_a_toolchain_is_told_before_anything_is_built(programs: str, tmp_path: Path) -> None:
+    stand_in(programs, "cargo", "echo 'error: no default toolchain' >&2; exit 1")
+    result = build(programs, "tools", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
+        "cargo is there but does not run: rustup has no toolchain; this installs one:  rustup default stable\n"
+    )
+
+
 def test_an_artefact_appears_when_it_is_whole(tmp_path: Path) -> None:
     cache = tmp_path / "a cache"
     failed = cached(

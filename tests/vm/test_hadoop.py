@@ -5,31 +5,20 @@ It runs where its layers are built already, and where it is asked for: its JVMs 
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hadoop_lab import skip_unless_asked
 from vm import Vm, called
-
-from fabriclab.compile import needed_layers
-from fabriclab.engine.layers import find_layer
-from fabriclab.lab import parse_lab
-from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 
 LAB = Path(__file__).parents[2] / "labs" / "hadoop"
-ASKED = "FABRICLAB_HADOOP"
 
 
 def test_terasort_sorts_what_teragen_made(vm: Vm) -> None:
-    needed = needed_layers(resolve_plan(parse_lab(LAB), {}))
-    missing = [kind for kind, items in needed.items() if find_layer(vm.artefacts.rootfs, kind, items) is None]
-    if missing:
-        pytest.skip(f"Hadoop's layers are not built ({', '.join(missing)}): `fabriclab run labs/hadoop` builds them")
-    if not os.environ.get(ASKED):
-        pytest.skip(f"a TeraSort takes minutes of CPU: {ASKED}=1 runs it")
+    skip_unless_asked(vm, LAB)
     ran = called(vm.directory, "run", str(LAB), "--out", "run")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     programs = {row["program"]: row for row in pl.read_parquet(vm.directory / "run/programs.parquet").to_dicts()}

@@ -13,7 +13,9 @@ from fabriclab.units import format_size
 
 MOST_SLOTS = 64
 SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES = 1 << 20, 1 << 31
+SMALLEST_DISK_BYTES, LARGEST_DISK_BYTES = 1 << 20, 1 << 40
 PROPERTY = r"[A-Za-z][A-Za-z0-9_.-]*"
+_IDLE_KEY = "ipc.client.connection.maxidletime"
 _BLOCK_STEP_BYTES = 512
 """HDFS has a checksum of so many bytes each (dfs.bytes-per-checksum), of which a block is a multiple."""
 
@@ -26,6 +28,16 @@ def read_block_size(section: Section) -> int:
         message = f"{shown(block.text)} is no multiple of {_BLOCK_STEP_BYTES} B; write {right}"
         block.complain(section.problems, message)
     return value_or(block, defaults.HDFS_BLOCK_BYTES)
+
+
+def read_disk_size(section: Section, block_bytes: int) -> int | None:
+    """Return the size of a node's disk in bytes; None: nothing bounds it."""
+    disk = section.size("disk_size", SMALLEST_DISK_BYTES, LARGEST_DISK_BYTES)
+    if disk is not None and disk.value < block_bytes:
+        block = format_size(block_bytes)
+        message = f"{shown(disk.text)} has no room for a block of {block}; write more, or a smaller block_size"
+        disk.complain(section.problems, message)
+    return value_of(disk)
 
 
 def read_host(section: Section, key: str, scope: Scope) -> str | None:
@@ -50,6 +62,10 @@ def read_settings(section: Section) -> tuple[tuple[str, str], ...]:
         if re.fullmatch(PROPERTY, name) is None:
             message = f"{shown(name)} is no property of Hadoop's, such as mapreduce.task.io.sort.mb"
             section.problems.add(settings.mapping.key_place(name), settings.path(name), message, name)
+        elif isinstance(value, ScalarValue) and name == _IDLE_KEY and value.text.strip() == "0":
+            settings.complain(
+                name, "with 0 Hadoop polls without a pause, and virtual time stands still; write 1 or more"
+            )
         elif isinstance(value, ScalarValue) and not value.is_null:
             found.append((name, value.text))
         elif value is not None:

@@ -27,6 +27,13 @@ MARGIN_SHARE = 0.04
 _BLUE, _GREEN, _VIOLET, _GREY = (CAUSES[name] for name in ("queue limit", "pool full", "VOQ limit", "port down"))
 PHASES = {"map": _BLUE, "shuffle": _GREEN, "sort and reduce": _VIOLET, "application master": _GREY}
 COLORS = {"hdfs-read": _BLUE, "shuffle": _GREEN, "hdfs-write": _VIOLET}
+_LOSSES = {
+    "fetch_failures": "failed fetch",
+    "failed_attempts": "failed attempt",
+    "killed_attempts": "killed attempt",
+    "rerun_maps": "rerun map",
+}
+_UNFINISHED = ("FAILED", "KILLED")
 _ROW_IN, _PANEL_IN = 0.09, 1.15
 Attempt = Mapping[str, Any]
 
@@ -90,7 +97,8 @@ def _draw_bars(axes: Axes, rows: Sequence[Attempt], begin: float, end: float) ->
     for place, row in enumerate(rows):
         for phase, start, stop in _phases(row, end):
             left, width = start / time.scale, (stop - start) / time.scale
-            axes.barh(place, width, left=left, height=0.8, color=PHASES[phase], linewidth=0)
+            hatch = "////" if row["status"] in _UNFINISHED else None
+            axes.barh(place, width, left=left, height=0.8, color=PHASES[phase], linewidth=0, hatch=hatch, ec="white")
     nodes = [str(row["node"]) for row in rows]
     first = {node: nodes.index(node) for node in dict.fromkeys(nodes)}
     axes.set_yticks([first[node] + (nodes.count(node) - 1) / 2 for node in first], list(first))
@@ -190,9 +198,13 @@ def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
     jobs = _table(results, "hadoop_jobs")
     for row in [] if jobs is None else jobs.to_dicts():
         shuffled = "" if row["shuffled_bytes"] is None else f", {format_size(float(row['shuffled_bytes']), 4)} shuffled"
+        lost = [f"; {format_count(row[key], word)}" for key, word in _LOSSES.items() if row.get(key)]
         took = None if row["end_ns"] is None or row["submit_ns"] is None else row["end_ns"] - row["submit_ns"]
         time = "" if took is None else f" in {format_metric('program_ns', took)}"
-        parts.append(f"{row['job'] or row['name']}: {str(row['status']).lower()}{time}{_went_to(row, took)}{shuffled}.")
+        said = f"{str(row['status']).lower()}{time}{_went_to(row, took)}{shuffled}{''.join(lost)}"
+        parts.append(f"{row['job'] or row['name']}: {said}.")
+    if tasks.filter(pl.col("status").is_in(_UNFINISHED)).height:
+        parts.append("Hatched: attempts that failed or were killed, maps also whose output was lost later.")
     parts.append("In-cast: the tasks' transfers under way from other nodes to the node to which most are.")
     parts += _times(_of_tasks(results))
     if port:

@@ -12,7 +12,13 @@ from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.carrier import read_dscp
 from fabriclab.lab.traffic.command import read_jars
 from fabriclab.lab.traffic.hadoop_archives import TEZ_VERSION, archives, tez_archives, versions
-from fabriclab.lab.traffic.hadoop_cluster import MOST_SLOTS, read_block_size, read_host, read_settings
+from fabriclab.lab.traffic.hadoop_cluster import (
+    MOST_SLOTS,
+    read_block_size,
+    read_disk_size,
+    read_host,
+    read_settings,
+)
 from fabriclab.lab.traffic.hadoop_costs import read_costs
 from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
 from fabriclab.lab.traffic.scope import Scope
@@ -33,7 +39,7 @@ class Hadoop(Kind[HadoopTraffic]):
 
     keys = (
         *("kind", "version", "namenode", "resourcemanager", "data_nodes", "compute_nodes", "replication", "block_size"),
-        *("slots", "jobs", "costs", "dscp", "settings", "jars"),
+        *("slots", "disk_size", "jobs", "costs", "dscp", "settings", "jars"),
     )
 
     def read(self, section: Section, name: str, scope: Scope) -> HadoopTraffic | None:
@@ -52,6 +58,7 @@ class Hadoop(Kind[HadoopTraffic]):
         replication = value_or(section.count("replication", 1, most, why), min(defaults.HDFS_REPLICATION, most))
         block_bytes = read_block_size(section)
         slots = value_or(section.count("slots", 1, MOST_SLOTS), defaults.HADOOP_SLOTS)
+        disk_bytes = read_disk_size(section, block_bytes)
         jobs = read_jobs(section, scope, Cluster(name, replication, block_bytes))
         settings, jars = read_settings(section), read_jars(section, scope.directory)
         costs, dscp = read_costs(section), read_dscp(section)
@@ -69,6 +76,7 @@ class Hadoop(Kind[HadoopTraffic]):
             replication=replication,
             block_bytes=block_bytes,
             slots=slots,
+            disk_bytes=disk_bytes,
             jobs=jobs,
             costs=costs,
             dscp=dscp,
@@ -91,7 +99,8 @@ class Hadoop(Kind[HadoopTraffic]):
         yield f"data on {', '.join(traffic.data_nodes)}; tasks on {', '.join(traffic.compute_nodes)}"
         copies = format_count(traffic.replication, "copy")
         slots = format_count(traffic.slots, "container")
-        yield f"blocks of {format_size(traffic.block_bytes)}, {copies} of each; {slots} a node"
+        disk = "" if traffic.disk_bytes is None else f", a disk of {format_size(traffic.disk_bytes)}"
+        yield f"blocks of {format_size(traffic.block_bytes)}, {copies} of each; {slots} a node{disk}"
         yield from _costs(traffic.costs)
         for job in traffic.jobs:
             size = "" if job.size_bytes is None else f" of {format_size(job.size_bytes)}"

@@ -20,8 +20,10 @@ const EXPERIMENTAL: u16 = 0x88b5;
 /// An Ethernet header, and the least frame without its check sequence.
 const LEAST_FRAME_BYTES: usize = 60;
 const SO_SNDBUFFORCE: libc::c_int = libc::SO_SNDBUFFORCE;
-/// A queue that was full has room again after so long.
+/// How long a window's end, or that of a full queue, is waited for before a look at what has left.
 const FULL_PAUSE: Duration = Duration::from_micros(50);
+/// What the kernel may need beside the bytes of a frame: as many again, twice over.
+const SPARE: u32 = 4;
 /// The part of the time at the beginning that is not counted: the line has no queue yet.
 const WARM_UP: u32 = 4;
 
@@ -87,9 +89,10 @@ fn keep_busy(line: &Line) -> io::Result<Sent> {
     let socket = open(line)?;
     let frame = frame(line.frame_bytes);
     let began = Instant::now();
-    send_until(&socket, &frame, began + line.time / WARM_UP)?;
+    let mut window = Window::new(line.window_bytes, Counters::read(&line.interface)?.bytes);
+    window.fill(&socket, &frame, line, began + line.time / WARM_UP)?;
     let first = Counters::read(&line.interface)?;
-    send_until(&socket, &frame, began + line.time)?;
+    window.fill(&socket, &frame, line, began + line.time)?;
     let last = Counters::read(&line.interface)?;
     Ok(Sent {
         frames: last.frames - first.frames,
@@ -98,17 +101,76 @@ fn keep_busy(line: &Line) -> io::Result<Sent> {
     })
 }
 
-/// A socket of which no more than a window waits to be sent; then it waits for room: when it has some, a frame has just
-/// left.
+/// How much may wait to be sent. The socket does not tell: a queue that delays (netem) takes its frames off its account
+/// at once. So what the interface has sent is told from what was given to it.
+struct Window {
+    bytes: u64,
+    given: u64,
+    left: u64,
+    /// Half of the window has left in a pause: the line is too fast for pauses.
+    is_fast: bool,
+}
+
+impl Window {
+    fn new(bytes: u32, sent_before: u64) -> Self {
+        Self {
+            bytes: u64::from(bytes),
+            given: sent_before,
+            left: sent_before,
+            is_fast: false,
+        }
+    }
+
+    /// Keeps the window full until the deadline.
+    fn fill(
+        &mut self,
+        socket: &Socket,
+        frame: &[u8],
+        line: &Line,
+        deadline: Instant,
+    ) -> io::Result<()> {
+        while Instant::now() < deadline {
+            if self.has_room(frame.len()) {
+                match socket.send(frame) {
+                    Ok(_) => {
+                        self.given += frame.len() as u64;
+                        continue;
+                    }
+                    // The queue is full, or drops before it is.
+                    Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if !self.is_fast {
+                sleep(FULL_PAUSE);
+            }
+            self.look(Counters::read(&line.interface)?.bytes);
+        }
+        Ok(())
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        // Others send, too: more may have left than was given.
+        self.given.saturating_sub(self.left) + bytes as u64 <= self.bytes
+    }
+
+    fn look(&mut self, sent: u64) {
+        self.is_fast |= sent - self.left > self.bytes / 2;
+        self.left = sent;
+        self.given = self.given.max(sent);
+    }
+}
+
+/// A socket that never waits: its window is counted.
 fn open(line: &Line) -> io::Result<Socket> {
     let index = if_nametoindex(line.interface.as_str())?;
     // Protocol 0: the socket gets no frames.
     let socket = Socket::new(Domain::PACKET, Type::RAW, None)?;
     bind(&socket, index)?;
-    // The kernel doubles it for what it needs beside the bytes.
-    let window = line.window_bytes.min(i32::MAX as u32 / 2) as libc::c_int;
-    let place = (&raw const window).cast();
-    // SAFETY: `window` is valid for reading its size.
+    let room = line.window_bytes.saturating_mul(SPARE);
+    let room = room.min(i32::MAX as u32 / 2) as libc::c_int;
+    let place = (&raw const room).cast();
+    // SAFETY: `room` is valid for reading its size.
     Errno::result(unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -144,18 +206,6 @@ fn frame(bytes: usize) -> Vec<u8> {
     frame[6] = 0x02;
     frame[12..14].copy_from_slice(&EXPERIMENTAL.to_be_bytes());
     frame
-}
-
-fn send_until(socket: &Socket, frame: &[u8], deadline: Instant) -> io::Result<()> {
-    while Instant::now() < deadline {
-        match socket.send(frame) {
-            Ok(_) => {}
-            // The queue is full, or drops before it is.
-            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => sleep(FULL_PAUSE),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 impl Counters {
@@ -202,6 +252,21 @@ mod tests {
                 "{wrong}"
             );
         }
+    }
+
+    #[test]
+    fn a_window_is_what_was_given_and_has_not_left() {
+        let mut window = Window::new(4000, 100);
+        assert!(window.has_room(4000) && !window.has_room(4001));
+        window.given += 3000;
+        assert!(window.has_room(1000) && !window.has_room(1001));
+        window.look(1100);
+        assert!(window.has_room(2000) && !window.has_room(2001));
+        assert!(!window.is_fast, "a quarter left");
+        window.look(3101);
+        assert!(window.is_fast, "more than half left at once");
+        window.look(9000);
+        assert!(window.has_room(4000), "others have sent");
     }
 
     #[test]

@@ -66,6 +66,8 @@ class HadoopTraffic(TrafficRecord):
     block_bytes: int
     slots: int
     """How many containers a compute node runs at once."""
+    disk_bytes: int | None = None
+    """The size of each node's disk; None: as much as the machine has memory."""
     jobs: tuple[HadoopJob, ...]
     costs: HadoopCosts | None = None
     """None: disks and processors take no time."""
@@ -98,6 +100,10 @@ class HadoopTraffic(TrafficRecord):
         """Return the nodes of the cluster."""
         return frozenset((self.namenode, self.resourcemanager, *self.data_nodes, *self.compute_nodes))
 
+    def nodes_with_disks(self) -> tuple[str, ...]:
+        """Return the nodes that keep blocks or run tasks, each once."""
+        return tuple(dict.fromkeys((*self.data_nodes, *self.compute_nodes)))
+
     def needed_packages(self) -> frozenset[str]:
         """Return Debian's Java."""
         return frozenset((JAVA_PACKAGE,))
@@ -113,9 +119,9 @@ class HadoopTraffic(TrafficRecord):
         proofs = [self._client(job, f"{job.name}-proof", job.prove, after=ended) for job in self.jobs if job.prove]
         return (*jobs, *proofs)
 
-    def daemon_memory_bytes(self) -> int:
+    def daemon_memory_bytes(self, history_servers: int = 0) -> int:
         """Return the memory that its daemons and containers need, and the data that nodes hold."""
-        daemons = 2 + len(self.data_nodes) + len(self.compute_nodes)
+        daemons = 2 + history_servers + len(self.data_nodes) + len(self.compute_nodes)
         containers = self.slots * len(self.compute_nodes)
         data = _COPIES * self.replication * sum(job.size_bytes or 0 for job in self.jobs)
         return daemons * _DAEMON_MEMORY_BYTES + containers * _CONTAINER_MEMORY_BYTES + data

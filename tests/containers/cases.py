@@ -1,0 +1,366 @@
+"""The labs that run on both engines beside each other (`side_by_side.py`), and those that do not, each with its reason.
+
+Rates and times are small: a guest in QEMU is five to ten times slower than its clock. Of hosts only those are deployed
+that take part, so settings name a few of a large lab's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_OWN = "tests/containers"
+_SMALL = {"links.rate": "20 Mbps", "probes.queues.interval": "2 ms", "probes.tcp.interval": "10 ms"}
+_DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
+_LATER = {"reconvergence_ns": "daemons take time"}
+_LAST = {"goodput_bps": "which flow loses its last packet and waits for a probe or a timer, 0.2 s or more, is chance"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A lab with settings, and what may differ by more than usual: each metric with its reason."""
+
+    name: str
+    lab: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ("goodput_bps", "queue_mean_bytes", "queue_max_bytes", "drops", "marks")
+
+    @property
+    def argv(self) -> list[str]:
+        """Return what follows `fabriclab run`."""
+        return [self.lab, *(word for name, value in self.settings.items() for word in ("--set", f"{name}={value}"))]
+
+
+CASES = (
+    Case("CUBIC", "labs/dctcp-queue", _DCTCP_QUEUE),
+    # Every 2 ms the guest misses 5.2 % of the samples, more than is sound.
+    Case(
+        "DCTCP, K = 30 KB", "labs/dctcp-queue", {**_DCTCP_QUEUE, "variant": "dctcp", "probes.queues.interval": "4 ms"}
+    ),
+    Case("CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "codel"}),
+    Case("FQ-CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "fq_codel"}),
+    Case(
+        "PIE",
+        "labs/dctcp-queue",
+        {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"},
+        reasons={"queue_mean_bytes": "it drops by chance, some fifteen packets in all"},
+    ),
+    Case("Shared buffer", f"{_OWN}/shared"),
+    Case("MPTCP, two subflows", f"{_OWN}/two-paths", {"hosts.default.send_buffer": "128 KB"}),
+    Case(
+        "MPTCP, send buffers of 4 MB",
+        f"{_OWN}/two-paths",
+        reasons={"goodput_bps": "a matter of the first millisecond: see below"},
+    ),
+    Case(
+        "Link down, FRR",
+        f"{_OWN}/fabric",
+        {"variant": "carrier-lost"},
+        metrics=("goodput_bps", "reconvergence_ns"),
+        reasons=_LATER,
+    ),
+    Case(
+        "Blackhole, FRR with BFD",
+        f"{_OWN}/fabric",
+        {"variant": "silent-bfd"},
+        metrics=("goodput_bps", "reconvergence_ns"),
+        reasons=_LATER,
+    ),
+    Case(
+        "Loss of 2 %",
+        f"{_OWN}/fabric",
+        {"variant": "lossy"},
+        metrics=("goodput_bps", "fct_median_ns"),
+        reasons={"goodput_bps": "other packets are lost, and which of the 60 flows waits a second for it is chance"},
+    ),
+    Case(
+        "In-cast of 8",
+        "labs/incast",
+        {
+            **_SMALL,
+            "links.rate": "10 Mbps",
+            "probes.queues.interval": "8 ms",
+            "senders": "8",
+            "sru": "32 KB",
+            "rounds": "4",
+        },
+        metrics=("coflow_median_ns", "goodput_bps", "queue_max_bytes", "drops", "timeouts"),
+        reasons=_LAST,
+    ),
+    Case(
+        "In-cast of 16",
+        "labs/incast",
+        {
+            **_SMALL,
+            "links.rate": "10 Mbps",
+            "probes.queues.interval": "8 ms",
+            "senders": "16",
+            "sru": "32 KB",
+            "rounds": "4",
+        },
+        metrics=("coflow_median_ns", "goodput_bps", "queue_max_bytes", "drops", "timeouts"),
+        reasons=_LAST,
+    ),
+    Case(
+        "20 KB beside two long flows",
+        "labs/queue-buildup",
+        {**_SMALL, "buffer": "100 KB", "rounds": "10", "traffic.long.stop": "3 s"},
+        metrics=("throughput_bps[long]", "queue_mean_bytes", "fct_median_ns[short]"),
+    ),
+    Case(
+        "OSPF, OSPFv3 by nodes' own files",
+        f"{_OWN}/own-files",
+        metrics=("goodput_bps", "fct_median_ns[old]", "fct_median_ns[new]"),
+    ),
+    Case(
+        "Five flows come and go",
+        "labs/convergence",
+        {
+            **_SMALL,
+            "variant": "cubic",
+            "buffer": "100 KB",
+            **{f"traffic.flow{number}.start": f"{200 * (number - 1)} ms" for number in range(2, 6)},
+            **{f"traffic.flow{number}.stop": f"{2600 - 200 * number} ms" for number in range(1, 6)},
+        },
+        metrics=("goodput_bps", "queue_mean_bytes", "jain_phase_mean"),
+    ),
+    Case(
+        "Two bottlenecks",
+        "labs/multi-hop",
+        {
+            **_SMALL,
+            "variant": "cubic",
+            "buffer": "100 KB",
+            "stop": "2 s",
+            "traffic.s1.senders": "a1",
+            "traffic.s2.senders": "b1,b2",
+            "traffic.s2.receivers": "r1,r2",
+            "traffic.s3.senders": "c1",
+        },
+        metrics=("goodput_bps", "throughput_bps[s1]", "throughput_bps[s2]", "throughput_bps[s3]", "queue_mean_bytes"),
+    ),
+    Case(
+        "In-cast beside long flows",
+        "labs/buffer-pressure",
+        {
+            **_SMALL,
+            "variant": "cubic",
+            "buffer": "64 KB",
+            "long_hosts": "2",
+            "traffic.query.senders": "h1..h4",
+            "traffic.query.rounds": "8",
+            "traffic.query.size": "20 KB",
+        },
+        metrics=("throughput_bps[background1]", "goodput_bps", "coflow_median_ns[query]", "queue_max_bytes"),
+    ),
+    Case(
+        "Mice beside elephants, FQ-CoDel",
+        "labs/bufferbloat",
+        {
+            **_SMALL,
+            "variant": "fq-codel",
+            "buffer": "200 KB",
+            "start": "500 ms",
+            "stop": "2 s",
+            "traffic.elephants.senders": "h1,h2",
+            "traffic.mice.interval": "100 ms",
+            "traffic.query.workers": "h6,h7",
+            "traffic.query.interval": "100 ms",
+        },
+        metrics=("throughput_bps[elephants]", "queue_mean_bytes", "fct_median_ns[mice]", "coflow_median_ns[query]"),
+    ),
+    Case(
+        "WRED at 18 KB, DCTCP",
+        "labs/ecn-thresholds",
+        {
+            **_SMALL,
+            "traffic.elephants.senders": "h1,h2",
+            "traffic.elephants.stop": "2 s",
+            "traffic.mice.interval": "100 ms",
+            "traffic.mice.stop": "2 s",
+            "traffic.query.workers": "h11,h12",
+            "traffic.query.interval": "100 ms",
+            "traffic.query.stop": "2 s",
+        },
+        metrics=("throughput_bps[elephants]", "queue_mean_bytes", "fct_median_ns[mice]", "coflow_median_ns[query]"),
+    ),
+    Case(
+        "DCTCP, two flows of the fluid model",
+        "labs/dctcp-fluid",
+        {**_SMALL, "traffic.long.senders": "h1,h2", "traffic.long.stop": "2 s"},
+    ),
+    Case(
+        "DCTCP in DX's lab",
+        "labs/dx",
+        {**_SMALL, "variant": "dctcp", "traffic.long.stop": "2 s"},
+    ),
+    Case("DCTCP in QCN's lab", "labs/qcn", {**_SMALL, "variant": "dctcp", "stop": "2 s"}),
+    Case(
+        "DCTCP in HULL's lab",
+        "labs/hull",
+        {
+            **_SMALL,
+            "variant": "dctcp-30k",
+            "traffic.long.enabled": "true",
+            "stop": "2 s",
+            "traffic.elephants.enabled": "false",
+            "traffic.mice.enabled": "false",
+        },
+    ),
+    Case(
+        "Queries beside long flows, leaf-spine",
+        "labs/leaf-spine",
+        {
+            **_SMALL,
+            "variant": "cubic",
+            "buffer": "64 KB",
+            "probes.queues.ports": "leaf1:eth1",
+            "traffic.query.senders": "h5,h9",
+            "traffic.query.count": "10",
+            "traffic.query.interval": "100 ms",
+            "traffic.short.senders": "h5",
+            "traffic.short.count": "5",
+            "traffic.short.interval": "200 ms",
+            "traffic.update.senders": "h6",
+            "traffic.update.stop": "2 s",
+            "traffic.background.enabled": "false",
+        },
+        metrics=("throughput_bps[update]", "queue_mean_bytes", "fct_median_ns[query]", "fct_median_ns[short]"),
+    ),
+    Case(
+        "A spine link dies, FRR with BFD",
+        "labs/link-failure",
+        {
+            **_SMALL,
+            "routing.convergence_limit": "300 s",
+            "variant": "silent-bfd",
+            "bfd": "300 ms",
+            "traffic.messages-1.senders": "h3",
+            "traffic.messages-1.size": "20 KB",
+            "traffic.messages-1.count": "40",
+            "traffic.messages-1.interval": "50 ms",
+            "traffic.messages-2.enabled": "false",
+            "traffic.long.senders": "h5",
+            "traffic.long.stop": "2 s",
+            "probes.queues.ports": "spine1:eth1",
+        },
+        metrics=("throughput_bps[long]", "fct_median_ns[messages-1]", "reconvergence_ns"),
+        reasons=_LATER,
+    ),
+    Case(
+        "Web search at 50 %",
+        "labs/websearch-load",
+        {
+            **_SMALL,
+            "buffer": "64 KB",
+            "traffic.web.senders": "h1,h5,h9",
+            "traffic.web.receivers": "h1,h5,h9",
+            "traffic.web.size": "10 KB .. 200 KB",
+            "traffic.web.stop": "2 s",
+            "probes.queues.ports": "leaf1:eth1",
+        },
+        metrics=("slowdown_mean", "fct_median_ns", "fct_p95_ns"),
+    ),
+    Case(
+        "A shuffle, shallow buffers",
+        "labs/buffers",
+        {
+            **_SMALL,
+            "variant": "shallow",
+            "background": "false",
+            "size": "1 MB",
+            "traffic.job.sources": "d1",
+            "traffic.job.mappers": "c1,c2,c3",
+            "traffic.job.reducers": "c1,c2,c3",
+            "traffic.job.replicas": "1",
+            "probes.queues.ports": "leaf-b:eth1",
+        },
+        metrics=("job_ns", "goodput_bps", "drops"),
+    ),
+    Case(
+        "Long flows and queries, static limits",
+        "labs/shared-buffer",
+        {
+            **_SMALL,
+            "variant": "static",
+            "traffic.long.senders": "l1,l2,l3,l4",
+            "busy": "l5,l6",
+            "traffic.query.senders": "h1,h2",
+            "rounds": "4",
+            "probes.queues.ports": "s1:eth47",
+        },
+        metrics=("throughput_bps[long]", "coflow_median_ns[query]", "queue_max_bytes"),
+    ),
+    Case(
+        "A fabric without PFC",
+        "labs/pfc-storm",
+        {
+            "links.rate": "20 Mbps",
+            "variant": "lossy",
+            "events.storm.enabled": "false",
+            "traffic.incast.senders": "h1,h9",
+            "traffic.lossy.enabled": "false",
+        },
+        metrics=("goodput_bps", "throughput_bps[incast]", "throughput_bps[victim]", "throughput_bps[bystander]"),
+    ),
+    Case(
+        "Queries, messages and updates",
+        "labs/query-mix",
+        {
+            "links.rate": "20 Mbps",
+            "probes.queues.interval": "4 ms",
+            "probes.queues.ports": "s1:eth1",
+            "buffer": "64 KB",
+            "traffic.query.aggregators": "h1,h2",
+            "traffic.query.workers": "h3,h4,h5,h6",
+            "traffic.query.fan_out": "4",
+            "traffic.message.senders": "h1,h2",
+            "traffic.message.receivers": "h3,h4",
+            "traffic.message.size": "10 KB .. 100 KB",
+            "traffic.update.senders": "h5,h6",
+            "traffic.update.receivers": "h1,h2",
+            "traffic.update.size": "100 KB .. 300 KB",
+        },
+        metrics=("goodput_bps", "coflow_median_ns[query]", "fct_median_ns[message]", "fct_median_ns[update]"),
+    ),
+    Case(
+        "A SONiC leaf's queues",
+        "labs/sonic-qos",
+        {
+            "links.rate": "20 Mbps",
+            "probes.tcp.interval": "10 ms",
+            "routing.protocol": "static",
+            "traffic.write.stop": "2 s",
+            "traffic.backup.stop": "2 s",
+            "traffic.backup.senders": "spine1-host",
+            "traffic.write.senders": "server2",
+            "traffic.read.enabled": "false",
+            "traffic.restore.enabled": "false",
+            "traffic.query.workers": "server5",
+            "traffic.query.fan_out": "1",
+            "traffic.query.interval": "100 ms",
+            "traffic.query.start": "500 ms",
+            "traffic.query.stop": "2 s",
+        },
+        metrics=("throughput_bps[write]", "throughput_bps[backup]", "coflow_median_ns[query]"),
+    ),
+)
+
+NOT_RUN = {
+    "labs/applications": "programs of a lab's own run in the virtual machine only",
+    "labs/hadoop": "programs of a lab's own run in the virtual machine only",
+    "labs/l4s": "DualPI2 is in Linux from 6.17 on, and its Prague an algorithm of the lab's own",
+    "labs/sonic-leaf-spine": "its switches are SONiC's image, which no registry has",
+    "labs/dx-fat-tree": "80 switches, which are deployed however few hosts take part",
+    "labs/mptcp-short-flows": "20 switches, which are deployed however few hosts take part",
+}
+"""Labs of which no case is measured, each with the reason."""
+
+NOT_ITSELF = {
+    "labs/dx": "DX itself is an algorithm of the machine's kernel: its neighbour DCTCP runs",
+    "labs/qcn": "QCN is a part of the machine's switch and card: its neighbour DCTCP runs",
+    "labs/hull": "phantom queue and pacer are of the machine's switch and card: its neighbour DCTCP at 30 KB runs",
+    "labs/pfc-storm": "nobody sends pauses: the variant without PFC runs",
+}
+"""Labs of which a case is measured, but not of what they are about."""
