@@ -27,9 +27,13 @@ def run(vm: Vm, lab: Path, *, ends_well: bool) -> tuple[dict[str, Any], list[dic
     return job, tasks, ran.stdout + ran.stderr
 
 
+def _down(node: str, at: str) -> str:
+    return f"dies: {{at: {at}, node: {node}, action: down}}"
+
+
 def test_a_node_that_is_lost_between_maps_and_reducers(vm: Vm) -> None:
     """c1 has run a map; here also the application master, so that a second one takes over what the first knew."""
-    events = "dies: {at: 6 s, node: c1, action: down}"
+    events = _down("c1", "6 s")
     lab = write_lab(vm.directory, "settings: {yarn.nm.liveness-monitor.expiry-interval-ms: 10000}", events)
     job, tasks, _ = run(vm, lab, ends_well=True)
     assert (job["status"], job["rerun_maps"], job["failed_attempts"]) == ("SUCCEEDED", 1, 0)
@@ -38,6 +42,18 @@ def test_a_node_that_is_lost_between_maps_and_reducers(vm: Vm) -> None:
     assert [one["node"] for one in lost] == ["c1"] and "unusable node c1" in lost[0]["diagnostics"]
     ended_well = [one for one in tasks if one["status"] == "SUCCEEDED" and one["task"] != "master"]
     assert {one["node"] for one in ended_well} == {"c2"} and len(ended_well) == 4
+
+
+def test_a_data_node_that_is_lost_before_the_maps_read(vm: Vm) -> None:
+    """The other one has a copy of each block; who asks the lost one waits for so long."""
+    lab = write_lab(vm.directory, "settings: {dfs.client.socket-timeout: 2000}", _down("d1", "3 s"), replication=2)
+    job, tasks, _ = run(vm, lab, ends_well=True)
+    assert (job["status"], job["failed_attempts"], job["killed_attempts"]) == ("SUCCEEDED", 0, 0)
+    transfers = pl.read_parquet(vm.directory / "run/hadoop_transfers.parquet")
+    later = transfers.filter((pl.col("start_ns") > 3 * 10**9) & (pl.col("phase") != "shuffle"))
+    assert set(later.filter(pl.col("phase") == "hdfs-read")["src"]) == {"d2"}
+    assert set(later.filter(pl.col("phase") == "hdfs-write")["dst"]) == {"d2"}
+    assert any(one["end_ns"] - one["start_ns"] > 2 * 10**9 for one in tasks if one["task"] != "master"), "some waited"
 
 
 def test_a_link_that_fails_in_the_shuffle(vm: Vm) -> None:
