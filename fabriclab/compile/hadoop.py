@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from fabriclab.compile.hadoop_java import option_files
 from fabriclab.compile.hadoop_rpc import patch_command
 from fabriclab.compile.hadoop_settings import DATA, HISTORY_PORT, NAMENODE_PORT, configuration_files
+from fabriclab.compile.preloads import charging_command, daemon_variables
 from fabriclab.compile.programs import needs_history_server
 from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
@@ -99,11 +100,24 @@ def _cluster(cluster: HadoopTraffic, plan: Plan) -> Iterator[SetupStep]:
     for job in cluster.jobs:
         if job.prepare:
             yield _done(cluster, f"{job.name}-data", master, java(*job.prepare), _PREPARE_NS)
+    for node in sorted(cluster.program_nodes()) if cluster.costs is not None else ():
+        yield _done(cluster, f"costs-{node}", node, charging_command(cluster))
 
 
 def _daemon(cluster: HadoopTraffic, role: str, node: str, main: str) -> SetupStep:
     # The node manager starts containers with its own environment.
-    words = ("env", f"JAVA_HOME={JAVA_HOME}", "HADOOP_CONF_DIR=/etc/hadoop", "bash", "-c", _ENDED, "bash", *java(main))
+    variables = (f"{name}={value}" for name, value in daemon_variables(cluster, role))
+    words = (
+        "env",
+        f"JAVA_HOME={JAVA_HOME}",
+        "HADOOP_CONF_DIR=/etc/hadoop",
+        *variables,
+        "bash",
+        "-c",
+        _ENDED,
+        "bash",
+        *java(main),
+    )
     return SetupStep(kind="daemon", program=_program(f"{cluster.name}-{role}", node, words), again=True)
 
 

@@ -14,7 +14,7 @@ _JARS = "/opt/jars"
 _DAEMON_HEAP_MB, _TASK_HEAP_MB = 128, 96
 _CHEAP = (
     # In the machine computing is cheap, and a system call or a touched page is not: one thread collects, one compiles.
-    *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1", "-XX:-UsePerfData", "-Xss512k"),
+    *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1", "-XX:-UsePerfData", "-Xss512k", "-Xmn6m"),
     # Hadoop 3.4 reaches into the JDK's own packages, which Java 21 has to allow.
     *("--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED"),
 )

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from fabriclab.compile.hadoop_java import TASK_OPTIONS_FILE
 from fabriclab.compile.hadoop_rpc import IDLE_KEY, LAB_S_IDLE_KEY
+from fabriclab.compile.preloads import DAEMON_VARIABLES
 from fabriclab.formats.plan.traffic import HadoopTraffic
 
 NAMENODE_PORT, HISTORY_PORT = 8020, 10020
@@ -114,6 +115,8 @@ def _yarn(cluster: HadoopTraffic) -> Iterator[tuple[str, str]]:
     yield "yarn.nodemanager.local-dirs", f"{DATA}/yarn"
     yield "yarn.nodemanager.log-dirs", f"/job/logs/{cluster.name}"
     yield "yarn.nodemanager.log-container-debug-info.enabled", "false"
+    # What containers find in their environment of what the node manager has in its own.
+    yield "yarn.nodemanager.env-whitelist", ",".join(("JAVA_HOME", "HADOOP_CONF_DIR", *DAEMON_VARIABLES))
     yield "yarn.scheduler.capacity.root.queues", "default"
     yield "yarn.scheduler.capacity.root.default.capacity", "100"
     yield "yarn.scheduler.capacity.maximum-am-resource-percent", "1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.compile.preloads import program_variables
 from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
@@ -78,7 +79,7 @@ def _options(plan: Plan, program: ProgramTraffic) -> Iterator[str]:
         yield from ("--announce", str(port))
     if program.status:
         yield from ("--status", str(program.status))
-    for name, value in program.environment:
+    for name, value in program_variables(program):
         yield f"--env={name}={value}"
     if program.output is not None:
         yield from ("--output", f"/job/{OUTPUT}/{program.output}")

@@ -23,7 +23,7 @@ from fabriclab.results import Results, ResultsError, Sweep
 TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
-    *("congestion_events", "programs", "hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "summary"),
+    *("congestion_events", "programs", "hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs", "summary"),
 )
 PACKAGE = "datapackage.json"
 _ENDINGS = {"csv": "csv", "parquet": "parquet", "json": "jsonl"}

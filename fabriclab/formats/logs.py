@@ -21,6 +21,9 @@ EXEC_LOG = Table("exec", 1, {**integers("start_ns", "end_ns"), **texts("ended_by
 """When a program of its own time ran, before what it wrote: `raw/iperf3/FLOW-SIDE.log`, by `replay exec`."""
 PROGRAM_LOG = Table("program", 1, {**integers("start_ns", "end_ns"), **texts("ended_by", "status")})
 """When a program of the lab's own ran, and how it ended: `raw/programs/NAME.csv`, by `replay program`."""
+COST_LOG = Table("costs", 1, {**texts("what"), **integers("start_ns", "end_ns", "bytes")})
+"""What a process of Hadoop's was charged, by CLOCK_MONOTONIC: `raw/costs/CLUSTER/NODE.PROCESS.csv`, by
+`images/machine/preload/costs.c`."""
 QUEUES = Table(
     "queues",
     1,

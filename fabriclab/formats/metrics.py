@@ -149,7 +149,8 @@ JOBS = (
     Metric(
         "job_ns",
         "Job completion time",
-        "completion time of a shuffle, all its phases; null while one job is not complete",
+        "completion time of a shuffle, all its phases, or of a Hadoop job from submission to end by Hadoop's own "
+        "history; null while one job is not complete",
         _CLASS,
         "largest",
         better="less",

@@ -22,6 +22,8 @@ POOL_METRICS = names(METRICS, "pool")
 WHOLE_METRICS = names(METRICS, "run")
 PORT_METRICS = (*names(METRICS, "port"), *names(METRICS, "switch-port"))
 TRAFFIC_METRICS = names(METRICS, "traffic")
+PROGRAM_METRICS = ("program_ns", "job_ns")
+"""Those that may be of a program, and of a Hadoop job as the program that its client is."""
 _QUEUE_OF_PORT = re.compile(r"(?P<port>[^:]+:[^:]+):(?P<queue>[^:]*)")
 
 
@@ -39,7 +41,8 @@ def check_metric(text: str, scope: Names, classes: tuple[str, ...] | None) -> st
         raise ValueError(f"{shown(text)} has no closing bracket")
     argument = argument[:-1]
     if name in TRAFFIC_METRICS:
-        if classes is not None and argument not in classes:
+        of_job = name in PROGRAM_METRICS and any(argument.startswith(f"{one}-") for one in classes or ())
+        if classes is not None and argument not in classes and not of_job:
             raise ValueError(f"{shown(argument)} is no traffic; {did_you_mean(argument, classes)}")
     elif name in POOL_METRICS:
         _check_pool(argument, scope)

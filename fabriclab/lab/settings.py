@@ -25,6 +25,7 @@ from fabriclab.lab.reading.names import Names, expand_range
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.switch import keys as switch_keys
+from fabriclab.lab.traffic.hadoop_costs import COST_KEYS
 from fabriclab.lab.traffic.hadoop_jobs import JOB_KEYS
 from fabriclab.lab.traffic.read import keys_of_kinds
 from fabriclab.lab.traffic.size import SIZE_KEYS
@@ -91,6 +92,9 @@ _MEANINGS: dict[str, Meaning] = {
     **{
         "block_size": "size",
         "replication": "count",
+        **dict.fromkeys(("disk", "page_cache"), "size"),
+        **dict.fromkeys(("seek", "map", "spill", "merge", "reduce", "jvm_start"), "duration"),
+        "scale": "fraction",
         "slots": "count",
         "splits": "count",
         "framework": "word",
@@ -190,6 +194,10 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
         # `switches` is a section, and a value where it is `none`; `pcap` likewise, where it is ports.
         below = [PROBE_KEYS.get(rest[0], ("interval",))] if rest else [("interval",)]
         return [tuple(PROBE_KEYS), *(below if rest not in (["switches"], ["pcap"]) else [])]
+    return _levels_of_traffic(rest, document)
+
+
+def _levels_of_traffic(rest: Sequence[str], document: MappingValue) -> list[Sequence[str]]:
     traffic = document.entries.get("traffic")
     by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
     kind = _kind(by_name.get(rest[0]) if rest else None)
@@ -197,6 +205,8 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if kind == "hadoop" and rest[1:2] == ["jobs"]:
         cluster = by_name[rest[0]]
         return [tuple(by_name), keys, _names_in(cluster, "jobs") if isinstance(cluster, MappingValue) else (), JOB_KEYS]
+    if kind == "hadoop" and rest[1:2] == ["costs"]:
+        return [tuple(by_name), keys, *([COST_KEYS] if len(rest) > 2 else [])]
     # Below a size that may be a distribution there are keys of its own; without them it is a value.
     below_size = len(rest) > 2 and (kind, rest[1]) in (("arrivals", "size"), ("query", "response"))
     return [tuple(by_name), keys, SIZE_KEYS] if below_size else [tuple(by_name), keys]

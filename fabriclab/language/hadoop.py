@@ -12,6 +12,7 @@ from fabriclab.lab.traffic.hadoop_cluster import (
     SMALLEST_BLOCK_BYTES,
     SMALLEST_DISK_BYTES,
 )
+from fabriclab.lab.traffic.hadoop_costs import FASTEST_DISK_BYTES, LARGEST_CACHE_BYTES, LONGEST_COST_NS
 from fabriclab.lab.traffic.hadoop_jobs import (
     DEFAULT_REDUCERS,
     DFSIO_MODES,
@@ -25,7 +26,7 @@ from fabriclab.lab.traffic.hadoop_jobs import (
 )
 from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.sources import constant, plain, words
-from fabriclab.language.values import Number, Quantity, Several, Text, Word
+from fabriclab.language.values import Factor, Number, Quantity, Several, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _TIME = Quantity(DURATION, 0, LONGEST_NS)
@@ -82,6 +83,40 @@ _JOB = Keys(
         ),
     ),
 )
+_COST = Quantity(DURATION, 0, LONGEST_COST_NS)
+COSTS = Keys(
+    "hadoop-costs",
+    "What disks and processors of a Hadoop cluster take",
+    (
+        Key(
+            "scale",
+            Factor("a factor from 1/1000000 to 1000"),
+            "What disks' rates, the page cache and processors' speeds are multiplied with, for labs whose links are so "
+            "much slower than a real fabric's. Times (`seek`, `jvm_start`) stay.",
+            words("1"),
+            ("1/25",),
+        ),
+        Key(
+            "disk",
+            Quantity(SIZE, 0, FASTEST_DISK_BYTES),
+            "Bytes a second of a node's disk; with `0 B` it takes no time.",
+            constant("DISK_BYTES"),
+            ("200 MB",),
+        ),
+        Key("seek", _COST, "The time that a disk takes to another file.", constant("DISK_SEEK_NS")),
+        Key(
+            "page_cache",
+            Quantity(SIZE, 0, LARGEST_CACHE_BYTES),
+            "What a node wrote last is read without the disk; a fifth of it may wait to be written.",
+            constant("PAGE_CACHE_BYTES"),
+        ),
+        Key("map", _COST, "Computing for a megabyte that a map reads from HDFS.", constant("HADOOP_MAP_NS")),
+        Key("spill", _COST, "Sorting a megabyte that a map writes to its disk.", constant("HADOOP_SPILL_NS")),
+        Key("merge", _COST, "Merging a megabyte that a reducer fetches.", constant("HADOOP_MERGE_NS")),
+        Key("reduce", _COST, "Reducing a megabyte that a reducer writes to HDFS.", constant("HADOOP_REDUCE_NS")),
+        Key("jvm_start", _COST, "Computing of a container's JVM before it does anything.", constant("JVM_START_NS")),
+    ),
+)
 HADOOP: tuple[Key, ...] = (
     Key("version", Word(versions()), "The version of Hadoop.", words("the newest of them")),
     Key("namenode", _HOST, "The host that HDFS's NameNode and the clients of jobs run on.", required=True),
@@ -121,6 +156,12 @@ HADOOP: tuple[Key, ...] = (
         ),
         "The jobs, by their names.",
         required=True,
+    ),
+    Key(
+        "costs",
+        or_none(COSTS),
+        "What disks and processors take, which the machine has for nothing: each byte costs its process a wait.",
+        words("the defaults of its keys"),
     ),
     Key(
         "settings", _PROPERTY, "Hadoop's own properties; they precede what follows from the keys above.", words("none")

@@ -14,7 +14,7 @@ from fabriclab.formats.figures import BY_NAME
 from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
-from fabriclab.lab.metrics import POOL_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
+from fabriclab.lab.metrics import POOL_METRICS, PROGRAM_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
 from fabriclab.lab.reading.problems import listed
 
 _OF_SAMPLED_QUEUES = names(QUEUES, "port")
@@ -126,6 +126,9 @@ class Sights:
         classes = self._classes
         if classes is None:
             return ""
+        programs = [program.name for each in self.plan.traffic for program in each.programs()]
+        if name in PROGRAM_METRICS and place in programs:
+            return ""
         if place and place not in classes:
             return f"no flow has class {place}; there are {listed(classes) or 'none'}"
         pieces = [
@@ -134,7 +137,7 @@ class Sights:
         if name == "program_ns":
             return "" if any(each.program_nodes() for each in pieces) else "there is no program"
         if name == "job_ns":
-            return "" if any(each.is_job for each in pieces) else "there is no shuffle"
+            return "" if any(each.is_job for each in pieces) else "there is no shuffle and no Hadoop job"
         if name.startswith("coflow_"):
             return "" if any(each.has_coflows for each in pieces) else "no traffic has coflows"
         if name.startswith(_OF_SIZED_FLOWS):

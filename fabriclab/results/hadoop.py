@@ -1,4 +1,5 @@
-"""What Hadoop itself says of its jobs, as tables of a run: `hadoop_jobs`, `hadoop_tasks`, `hadoop_transfers`."""
+"""What Hadoop itself says of its jobs, as tables of a run: `hadoop_jobs`, `hadoop_tasks`, `hadoop_transfers`; and what
+disks and processors took of its processes, `hadoop_costs`."""
 
 from __future__ import annotations
 
@@ -15,13 +16,15 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
 from fabriclab.results.hadoop_applications import errors_told, read_applications
+from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
-from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches
+from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_names, without_cluster
+from fabriclab.results.hadoop_times import job_times
 from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetch_failures, fetches, reducer_of
 
-JOBS, TASKS, TRANSFERS = "hadoop_jobs", "hadoop_tasks", "hadoop_transfers"
-_COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS}
-_TEXTS = (*TEXTS, "phase", "src", "dst", "of")
+JOBS, TASKS, TRANSFERS, COSTS = TABLES = ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs")
+_COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS, COSTS: COST_COLUMNS}
+_TEXTS = (*TEXTS, "phase", "src", "dst", "of", "process", "what")
 _HISTORY = re.compile(r"job_\d+_\d+")
 _UNFINISHED = re.compile(_HISTORY.pattern + r"_(?P<master>\d+)\.jhist")
 _LARGEST_BYTES = 1 << 20
@@ -38,13 +41,17 @@ def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
     rows: dict[str, list[Row]] = {name: [] for name in _COLUMNS}
     notes: list[str] = []
     for cluster in clusters:
-        zero_ns = _zero_ns(run_dir, cluster)
-        if zero_ns is None:
+        epoch_ns = _epoch_ns(run_dir)
+        ahead_ns = _ahead_ns(run_dir, cluster)
+        if epoch_ns is None or ahead_ns is None:
             notes.append(
                 f"{cluster.name}: the run ended before the cluster's date was asked for: no tables of its jobs"
             )
             continue
-        found = _of_cluster(run_dir, cluster, zero_ns)
+        found = _of_cluster(run_dir, cluster, ahead_ns + epoch_ns)
+        found[COSTS] = list(read_costs(run_dir, cluster.name, epoch_ns))
+        for job in found[JOBS]:
+            job |= job_times(job, found[TASKS], found[TRANSFERS], found[COSTS])
         for name in _COLUMNS:
             rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
         notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]
@@ -88,10 +95,13 @@ def _of_cluster(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> dict[str
         own = "attempt" + str(job.get("job_id")).removeprefix("job")
         job["fetch_failures"] = sum(failures[one] for one in failures if one.startswith(own)) if failures else None
     where = {str(row["attempt"]): str(row["node"]) for row in tasks if row.get("node")}
+    named = dict(tez_names(tasks))
     transfers = sorted(
         chain(_blocks(run_dir, cluster, zero_ns), _fetched(run_dir, cluster, where, zero_ns)),
         key=lambda row: (row["start_ns"], row["phase"], str(row["src"]), str(row["dst"]), row["bytes"]),
     )
+    for row in transfers:
+        row["of"] = named.get(row["of"] and without_cluster(row["of"]), row["of"])
     return {JOBS: jobs, TASKS: tasks, TRANSFERS: transfers}
 
 
@@ -166,15 +176,21 @@ def _clients(run_dir: Path, cluster: HadoopTraffic) -> dict[str, str]:
     return found
 
 
-def _zero_ns(run_dir: Path, cluster: HadoopTraffic) -> int | None:
-    """Return the cluster's date at the epoch, nanoseconds after 1970; None where the run did not come so far."""
+def _ahead_ns(run_dir: Path, cluster: HadoopTraffic) -> int | None:
+    """Return how far the cluster's date, nanoseconds after 1970, is ahead of the machine's clock; None where the run
+    did not come so far as to ask."""
     ahead = run_dir / "collect" / f"{cluster.name}-{HADOOP_DATE}@{cluster.namenode}"
-    events = run_dir / "events.jsonl"
-    if not ahead.is_file() or not events.is_file() or not ahead.read_text().strip().isdigit():
+    if not ahead.is_file() or not ahead.read_text().strip().isdigit():
         return None
-    for line in events.read_text(encoding="utf-8").splitlines():
+    return int(read_text(ahead, _LARGEST_BYTES))
+
+
+def _epoch_ns(run_dir: Path) -> int | None:
+    """Return when the traffic began by the machine's clock; None where the run did not come so far."""
+    events = run_dir / "events.jsonl"
+    for line in events.read_text(encoding="utf-8").splitlines() if events.is_file() else ():
         if '"epoch"' in line and (event := json.loads(line))["event"] == "epoch":
-            return int(read_text(ahead, _LARGEST_BYTES)) + int(event["t_ns"])
+            return int(event["t_ns"])
     return None
 
 

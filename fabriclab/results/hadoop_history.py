@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.results.csv_logs import ResultsError
+from fabriclab.results.hadoop_times import TIME_COLUMNS
 
 HEAD = "Avro-Json"
 _MS = 10**6
@@ -40,15 +41,16 @@ _RECORDS: Mapping[str, Columns] = {
 JOB_COLUMNS = (
     *("cluster", "job", "job_id", "name", "submit_ns", "launch_ns", "end_ns", "status", "maps", "reduces"),
     *_COUNTERS,
+    *TIME_COLUMNS,
     *("fetch_failures", "failed_attempts", "killed_attempts", "rerun_maps", "diagnostics"),
 )
 TASK_COLUMNS = (
-    *("cluster", "job_id", "attempt", "task", "node", "start_ns", "shuffle_end_ns", "sort_end_ns", "end_ns", "status"),
-    *("input_records", "output_records"),
+    *("cluster", "job_id", "attempt", "container", "task", "node", "start_ns", "shuffle_end_ns", "sort_end_ns"),
+    *("end_ns", "status", "input_records", "output_records"),
     *_COUNTERS,
     *("fetch_failures", "diagnostics"),
 )
-TEXTS = ("cluster", "job", "job_id", "name", "status", "diagnostics", "attempt", "task", "node")
+TEXTS = ("cluster", "job", "job_id", "name", "status", "diagnostics", "attempt", "container", "task", "node")
 """Columns that hold text; the others hold whole numbers."""
 
 
@@ -67,7 +69,12 @@ def read_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
             job |= _ended(event, zero_ns)
         elif kind == "AM_STARTED":
             job.setdefault("job_id", _job_of(event["applicationAttemptId"]))
-            row = {"attempt": event["containerId"], "task": "master", "node": event["nodeManagerHost"]}
+            row = {
+                "attempt": event["containerId"],
+                "container": event["containerId"],
+                "task": "master",
+                "node": event["nodeManagerHost"],
+            }
             tasks[event["containerId"]] = row | {"start_ns": _time(event["startTime"], zero_ns), "status": None}
         elif "_ATTEMPT_" in kind:
             row = tasks.setdefault(event["attemptId"], {"attempt": event["attemptId"]})
@@ -143,7 +150,8 @@ def _attempt(event: Mapping[str, Any], zero_ns: int) -> Row:
     row: Row = {"task": task}
     if "startTime" in event:
         node = event.get("trackerName") or ""
-        return row | {"node": node.partition(":")[0], "start_ns": _time(event["startTime"], zero_ns), "status": None}
+        begun = {"container": event.get("containerId"), "start_ns": _time(event["startTime"], zero_ns), "status": None}
+        return row | {"node": node.partition(":")[0], **begun}
     row["status"] = event.get("taskStatus") or event.get("status")
     # One that was given up before it began has ended at 0, on a node that is unknown.
     if event["finishTime"] > 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ _RECORDS: Mapping[str, Columns] = {
     "reduce": {"input_records": "REDUCE_INPUT_RECORDS", "output_records": "OUTPUT_RECORDS"},
 }
 _PROCESSORS = {"MapProcessor": "map", "ReduceProcessor": "reduce"}
+_PARTS = 6
+"""Of an attempt's name: cluster, application, DAG, vertex, task, attempt."""
 _NUMBERS = {"map": "maps", "reduce": "reduces"}
 _FETCHED = re.compile(
     r".*Completed fetch for attempt: \{\d+, \d+, (?P<map>attempt_(?:\d+_){6})\w*\} to \w+, csize=(?P<bytes>\d+), "
@@ -61,7 +63,8 @@ def read_tez_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
                 tasks[entity] = {
                     "attempt": entity,
                     "task": task,
-                    "node": _node(record),
+                    "container": _related(record, "containerId"),
+                    "node": _related(record, "nodeId").partition(":")[0],
                     "start_ns": at_ns,
                     "status": None,
                 }
@@ -89,9 +92,8 @@ def _of_job(entity: str, kind: str, at_ns: int, record: Mapping[str, Any], zero_
     return {}
 
 
-def _node(record: Mapping[str, Any]) -> str:
-    node = next(one["entity"] for one in record["relatedEntities"] if one["entitytype"] == "nodeId")
-    return str(node.partition(":")[0])
+def _related(record: Mapping[str, Any], kind: str) -> str:
+    return str(next(one["entity"] for one in record["relatedEntities"] if one["entitytype"] == kind))
 
 
 def tez_fetches(log: Path, reducer: str, where: Mapping[str, str], zero_ns: int) -> Iterator[Row]:
@@ -110,6 +112,24 @@ def tez_fetches(log: Path, reducer: str, where: Mapping[str, str], zero_ns: int)
                 "end_ns": end_ns,
                 "of": reducer,
             }
+
+
+def tez_names(tasks: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """Yield what HDFS calls attempts of Tez, by MapReduce's names without the cluster's number, and their own names.
+
+    Tez runs MapReduce's maps and reducers under names such as `attempt_17672256000111_0001_r_000000_0`, where the
+    cluster's number has its own vertex' behind it.
+    """
+    for row in tasks:
+        _, *parts = str(row["attempt"]).split("_")
+        if len(parts) == _PARTS and row.get("task") in _NUMBERS:
+            _, application, _, _, task, attempt = parts
+            yield f"{application}_{str(row['task'])[0]}_{task}_{attempt}", str(row["attempt"])
+
+
+def without_cluster(attempt: str) -> str:
+    """Return an attempt's name without the cluster's number."""
+    return attempt.split("_", 2)[-1]
 
 
 def _events(path: Path) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:

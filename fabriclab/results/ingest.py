@@ -34,7 +34,10 @@ from fabriclab.formats.trace import TRACE
 from fabriclab.results.captures import write_captures
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
-from fabriclab.results.hadoop import JOBS, TASKS, TRANSFERS, hadoop_tables
+from fabriclab.results.hadoop import JOBS as HADOOP_JOBS
+from fabriclab.results.hadoop import TABLES as HADOOP_TABLES
+from fabriclab.results.hadoop import hadoop_tables
+from fabriclab.results.hadoop_metrics import hadoop_metrics
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
 from fabriclab.results.routing import routing_metrics
@@ -77,6 +80,8 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
         metrics |= program_metrics(programs, plan)
+        if (jobs := run_dir / f"{HADOOP_JOBS}.parquet").exists():
+            metrics |= hadoop_metrics(pl.read_parquet(jobs), plan, metrics["job_ns"])
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
         write_text(run_dir / SUMMARY, text + "\n")
     if raw.is_dir() and not keep_raw:
@@ -101,7 +106,7 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
         yield
     except BaseException:
         if raw.is_dir() and not (run_dir / SUMMARY).exists():
-            for name in ("flows", PROGRAMS, JOBS, TASKS, TRANSFERS, *_SERIES):
+            for name in ("flows", PROGRAMS, *HADOOP_TABLES, *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
             shutil.rmtree(run_dir / PCAP, ignore_errors=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the machine's tools: PID 1, the flow replay, the sampler and the gauge, static; what daemons are preloaded with. usage: tools.sh build|where
+# Makes the machine's tools: PID 1, the flow replay, the sampler and the gauge, static; what daemons and programs are preloaded with. usage: tools.sh build|where
 #
 # The directory is also the machine's first root (read-only), so it holds the mount points that PID 1 needs.
 set -euo pipefail
@@ -10,14 +10,15 @@ source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
 crates=(images/machine/init traffic/replay probes/netlink probes/sampler probes/tcp-info probes/gauge)
-preload=$here/preload/daemons.c
+daemons=$here/preload/daemons.c
+program=("$here"/preload/{calls,charges,costs,disk,dscp}.c)
 binaries=(init replay sampler gauge)
 
 key() {
   local sources
   # Paths count too: a moved file is another program.
   mapfile -t sources < <(cd "$repository" && find Cargo.toml Cargo.lock "${crates[@]/%//Cargo.toml}" "${crates[@]/%//src}" -type f | LC_ALL=C sort)
-  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$preload" "${sources[@]}")
+  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$daemons" "${program[@]}" "$here"/preload/{costs,program}.h "${sources[@]}")
 }
 
 make_tools() {
@@ -35,8 +36,9 @@ make_tools() {
     strip -o "$1/$binary" "$target_directory/$target/release/$binary"
     chmod 755 "$1/$binary"
   done
-  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/daemons.so" "$preload"
-  strip --strip-unneeded "$1/daemons.so"
+  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/daemons.so" "$daemons"
+  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/program.so" "${program[@]}"
+  strip --strip-unneeded "$1"/{daemons,program}.so
   printf 'Compilers: %s; gcc %s\n' "$(rustc --version)" "$(cc -dumpfullversion)" >"$1/version"
   mkdir "$1"/{dev,proc,sys,run,tmp,rootfs,job,tools,root}
 }

@@ -9,6 +9,7 @@ at 6 s, between maps and reducers (settings: a node is lost after 10 s); of `had
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,18 @@ def test_tez_jobs_have_the_same_columns(run: Path, plan: Plan) -> None:
     fetched = [one for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "shuffle"]
     assert sum(one["bytes"] for one in fetched) == sum(one["shuffled_bytes"] or 0 for one in tasks)
     assert {(one["src"], one["dst"]) for one in fetched} == {("c1", "c1"), ("c1", "c2"), ("c2", "c1"), ("c2", "c2")}
+    assert all(one["container"].startswith("container_") for one in tasks)
+
+
+def test_blocks_of_tez_attempts_have_their_names(run: Path, plan: Plan) -> None:
+    """HDFS calls them by MapReduce's names, with the vertex behind the cluster's number."""
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
+    shutil.rmtree(run / "logs/hadoop")
+    shutil.copytree(TEZ, run / "logs/hadoop")
+    log = run / "logs/hadoop-datanode@d1.log"
+    log.write_text(re.sub(r"attempt_1767225600011_0001_r", "attempt_17672256000111_0001_r", log.read_text()))
+    blocks = [one["of"] for one in rows(run, plan, "hadoop_transfers") if one["phase"] == "hdfs-write" and one["of"]]
+    assert set(blocks) <= {one["attempt"] for one in rows(run, plan, "hadoop_tasks")} and blocks
 
 
 def test_a_history_that_tez_did_not_write_is_named(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_check_reads_the_classes_of_a_trace(tmp_path: Path) -> None:
         ("queue_drops", "no switch with a shared buffer is sampled (probes.switches)"),
         ("pool_max_bytes", "no switch with a shared buffer is sampled (probes.switches)"),
         ("reconvergence_ns", "routes are static; write routing: {protocol: bgp-unnumbered}"),
-        ("job_ns", "there is no shuffle"),
+        ("job_ns", "there is no shuffle and no Hadoop job"),
         ("coflow_p99_ns", "no traffic has coflows"),
         ("deadline_misses", "flows of all traffic are long: they have no completion time"),
     ],

@@ -35,6 +35,7 @@ traffic:
     replication: {replication}
     block_size: 4 MiB
     slots: 4
+    costs: none
     {cluster}
     jobs:
       sort: {{kind: terasort, size: 8 MiB, splits: 2, reducers: 2}}

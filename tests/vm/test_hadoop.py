@@ -32,3 +32,11 @@ def test_terasort_sorts_what_teragen_made(vm: Vm) -> None:
     assert "Map output records=83886" in counters and "Reduce output records=83886" in counters
     assert "Launched map tasks=2" in counters and "Launched reduce tasks=2" in counters
     assert list((vm.directory / "run/hadoop/hadoop").rglob("*.jhist")), "the history of the job is kept"
+    (job,) = pl.read_parquet(vm.directory / "run/hadoop_jobs.parquet").to_dicts()
+    parts = [job[f"{part}_ns"] for part in ("cpu", "disk", "network", "waiting")]
+    assert sum(parts) == job["end_ns"] - job["submit_ns"] and parts[0] > 0
+    charged = pl.read_parquet(vm.directory / "run/hadoop_costs.parquet")
+    of_work = dict(charged.group_by("what").agg(pl.col("bytes").sum()).iter_rows())
+    assert charged.filter(pl.col("what") == "start").height == 5, "a master, two maps, two reducers"
+    assert of_work["spill"] == job["shuffled_bytes"], "each map's output is spilled once, and fetched"
+    assert of_work["map"] >= job["hdfs_read_bytes"] and of_work["reduce"] >= job["hdfs_written_bytes"]

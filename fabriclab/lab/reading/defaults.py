@@ -150,3 +150,18 @@ FILE_LIMIT_BYTES = 250 * 10**6
 LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
 SEED = 1
+DISK_BYTES = 200 * 10**6
+"""A disk of 7,200 turns a minute, at its outer tracks; bytes a second."""
+DISK_SEEK_NS = 12_700_000
+"""The same: 8.5 ms on average, and half a turn."""
+PAGE_CACHE_BYTES = 4 * 10**9
+HADOOP_MAP_NS = 8_000_000
+"""TeraSort of 300 MB, Hadoop 3.4.2, OpenJDK 17, a core of an AMD EPYC: the first 134 MB that a JVM mapped."""
+HADOOP_SPILL_NS = 30_000_000
+"""The same: sorting and writing them."""
+HADOOP_MERGE_NS = 6_000_000
+"""The same: fetching and merging 156 MB."""
+HADOOP_REDUCE_NS = 9_000_000
+"""The same: reducing and writing them."""
+JVM_START_NS = 1_000_000_000
+"""The same: what a task's JVM computes until it asks its master what to do."""

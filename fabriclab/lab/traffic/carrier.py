@@ -22,9 +22,14 @@ def read_carrier(section: Section, names: Names) -> Carrier:
     return Carrier(
         transport=value_or(section.choice("transport", TRANSPORTS), defaults.TRANSPORT),
         congestion_control=value_of(read_congestion_control(section, names)),
-        dscp=value_or(section.read("dscp", "a DSCP such as 46 or ef", parse_dscp), defaults.DSCP),
+        dscp=read_dscp(section),
         ip=_read_family(section, names),
     )
+
+
+def read_dscp(section: Section) -> int:
+    """Return the class of what is sent, 0 to 63."""
+    return value_or(section.read("dscp", "a DSCP such as 46 or ef", parse_dscp), defaults.DSCP)
 
 
 def _read_family(section: Section, names: Names) -> Family | None:

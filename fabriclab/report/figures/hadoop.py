@@ -14,10 +14,11 @@ from fabriclab.report.drawing.curves import Curve, draw_buffer_levels, draw_even
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import CAUSES, GRID, drawing, figure_svg, new_figure, place_legend
 from fabriclab.report.figures.queue import draw_queue, queue_scale
-from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric
+from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric, format_share
 from fabriclab.report.measured.samples import queue_samples
 from fabriclab.report.measured.series import read_steps
 from fabriclab.results import Results
+from fabriclab.results.hadoop_times import PARTS
 from fabriclab.units import format_count, format_duration, format_size
 
 MOST_ROWS = 120
@@ -181,6 +182,14 @@ def _times(transfers: pl.DataFrame | None) -> list[str]:
     return said
 
 
+def _went_to(job: Mapping[str, Any], took_ns: int | None) -> str:
+    """Return the parts of a job's time; nothing where disks and processors took none."""
+    parts = {part: job[f"{part}_ns"] for part in PARTS}
+    if not took_ns or None in parts.values() or not parts["cpu"] + parts["disk"]:
+        return ""
+    return f" ({', '.join(f'{part} {format_share(value / took_ns)}' for part, value in parts.items())})"
+
+
 def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
     """Return what is seen: counts out of Hadoop's history."""
     maps, reduces = (tasks.filter(pl.col("task") == task).height for task in ("map", "reduce"))
@@ -192,7 +201,8 @@ def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
         lost = [f"; {format_count(row[key], word)}" for key, word in _LOSSES.items() if row.get(key)]
         took = None if row["end_ns"] is None or row["submit_ns"] is None else row["end_ns"] - row["submit_ns"]
         time = "" if took is None else f" in {format_metric('program_ns', took)}"
-        parts.append(f"{row['job'] or row['name']}: {str(row['status']).lower()}{time}{shuffled}{''.join(lost)}.")
+        said = f"{str(row['status']).lower()}{time}{_went_to(row, took)}{shuffled}{''.join(lost)}"
+        parts.append(f"{row['job'] or row['name']}: {said}.")
     if tasks.filter(pl.col("status").is_in(_UNFINISHED)).height:
         parts.append("Hatched: attempts that failed or were killed, maps also whose output was lost later.")
     parts.append("In-cast: the tasks' transfers under way from other nodes to the node to which most are.")

@@ -9,6 +9,7 @@ from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.carrier import read_dscp
 from fabriclab.lab.traffic.command import read_jars
 from fabriclab.lab.traffic.hadoop_archives import TEZ_VERSION, archives, tez_archives, versions
 from fabriclab.lab.traffic.hadoop_cluster import (
@@ -18,6 +19,7 @@ from fabriclab.lab.traffic.hadoop_cluster import (
     read_host,
     read_settings,
 )
+from fabriclab.lab.traffic.hadoop_costs import read_costs
 from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.traffic.kinds import words
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from fabriclab.formats.plan.model import Plan
+    from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
     from fabriclab.workload.site import Site
 
 
@@ -36,7 +39,7 @@ class Hadoop(Kind[HadoopTraffic]):
 
     keys = (
         *("kind", "version", "namenode", "resourcemanager", "data_nodes", "compute_nodes", "replication", "block_size"),
-        *("slots", "disk_size", "jobs", "settings", "jars"),
+        *("slots", "disk_size", "jobs", "costs", "dscp", "settings", "jars"),
     )
 
     def read(self, section: Section, name: str, scope: Scope) -> HadoopTraffic | None:
@@ -58,6 +61,7 @@ class Hadoop(Kind[HadoopTraffic]):
         disk_bytes = read_disk_size(section, block_bytes)
         jobs = read_jobs(section, scope, Cluster(name, replication, block_bytes))
         settings, jars = read_settings(section), read_jars(section, scope.directory)
+        costs, dscp = read_costs(section), read_dscp(section)
         if namenode is None or data_nodes is None or compute_nodes is None:
             return None
         has_tez = any(job.framework == "tez" for job in jobs)
@@ -74,6 +78,8 @@ class Hadoop(Kind[HadoopTraffic]):
             slots=slots,
             disk_bytes=disk_bytes,
             jobs=jobs,
+            costs=costs,
+            dscp=dscp,
             settings=settings,
             jars=tuple(dict.fromkeys((*archives(version), *(tez_archives(TEZ_VERSION) if has_tez else ()), *jars))),
         )
@@ -95,10 +101,22 @@ class Hadoop(Kind[HadoopTraffic]):
         slots = format_count(traffic.slots, "container")
         disk = "" if traffic.disk_bytes is None else f", a disk of {format_size(traffic.disk_bytes)}"
         yield f"blocks of {format_size(traffic.block_bytes)}, {copies} of each; {slots} a node{disk}"
+        yield from _costs(traffic.costs)
         for job in traffic.jobs:
             size = "" if job.size_bytes is None else f" of {format_size(job.size_bytes)}"
             on = f", on Tez {traffic.tez_version}" if job.framework == "tez" else ""
             yield f"{job.name} ({job.kind}{size}{on}) from {words.time(job.start_ns)}"
+
+
+def _costs(costs: HadoopCosts | None) -> Iterator[str]:
+    if costs is None:
+        yield "disks and processors take no time"
+        return
+    yield f"disks of {format_size(costs.disk_bytes_per_s)} a second, seeks of {words.time(costs.seek_ns)}"
+    parts = {"map": costs.map_ns_per_mb, "spill": costs.spill_ns_per_mb, "merge": costs.merge_ns_per_mb}
+    parts["reduce"] = costs.reduce_ns_per_mb
+    each = ", ".join(f"{name} {words.time(value)}" for name, value in parts.items())
+    yield f"computing a megabyte: {each}; a JVM's start {words.time(costs.jvm_start_ns)}"
 
 
 KIND = Hadoop()

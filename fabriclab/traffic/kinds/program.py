@@ -10,6 +10,7 @@ from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.section import Section, value_of, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.lab.traffic.carrier import read_dscp
 from fabriclab.lab.traffic.command import (
     LARGEST_STATUS,
     MOST_MEMORY_BYTES,
@@ -39,7 +40,7 @@ class Program(Kind[ProgramTraffic]):
 
     keys = (
         *("kind", "node", "argv", "packages", "jars", "start", "stop", "after", "serves", "status", "environment"),
-        *("output", "memory"),
+        *("output", "memory", "dscp"),
     )
 
     def read(self, section: Section, name: str, scope: Scope) -> ProgramTraffic | None:
@@ -70,6 +71,7 @@ class Program(Kind[ProgramTraffic]):
             after=after,
             status=value_or(status, 0),
             environment=environment,
+            dscp=read_dscp(section),
             output=output,
             serves=serves,
             packages=packages,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
+from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
 from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
 from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
 from fabriclab.formats.run_directory import HADOOP
@@ -52,6 +53,7 @@ class HadoopTraffic(TrafficRecord):
     no flows."""
 
     kind: Literal["hadoop"] = "hadoop"
+    is_job: ClassVar[bool] = True
     version: str
     """Of Hadoop."""
     tez_version: str | None = None
@@ -67,6 +69,10 @@ class HadoopTraffic(TrafficRecord):
     disk_bytes: int | None = None
     """The size of each node's disk; None: as much as the machine has memory."""
     jobs: tuple[HadoopJob, ...]
+    costs: HadoopCosts | None = None
+    """None: disks and processors take no time."""
+    dscp: int = 0
+    """Of all that its processes and the jobs' clients send."""
     settings: tuple[tuple[str, str], ...] = ()
     """Hadoop's own properties, in place of ours and of its defaults."""
     jars: tuple[str, ...]
@@ -130,6 +136,7 @@ class HadoopTraffic(TrafficRecord):
             start_ns=start_ns,
             after=after,
             memory_bytes=CLIENT_MEMORY_BYTES,
+            dscp=self.dscp,
         )
 
 

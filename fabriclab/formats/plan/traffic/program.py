@@ -36,6 +36,8 @@ class ProgramTraffic(TrafficRecord):
     status: int = 0
     """The exit status that means success."""
     environment: tuple[tuple[str, str], ...] = ()
+    dscp: int = 0
+    """Of all that it sends."""
     output: str | None = None
     """A file of the run's `output/` for what it writes; None: its log."""
     serves: bool = False

@@ -1,0 +1,36 @@
+"""What takes a Hadoop cluster time besides the network: disks and processors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabriclab.formats.plan.traffic.record import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class HadoopCosts(Record):
+    """What a node's disk and a container's processor take, after scaling; 0: nothing.
+
+    The order of the fields is that of `struct costs` in `images/machine/preload/costs.c`.
+    """
+
+    disk_bytes_per_s: int
+    seek_ns: int
+    extent_bytes: int
+    """A disk serves so much of a file before another one has its turn."""
+    page_cache_bytes: int
+    map_ns_per_mb: int
+    """Of what a map reads from HDFS."""
+    spill_ns_per_mb: int
+    """Of what a map writes to its node's disk."""
+    merge_ns_per_mb: int
+    """Of what a reducer fetches."""
+    reduce_ns_per_mb: int
+    """Of what a reducer writes to HDFS."""
+    jvm_start_ns: int
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return the fields in their order."""
+        disk = (self.disk_bytes_per_s, self.seek_ns, self.extent_bytes, self.page_cache_bytes)
+        tasks = (self.map_ns_per_mb, self.spill_ns_per_mb, self.merge_ns_per_mb, self.reduce_ns_per_mb)
+        return (*disk, *tasks, self.jvm_start_ns)
