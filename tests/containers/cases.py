@@ -281,6 +281,7 @@ CASES = (
             "probes.queues.ports": "leaf-b:eth1",
         },
         metrics=("job_ns", "goodput_bps", "drops"),
+        reasons={"goodput_bps": "not explained yet"},
     ),
     Case(
         "Long flows and queries, static limits",
