@@ -37,7 +37,9 @@ def job_times(job: Row, attempts: Sequence[Row], transfers: Sequence[Row], costs
     widths = np.diff(edges)
     runs = [_busy(edges, [row], end) for row in tasks]
     running = np.sum(runs, axis=0) if runs else np.zeros(len(widths), dtype=np.int64)
-    masters = [row.get("attempt") for row in own if row.get("task") == "master"]
+    # Tez' history does not name its master; YARN gives the first container to it.
+    first = f"container{str(job.get('job_id')).removeprefix('job')}_01_000001"
+    masters = [first, *(row.get("attempt") for row in own if row.get("task") == "master")]
     starts = _busy(edges, [row for row in costs if row["process"] in masters], end)
     shares = dict.fromkeys(PARTS, 0.0)
     shares["cpu"] = float(widths[(running == 0) & starts].sum())
@@ -78,13 +80,12 @@ def _edges(begin: int, end: int, *rows: Sequence[Row]) -> Times:
 
 def _busy(edges: Times, rows: Sequence[Row], end: int) -> _Busy:
     """Return whether any of the rows lasts, for each time between two edges; one without an end lasts to the last."""
+    starts = [row["start_ns"] for row in rows]
+    stops = [end if row.get("end_ns") is None else row["end_ns"] for row in rows]
+    first, last = (np.searchsorted(edges, np.clip(times, edges[0], edges[-1])) for times in (starts, stops))
     depth = np.zeros(len(edges), dtype=np.int64)
-    for row in rows:
-        first, stop = row["start_ns"], row.get("end_ns")
-        np.add.at(depth, np.searchsorted(edges, max(first, edges[0])), 1) if first < edges[-1] else None
-        stop = end if stop is None else stop
-        if first < edges[-1] and stop < edges[-1]:
-            np.add.at(depth, np.searchsorted(edges, max(stop, edges[0])), -1)
+    np.add.at(depth, first, 1)
+    np.add.at(depth, last, -1)
     busy: _Busy = np.cumsum(depth)[:-1] > 0
     return busy
 
