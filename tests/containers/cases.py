@@ -16,6 +16,8 @@ _MANY = {"links.rate": "10 Mbps", "probes.queues.interval": "8 ms", "probes.tcp.
 _DCTCP = {**_SMALL, "variant": "dctcp", "probes.queues.interval": "4 ms"}
 """Every 2 ms the guest misses 5.2 % of the samples, more than is sound."""
 _DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
+_HASH = "few flows, whose paths each kernel's own hash chooses"
+"""Inferred: of 26 and 34 flows single ones take from 0.36 to 3.8 times as long in containers, either way."""
 _LATER = {"reconvergence_ns": "daemons take time"}
 _LAST = {"goodput_bps": "which flow loses its last packet and waits for a probe or a timer, 0.2 s or more, is chance"}
 
@@ -156,6 +158,7 @@ CASES = (
             "traffic.query.size": "20 KB",
         },
         metrics=("throughput_bps[background1]", "goodput_bps", "coflow_median_ns[query]", "queue_max_bytes"),
+        reasons=dict.fromkeys(("throughput_bps[background1]", "goodput_bps"), "two timeouts in place of four: chance"),
     ),
     Case(
         "Mice beside elephants, FQ-CoDel",
@@ -231,6 +234,9 @@ CASES = (
             "traffic.background.enabled": "false",
         },
         metrics=("throughput_bps[update]", "queue_mean_bytes", "fct_median_ns[query]", "fct_median_ns[short]"),
+        reasons=dict.fromkeys(
+            ("throughput_bps[update]", "queue_mean_bytes", "fct_median_ns[query]", "fct_median_ns[short]"), _HASH
+        ),
     ),
     Case(
         "A spine link dies, FRR with BFD",
@@ -265,6 +271,7 @@ CASES = (
             "probes.queues.ports": "leaf1:eth1",
         },
         metrics=("slowdown_mean", "fct_median_ns", "fct_p95_ns"),
+        reasons=dict.fromkeys(("slowdown_mean", "fct_median_ns"), _HASH),
     ),
     Case(
         "A shuffle, shallow buffers",
@@ -281,7 +288,8 @@ CASES = (
             "probes.queues.ports": "leaf-b:eth1",
         },
         metrics=("job_ns", "goodput_bps", "drops"),
-        reasons={"goodput_bps": "not explained yet"},
+        # Input takes 871 and 875 ms; of the shuffle two flows last 310 ms in place of 231, others end sooner.
+        reasons={"goodput_bps": "nothing is lost, so nothing evens out how flows share a line; the last one counts"},
     ),
     Case(
         "Long flows and queries, static limits",
