@@ -34,7 +34,8 @@ _LOSSES = {
     "rerun_maps": "rerun map",
 }
 _UNFINISHED = ("FAILED", "KILLED")
-_ROW_IN, _PANEL_IN = 0.09, 1.15
+_ROW_IN, _PANEL_IN = 0.15, 1.15
+"""A row is as high as a node's name: some nodes have one row only."""
 Attempt = Mapping[str, Any]
 
 
@@ -46,7 +47,8 @@ def hadoop_picture(curve: Curve, name: str, port: str | None = None) -> Picture 
     begin, end = _interval(tasks)
     rows = (
         tasks.filter((pl.col("start_ns") < end) & pl.col("node").is_not_null())
-        .sort("node", "start_ns", "attempt")
+        # c2 comes before c10.
+        .sort(pl.col("node").str.len_chars(), "node", "start_ns", "attempt")
         .head(MOST_ROWS)
         .to_dicts()
     )
