@@ -220,6 +220,11 @@ def test_jobs_become_hadoop_s_own_classes(tmp_path: Path) -> None:
     )
 
 
+def test_a_job_that_is_not_enabled_is_checked_and_not_run(tmp_path: Path) -> None:
+    jobs = "      sort: {kind: terasort, size: 10 MB}\n      other: {kind: terasort, size: 5 MB, enabled: false}"
+    assert {name.split("-")[1] for name in jobs_of(tmp_path, jobs)} == {"sort"}
+
+
 def test_every_version_s_archives_have_coordinates_and_checksums() -> None:
     assert versions() == ("3.4.2",)
     for version in versions():
