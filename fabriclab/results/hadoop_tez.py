@@ -54,7 +54,8 @@ def tez_histories(logs: Path) -> list[list[Path]]:
 def read_tez_history(paths: Iterable[Path], zero_ns: int) -> tuple[Row, list[Row]]:
     """Return the row of a history's job and those of its tasks' attempts, as `read_history` does for MapReduce's.
 
-    `paths`: the files of its application masters, in their order. `zero_ns`: what the cluster's date was at the epoch. Raises ResultsError, with file and record, for what is none.
+    `paths`: the files of its application masters, in their order. `zero_ns`: what the cluster's date was at the epoch.
+    Raises ResultsError, with file and record, for what is none.
     """
     job: Row = {}
     vertices: dict[str, str] = {}
