@@ -190,7 +190,8 @@ def _epoch_ns(run_dir: Path) -> int | None:
     events = run_dir / "events.jsonl"
     for line in events.read_text(encoding="utf-8").splitlines() if events.is_file() else ():
         if '"epoch"' in line and (event := json.loads(line))["event"] == "epoch":
-            return int(event["t_ns"])
+            # In the machine events' times are its clock's own.
+            return int(event.get("clock_ns", event["t_ns"]))
     return None
 
 

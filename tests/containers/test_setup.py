@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task
-from fabriclab.engine.containers.processes import Process
+from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.programs import PLACES, hand_over, lay
-from fabriclab.engine.containers.setup import set_up
+from fabriclab.engine.containers.setup import end_daemons, set_up
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.formats.job import SetupStep
 
@@ -27,6 +28,10 @@ class _Daemon(Process):
 
     def __init__(self, task: Task) -> None:
         self.task, self.number, self.halted, self.epochs = task, 1, False, list[int]()
+        self.told = False
+
+    def terminate(self) -> None:
+        self.told = True
 
     @property
     def status(self) -> str | None:
@@ -81,6 +86,21 @@ def test_a_command_of_a_node_s_own_that_fails_is_told_and_stops_nobody(docker: F
     daemons, failed = carried_out(tmp_path, step("command", "vtysh"), step("command", "true"))
     assert daemons == [] and failed == ["vtysh@h1 ended with exit 1: unknown command"]
     assert docker.calls(*INSIDE, "true")
+
+
+class _Watched(Processes):
+    """Processes of no container, none of which ends."""
+
+    def await_end(
+        self, processes: Iterable[Process], patience_s: float, on_end: Callable[[Process], None]
+    ) -> list[Process]:
+        return list(processes)
+
+
+def test_daemons_that_wait_for_each_other_end_with_their_containers(tmp_path: Path) -> None:
+    daemons = [_Daemon(Task(f"{name}@h1", "h1", (name,))) for name in ("resourcemanager", "nodemanager")]
+    end_daemons(_Watched(tmp_path), daemons)
+    assert [daemon.told for daemon in daemons] == [True, True]
 
 
 def test_layers_are_laid_the_first_on_top(docker: FakeCommands) -> None:

@@ -79,6 +79,15 @@ def test_a_job_has_hadoop_s_own_counters_and_the_lab_s_name(run: Path, plan: Pla
     assert (job["shuffled_bytes"], job["hdfs_written_bytes"], job["failed_shuffles"]) == (8_724_168, 8_388_600, 0)
 
 
+def test_in_containers_the_epoch_says_what_the_clock_was(run: Path, plan: Plan) -> None:
+    """Events count from the run's begin there."""
+    (before,) = rows(run, plan, "hadoop_jobs")
+    events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+    told = [{**one, "clock_ns": one["t_ns"], "t_ns": 5} if one["event"] == "epoch" else one for one in events]
+    (run / "events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    assert rows(run, plan, "hadoop_jobs") == [before]
+
+
 def test_attempts_have_their_node_their_phases_and_their_records(run: Path, plan: Plan) -> None:
     tasks = rows(run, plan, "hadoop_tasks")
     assert [(one["task"], one["node"]) for one in tasks] == [

@@ -124,7 +124,8 @@ def test_the_demo_names_its_steps_and_counts_through_all_programs(tmp_path: Path
         ".venv/bin/python": '[ "$1" = .ci/page.py ]  # no charts are there yet',
     }.items():
         (copy / program).write_text(f"#!/bin/sh\n{body}\n")
-    for script in (copy / "images/machine/build", copy / ".ci" / "deps", *(copy / "bin").iterdir(), *(copy / ".venv" / "bin").iterdir()):
+    programs = (*(copy / "bin").iterdir(), *(copy / ".venv" / "bin").iterdir())
+    for script in (copy / "images/machine/build", copy / ".ci" / "deps", *programs):
         script.chmod(0o755)
     path = f"{copy}/bin:{os.environ['PATH']}"
     done = shell(f"bash '{copy}/.ci/demo' .venv/.made-1", PATH=path)

@@ -27,7 +27,7 @@ from fabriclab.engine.containers.own_network import settle
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.programs import hand_over, program_binds
 from fabriclab.engine.containers.route_watch import RouteWatch, watch_tasks
-from fabriclab.engine.containers.setup import set_up
+from fabriclab.engine.containers.setup import end_daemons, set_up
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
@@ -182,7 +182,6 @@ class _Run:
             started = self._settle(processes)
             if started is None or not (self._await_routes(processes, needed, routes) and self._calibrate()):
                 return None
-            daemons += started
             self._events.emit("phase", phase="probes")
             samplers = self._start(processes, self._sampler_tasks())
             self._events.emit("phase", phase="traffic")
@@ -191,11 +190,12 @@ class _Run:
             self._timeline.prepare(processes, daemons, [*beside, *traffic])
             if self._interrupt.requested:
                 return None
-            status = self._follow(processes, traffic, samplers, daemons, beside)
+            status = self._follow(processes, traffic, samplers, [*daemons, *started], beside)
             self._events.emit("phase", phase="collect")
             self._stop(processes, samplers)
             self._collect()
             self._stop(processes, [*beside, *watchers, *daemons])
+            end_daemons(processes, started)
             self._problems += hand_over(self._job, self._containers, self._directory)
         return status
 
@@ -207,7 +207,6 @@ class _Run:
             started = self._settle(processes)
             if started is None or not self._await_routes(processes, [*watchers, *daemons], routes):
                 return None
-            daemons += started
             self._stop(processes, watchers)
             began_ns = time.monotonic_ns()
             self._events.epoch(began_ns)
@@ -216,7 +215,7 @@ class _Run:
             told: set[str] = set()
             while not (stay.over.is_set() or self._interrupt.requested):
                 processes.pump()
-                for daemon in daemons:
+                for daemon in (*daemons, *started):
                     if daemon.status is not None and daemon.task.name not in told:
                         told.add(daemon.task.name)
                         self._problems.append(daemon.describe())
@@ -224,6 +223,7 @@ class _Run:
             self._events.emit("phase", phase="collect")
             self._collect()
             self._stop(processes, daemons)
+            end_daemons(processes, started)
         return "complete" if stay.over.is_set() else "stopped"
 
     def _watch_routes(self, processes: Processes) -> tuple[list[Process], RouteWatch]:

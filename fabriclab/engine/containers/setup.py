@@ -4,7 +4,7 @@ what makes a cluster of programs, before the epoch."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
@@ -12,12 +12,14 @@ from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, run_in
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task
-from fabriclab.engine.containers.processes import Process
+from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import last_lines
 from fabriclab.formats.job import SetupStep
 
 _STEP_S = 60.0
+_GRACE_S = 2.0
+"""The machine's, GRACE_NS in images/machine/init/src/supervisor.rs."""
 
 
 def set_up(
@@ -55,6 +57,14 @@ def set_up(
                 raise EngineError("\n".join([f"setup: {text}", *ended]))
             failed.append(text)
     return daemons
+
+
+def end_daemons(processes: Processes, daemons: Sequence[Process]) -> None:
+    """Tell daemons to end. Those that wait for each other, as Hadoop's node managers for its ResourceManager, end with
+    their containers, as in the machine with it."""
+    for daemon in daemons:
+        daemon.terminate()
+    processes.await_end(daemons, _GRACE_S, lambda process: None)
 
 
 def _carried_out(step: SetupStep, container: Container, directory: Path, interrupt: Interrupt) -> str:
