@@ -48,7 +48,9 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCommands:
 
 
 def step(kind: Any, *argv: str, **more: Any) -> SetupStep:
-    return SetupStep(kind=kind, program={"name": f"{argv[0]}@h1", "node": "h1", "argv": list(argv)}, **more)
+    written: dict[str, Any] = {"kind": kind, "program": {"name": f"{argv[0]}@h1", "node": "h1", "argv": list(argv)}}
+    found: SetupStep = written | more  # type: ignore[assignment]
+    return found
 
 
 def job(*steps: SetupStep, **parts: Any) -> Job:
