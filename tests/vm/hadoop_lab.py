@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 import pytest
-from vm import Vm
 
 from fabriclab.compile import needed_layers
 from fabriclab.engine.layers import find_layer
@@ -61,10 +60,10 @@ def write_lab(
     return lab
 
 
-def skip_unless_asked(vm: Vm, lab: Path) -> None:
-    """Skip a test that nobody asked for, or whose layers are not there."""
+def skip_unless_asked(rootfs: Path, lab: Path) -> None:
+    """Skip a test that nobody asked for, or whose layers over the root file system are not there."""
     needed = needed_layers(resolve_plan(parse_lab(lab), {}))
-    missing = [kind for kind, items in needed.items() if find_layer(vm.artefacts.rootfs, kind, items) is None]
+    missing = [kind for kind, items in needed.items() if find_layer(rootfs, kind, items) is None]
     if missing:
         pytest.skip(f"Hadoop's layers are not built ({', '.join(missing)}): `fabriclab run labs/hadoop` builds them")
     if not os.environ.get(ASKED):
