@@ -12,11 +12,11 @@ use netlink::{attributes, text, u16_at, u32_at, u64_at};
 pub const FORMAT: (&str, &str) = (
     "fabriclab-connections-1",
     "end_ns,node,address,port,peer_address,peer_port,state,bytes_sent,bytes_acked,bytes_received,segments_sent,\
-     segments_received,retransmits,retransmitted_bytes,timeouts,delivered,delivered_ce,min_rtt_us,srtt_us,congestion",
+     segments_received,retransmits,retransmitted_bytes,duplicates,timeouts,delivered,delivered_ce,min_rtt_us,srtt_us,congestion",
 );
 
 /// How many columns of numbers follow `state`.
-const NUMBERS: usize = 12;
+const NUMBERS: usize = 13;
 
 /// TCP_LISTEN of `include/net/tcp_states.h`.
 const LISTEN: u8 = 10;
@@ -105,6 +105,7 @@ fn numbers(info: &[u8]) -> [Option<u64>; NUMBERS] {
         field!(u32_at, segs_in),
         field!(u32_at, total_retrans),
         field!(u64_at, bytes_retrans),
+        field!(u32_at, dsack_dups),
         field!(u16_at, total_rto),
         field!(u32_at, delivered),
         field!(u32_at, delivered_ce),

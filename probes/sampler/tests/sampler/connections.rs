@@ -40,8 +40,8 @@ fn connections_have_a_row_when_they_end_and_the_others_at_the_end() {
         |number: usize| -> Vec<&str> { rows.iter().map(|row| row[number].as_str()).collect() };
     assert_eq!(column(6), ["ended", "ended", "open", "open"]);
     assert_eq!(column(2), ["127.0.0.1", "127.0.0.1", "::1", "::1"]);
-    assert!(rows[..2].iter().all(|row| row[19].is_empty()), "{rows:?}");
-    assert!(rows[2..].iter().all(|row| !row[19].is_empty()), "{rows:?}");
+    assert!(rows[..2].iter().all(|row| row[20].is_empty()), "{rows:?}");
+    assert!(rows[2..].iter().all(|row| !row[20].is_empty()), "{rows:?}");
     for pair in rows.chunks(2) {
         let mut sent: Vec<&str> = pair.iter().map(|row| row[7].as_str()).collect();
         sent.sort_unstable();
