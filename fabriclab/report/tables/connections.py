@@ -17,8 +17,8 @@ _MOST_PORTS = 12
 """Others are one row."""
 _HEADINGS = ("Port", "Server", "Connections", "Data", "Segments sent again", "Share of data", "Got twice", "Timeouts")
 _ABOUT = (
-    "What TCP did, as the kernel counted it until a connection's socket was gone{open}. Both ends are counted: data are "
-    "those of both directions, without headers and without what was sent again; the share is of all that was sent. "
+    "What TCP did, as the kernel counted it until a connection's socket was gone{open}. Both ends are counted: data "
+    "are those of both directions, without headers and what was sent again; the share is of all that was sent. "
     "Segments that the other end got twice need not have been sent again (DSACK): most are probes, sent because an "
     "acknowledgement was late. Which port was connected to is a guess where both could be a client's.{within}"
 )
