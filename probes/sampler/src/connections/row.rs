@@ -12,7 +12,8 @@ use netlink::{attributes, text, u16_at, u32_at, u64_at};
 pub const FORMAT: (&str, &str) = (
     "fabriclab-connections-1",
     "end_ns,node,address,port,peer_address,peer_port,state,bytes_sent,bytes_acked,bytes_received,segments_sent,\
-     segments_received,retransmits,retransmitted_bytes,duplicates,timeouts,delivered,delivered_ce,min_rtt_us,srtt_us,congestion",
+     segments_received,retransmits,retransmitted_bytes,duplicates,timeouts,\
+     delivered,delivered_ce,min_rtt_us,srtt_us,congestion",
 );
 
 /// How many columns of numbers follow `state`.

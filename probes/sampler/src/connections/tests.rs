@@ -26,7 +26,8 @@ fn a_connection_is_a_row_of_the_format() {
     assert_eq!(lines[0], "# fabriclab-connections-1");
     assert_eq!(
         lines[2],
-        "-5,h1,10.1.0.2,49566,10.2.0.2,7000,open,12079496,11943105,0,8346,4261,71,101640,0,0,8250,0,100,527,cubic"
+        "-5,h1,10.1.0.2,49566,10.2.0.2,7000,open,\
+         12079496,11943105,0,8346,4261,71,101640,0,0,8250,0,100,527,cubic"
     );
     assert_eq!(lines[1].split(',').count(), lines[2].split(',').count());
 }
