@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hadoop_lab import skip_unless_asked
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts
 
@@ -16,6 +17,8 @@ pytest.importorskip("ipykernel", reason="not executed: pip install 'fabriclab[no
 
 ANALYSIS = Path(__file__).parents[2] / "analysis"
 NOTEBOOKS = sorted(ANALYSIS.glob("*.ipynb"))
+HADOOP = {"hadoop": ANALYSIS.parent / "labs" / "hadoop"}
+"""Notebooks that run Hadoop, and the lab: JVMs compute for minutes, and layers are built the first time."""
 MANY_S = 1800
 """A limit on waiting for a cell, or for Jupyter's kernel; nothing is judged by it."""
 
@@ -61,9 +64,11 @@ def answered(notebook: Any) -> Any:
 def executed(name: str, directory: Path) -> Any:
     """Execute a notebook in a directory of its own, its exercises answered; returns it with its outputs."""
     try:
-        find_artefacts()
+        rootfs = find_artefacts().rootfs
     except EngineError as error:
         pytest.skip(f"not executed: {error}")
+    if name in HADOOP:
+        skip_unless_asked(rootfs, HADOOP[name])
     (directory / "analysis").mkdir()
     notebook = answered(nbformat.read(ANALYSIS / f"{name}.ipynb", as_version=4))
     resources = {"metadata": {"path": str(directory / "analysis")}}

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 
 import pytest
-from vm import Vm
 
 from fabriclab.compile import needed_layers
 from fabriclab.engine.layers import find_layer
@@ -38,17 +37,19 @@ traffic:
     costs: none
     {cluster}
     jobs:
-      sort: {{kind: terasort, size: 8 MiB, splits: 2, reducers: 2}}
+      sort: {{kind: terasort, framework: {framework}, size: 8 MiB, splits: 2, reducers: 2}}
 events: {{{events}}}
 limit: 900 s
 """
 
 
-def write_lab(directory: Path, cluster: str, events: str = "", replication: int = 1) -> Path:
+def write_lab(
+    directory: Path, cluster: str, events: str = "", replication: int = 1, framework: str = "mapreduce"
+) -> Path:
     """Return a lab with a line of the cluster's keys more, and events."""
     lab = directory / "lab"
     lab.mkdir()
-    text = _EXPERIMENT.format(cluster=cluster, events=events, replication=replication)
+    text = _EXPERIMENT.format(cluster=cluster, events=events, replication=replication, framework=framework)
     (lab / "experiment.yml").write_text(text)
     nodes = (f"    {name}: {{kind: linux, labels: {{fabriclab.role: {role}}}}}" for name, role in _NODES.items())
     links = (
@@ -59,10 +60,10 @@ def write_lab(directory: Path, cluster: str, events: str = "", replication: int 
     return lab
 
 
-def skip_unless_asked(vm: Vm, lab: Path) -> None:
-    """Skip a test that nobody asked for, or whose layers are not there."""
+def skip_unless_asked(rootfs: Path, lab: Path) -> None:
+    """Skip a test that nobody asked for, or whose layers over the root file system are not there."""
     needed = needed_layers(resolve_plan(parse_lab(lab), {}))
-    missing = [kind for kind, items in needed.items() if find_layer(vm.artefacts.rootfs, kind, items) is None]
+    missing = [kind for kind, items in needed.items() if find_layer(rootfs, kind, items) is None]
     if missing:
         pytest.skip(f"Hadoop's layers are not built ({', '.join(missing)}): `fabriclab run labs/hadoop` builds them")
     if not os.environ.get(ASKED):

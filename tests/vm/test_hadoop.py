@@ -18,7 +18,7 @@ LAB = Path(__file__).parents[2] / "labs" / "hadoop"
 
 
 def test_terasort_sorts_what_teragen_made(vm: Vm) -> None:
-    skip_unless_asked(vm, LAB)
+    skip_unless_asked(vm.artefacts.rootfs, LAB)
     ran = called(vm.directory, "run", str(LAB), "--out", "run")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     programs = {row["program"]: row for row in pl.read_parquet(vm.directory / "run/programs.parquet").to_dicts()}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.vm
 
 def run(vm: Vm, lab: Path, *, ends_well: bool) -> tuple[dict[str, Any], list[dict[str, Any]], str]:
     """Return the job's row, its attempts' rows, and what was written to the terminal."""
-    skip_unless_asked(vm, lab)
+    skip_unless_asked(vm.artefacts.rootfs, lab)
     ran = called(vm.directory, "run", str(lab), "--out", "run")
     assert (ran.returncode == 0) == ends_well, ran.stdout + ran.stderr
     (job,) = pl.read_parquet(vm.directory / "run/hadoop_jobs.parquet").to_dicts()

@@ -1,5 +1,5 @@
-//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times, takes down connections that end,
-//! and writes CSV. The file formats stand in `probes/README.md`.
+//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times, takes down those that end, and
+//! writes CSV. The file formats stand in `probes/README.md`.
 //!
 //! One process, one thread: a machine in virtual time has one CPU, and each system call in it costs microseconds of
 //! wall clock time. So requests are built once, sent in batches, answered in batches, and nothing is allocated for a
