@@ -8,6 +8,7 @@ at 6 s, between maps and reducers (settings: a node is lost after 10 s); of `had
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
