@@ -183,7 +183,7 @@ def _probes(plan: Plan) -> list[Program]:
         probes.switch_interval_ns,
     )
     captures = compile_captures(probes.pcap)
-    if all(interval is None for interval in intervals):
+    if all(interval is None for interval in intervals) and not probes.connection_hosts:
         return captures
     argv = ["/tools/sampler", "--config", "/job/machine/sampler.json"]
     return [{"name": "sampler", "node": None, "argv": argv}, *captures]

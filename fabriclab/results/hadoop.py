@@ -18,6 +18,7 @@ from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
 from fabriclab.results.hadoop_applications import errors_told, read_applications
 from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
+from fabriclab.results.hadoop_shuffles import add_shuffle_losses
 from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_histories, tez_names, without_cluster
 from fabriclab.results.hadoop_times import job_times
 from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetch_failures, fetches, reducer_of
@@ -32,8 +33,12 @@ _ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)
 Tables = dict[str, pl.DataFrame]
 
 
-def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
+def hadoop_tables(
+    run_dir: Path, plan: Plan, connections: pl.DataFrame | None = None, watched: frozenset[str] = frozenset()
+) -> tuple[Tables, list[str]]:
     """Return the tables of a plan's clusters, none without any, and notes on what there is not.
+
+    `connections`: the table of that name; `watched`: the nodes of which it has every one.
 
     Raises ResultsError, with file and line, for a history that Hadoop did not write.
     """
@@ -52,6 +57,7 @@ def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
         found[COSTS] = list(read_costs(run_dir, cluster.name, epoch_ns))
         for job in found[JOBS]:
             job |= job_times(job, found[TASKS], found[TRANSFERS], found[COSTS])
+        add_shuffle_losses(found[JOBS], cluster, connections, watched)
         for name in _COLUMNS:
             rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
         notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]

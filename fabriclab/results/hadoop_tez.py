@@ -16,7 +16,8 @@ from typing import Any
 
 from fabriclab.results.csv_logs import ResultsError
 from fabriclab.results.hadoop_history import SHUFFLE_ERRORS, Columns, counted, ended_early, follow
-from fabriclab.results.hadoop_transfers import SHUFFLE_PORT, Row
+from fabriclab.results.hadoop_ports import SHUFFLE_PORT
+from fabriclab.results.hadoop_transfers import Row
 
 _MS = 10**6
 _END = "\x01"

@@ -61,6 +61,7 @@ SAMPLER = {
         "nodes": [{"name": "h1", "netns": "/run/netns/h1"}],
         "flows": [0, 1],
     },
+    "connections": {"output": "/job/raw/connections.csv", "nodes": [{"name": "h1", "netns": "/run/netns/h1"}]},
 }
 
 
@@ -74,6 +75,7 @@ def test_each_sampled_container_has_a_sampler_of_its_own() -> None:
         "nodes": [{"name": "h1"}],
         "flows": [0, 1],
     }
+    assert split["h1"]["connections"] == {"output": "/job/raw/connections.csv", "nodes": [{"name": "h1"}]}
     assert "netns" not in json.dumps(split) and "queues" not in split["h1"]
 
 

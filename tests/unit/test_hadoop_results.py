@@ -18,9 +18,8 @@ import polars as pl
 import pytest
 from sample_plans import star
 from sample_traffic import KINDS
-from synthetic_run import QUEUE_HEADER
+from synthetic_hadoop_run import whole_hadoop_run
 
-from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.report.drawing.exhibits import Picture
@@ -301,16 +300,7 @@ def test_what_there_is_not_is_said(run: Path, plan: Plan) -> None:
 
 
 def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
-    (run / "plan.json").write_text(plan_json(plan))
-    (run / "manifest.json").write_text(json.dumps({"format": "fabriclab-run-1", "status": "complete"}))
-    (run / "raw/flows").mkdir(parents=True)
-    (run / "raw/programs").mkdir()
-    for name in ("hadoop-sort", "hadoop-sort-proof"):
-        record = "# fabriclab-program-1\nstart_ns,end_ns,ended_by,status\n0,9280902272,itself,exit 0\n"
-        (run / f"raw/programs/{name}.csv").write_text(record)
-    (run / "traffic/trace.csv").write_text("# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n")
-    queue = "".join(f"{at * 10 * MS},leaf1:eth1,{1500 * (at % 50)},1,0,0,0,0,0\n" for at in range(830))
-    (run / "raw/queues.csv").write_text(QUEUE_HEADER + queue)
+    whole_hadoop_run(run, plan)
     results = read_run(run)
     (picture,) = run_exhibits(results, "x", kinds=("hadoop",))
     assert isinstance(picture, Picture)

@@ -62,7 +62,7 @@ def collect_series(
     problems: list[str] = []
     parts: dict[Path, list[Path]] = {}
     for node, config in samplers.items():
-        for part in (config[name] for name in ("queues", "tcp", "interfaces") if name in config):
+        for part in (config[name] for name in ("queues", "tcp", "interfaces", "connections") if name in config):
             target = directory / PurePosixPath(part["output"]).relative_to(JOB)
             fetched = target.with_name(f"{target.name}@{node}")
             problems += _fetch(containers[node], part["output"], fetched)

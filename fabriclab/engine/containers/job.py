@@ -15,7 +15,7 @@ from fabriclab.formats.real_time import REAL_TIME_FILE, RealTime
 from fabriclab.formats.run_directory import JOB_FILE, SAMPLER_FILE
 
 _NAMESPACE = "/run/netns/"
-_PROBED = (("queues", "ports"), ("tcp", "nodes"))
+_PROBED = (("queues", "ports"), ("tcp", "nodes"), ("connections", "nodes"))
 """Parts of the sampler's configuration that name what somebody asked for."""
 
 
@@ -182,7 +182,7 @@ def split_sampler(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return one sampler configuration for each node of the machine's, by node:
     its own ports and sockets, without a namespace."""
     split: dict[str, dict[str, Any]] = {}
-    for part, members in (("queues", "ports"), ("tcp", "nodes"), ("interfaces", "ports")):
+    for part, members in (*_PROBED, ("interfaces", "ports")):
         if part not in config:
             continue
         for entry in config[part][members]:
