@@ -18,7 +18,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz check sonic-oracle bench figures clean
+.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz check sonic-oracle bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -45,6 +45,9 @@ machine: ## build what is missing of the virtual machine: kernel, root file syst
 
 page: venv ## what the browser loads of the live page (docs/live.md) and of reports: seconds, then cached
 	@$(BIN)/python .ci/page.py >/dev/null
+
+charts: venv # what reports are drawn with in a browser
+	@$(BIN)/python .ci/page.py charts >/dev/null
 
 wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab, and fabriclab_frr for labs with FRR
 	@$(BIN)/python .ci/wheel.py

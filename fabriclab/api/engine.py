@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fabriclab.compile import needed_layers
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
-from fabriclab.engine.layers import with_layers
+from fabriclab.engine.layers import ready_layers, with_layers
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
@@ -28,7 +29,7 @@ def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan]) -> MadeFrom:
     Raises EngineError when it is not, or when this host can't run the plans; ArgumentError for a lab without files
     where the engine needs them.
     """
-    made_from = fit_machine(plans) if name == "vm" else _find_containers(lab)
+    made_from = fit_machine(plans) if name == "vm" else _find_containers(lab, plans)
     check_engine(made_from, plans)
     return made_from
 
@@ -54,15 +55,26 @@ def fit_live(name: EngineName, lab: Lab, plan: Plan) -> MadeFrom:
     return made_from
 
 
-def _find_containers(lab: Lab) -> ContainerLab:
+def _find_containers(lab: Lab, plans: Sequence[Plan]) -> ContainerLab:
     topology = _deployable(lab)
-    tools = locate_artefacts()["tools"]
+    located = locate_artefacts()
+    tools = located["tools"]
     if tools is None:
         raise EngineError(
             "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them "
             "too)"
         )
-    return ContainerLab.find(topology, tools, lab.topology_text)
+    found = ContainerLab.find(topology, tools, lab.topology_text)
+    wanted = [layers for plan in plans if (layers := needed_layers(plan))]
+    if not wanted:
+        return found
+    if (rootfs := located["rootfs"]) is None:
+        # The images have the packages of the machine's nodes, and layers lie over either.
+        raise EngineError(
+            "not built yet: the root file system of the machine's nodes, over which packages of programs are chosen; "
+            "run `images/machine/build rootfs` (`make machine` builds it too)"
+        )
+    return replace(found, layers=ready_layers(rootfs, wanted))
 
 
 def _deployable(lab: Lab) -> Path:

@@ -20,6 +20,7 @@ _DATA_PORT, _TRACKER_PORT, _SHUFFLE_PORT = 9866, 8031, 13562
 _DATE_S = 1_767_225_600
 """1 January 2026. The machine's clock begins in 1970, and Hadoop's caches take an age of seconds for "just refreshed".
 """
+_SET_DATE = ("date", f"--set=@{_DATE_S}")
 _S = 10**9
 _START_NS, _PREPARE_NS, _FETCH_S = 120 * _S, 24 * 3600 * _S, 60
 
@@ -39,9 +40,11 @@ def hadoop_files(node: str, plan: Plan) -> dict[str, str]:
     return files
 
 
-def compile_clusters(plan: Plan) -> list[SetupStep]:
-    """Return the steps that start the plan's clusters and fill their HDFS, one after another."""
-    return [step for cluster in clusters(plan) for step in _cluster(cluster, plan)]
+def compile_clusters(plan: Plan, *, stock: bool = False) -> list[SetupStep]:
+    """Return the steps that start the plan's clusters and fill their HDFS, one after another. `stock`: in containers,
+    which have the host's date."""
+    steps = [step for cluster in clusters(plan) for step in _cluster(cluster, plan)]
+    return [step for step in steps if not (stock and step["program"]["argv"] == [*_SET_DATE])]
 
 
 def compile_histories(plan: Plan) -> list[Program]:
@@ -76,7 +79,7 @@ def _histories(cluster: HadoopTraffic) -> Iterator[Program]:
 
 def _cluster(cluster: HadoopTraffic, plan: Plan) -> Iterator[SetupStep]:
     master, manager = cluster.namenode, cluster.resourcemanager
-    yield _done(cluster, "clock", master, ("date", f"--set=@{_DATE_S}"))
+    yield _done(cluster, "clock", master, _SET_DATE)
     yield _done(cluster, "classes", master, patch_command(cluster))
     for node in cluster.nodes_with_disks() if cluster.disk_bytes is not None else ():
         yield _done(cluster, "disk", node, ("sh", "-c", _MOUNT, "sh", str(cluster.disk_bytes), DATA))

@@ -147,7 +147,7 @@ def _optional_parts(plan: Plan, stock: bool, playing: set[str]) -> OptionalParts
     parts: OptionalParts = {}
     if ready := compile_ready(plan):
         parts["ready"] = ready
-    if setup := [*compile_setup(plan, stock=stock), *compile_clusters(plan)]:
+    if setup := [*compile_setup(plan, stock=stock), *compile_clusters(plan, stock=stock)]:
         parts["setup"] = setup
     hosts = [node.name for node in plan.nodes if node.role == "host" and node.name in playing]
     if still := compile_still(plan, hosts):
@@ -183,7 +183,7 @@ def _probes(plan: Plan) -> list[Program]:
         probes.switch_interval_ns,
     )
     captures = compile_captures(probes.pcap)
-    if all(interval is None for interval in intervals):
+    if all(interval is None for interval in intervals) and not probes.connection_hosts:
         return captures
     argv = ["/tools/sampler", "--config", "/job/machine/sampler.json"]
     return [{"name": "sampler", "node": None, "argv": argv}, *captures]

@@ -57,6 +57,9 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
         outputs = {part: f"/job/raw/{name}.csv" for part, name in _SWITCH_OUTPUTS.items()}
         ports = [_sampled_port(name) for name in probes.switch_ports]
         config["switches"] = {"interval_ns": probes.switch_interval_ns, "outputs": outputs, "ports": ports}
+    if probes.connection_hosts:
+        nodes = [{"name": name, "netns": _namespace(name)} for name in probes.connection_hosts]
+        config["connections"] = {"output": "/job/raw/connections.csv", "nodes": nodes}
     return config
 
 

@@ -11,6 +11,7 @@ import zlib
 from fabriclab.compile.frr import compile_router_sysctl
 from fabriclab.compile.ipv6 import compile_ipv6_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
+from fabriclab.formats import client_ports
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Transport
 
@@ -40,7 +41,7 @@ _HOST = (
     # Thousands of flows may start at one moment.
     ("net.core.somaxconn", "65535"),
     ("net.ipv4.tcp_max_syn_backlog", "65535"),
-    ("net.ipv4.ip_local_port_range", "10001 65000"),
+    ("net.ipv4.ip_local_port_range", f"{client_ports.FIRST} {client_ports.LAST}"),
     # So may more than there are ports, one after the other: a port is free again a second after its connection was
     # closed, not a minute.
     ("net.ipv4.tcp_tw_reuse", "1"),

@@ -23,13 +23,19 @@ _MOST_NAMED = 6
 def with_layers(artefacts: Artefacts, wanted: Iterable[Mapping[str, tuple[str, ...]]]) -> Artefacts:
     """Return artefacts with a layer for each of what plans need, by its kind; what is missing is built, which is said
     on standard error. Raises EngineError that says why one can't be built."""
-    layers = dict(artefacts.layers)
-    for kind, items in dict.fromkeys(pair for layer in wanted for pair in layer.items()):
-        if (kind, *items) not in layers:
-            layers[kind, *items] = find_layer(artefacts.rootfs, kind, items) or build_layer(
-                artefacts.rootfs, kind, items
-            )
-    return replace(artefacts, layers=layers)
+    missing = [
+        layer for layer in wanted if any((kind, *items) not in artefacts.layers for kind, items in layer.items())
+    ]
+    return replace(artefacts, layers={**artefacts.layers, **ready_layers(artefacts.rootfs, missing)})
+
+
+def ready_layers(rootfs: Path, wanted: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[tuple[str, ...], Path]:
+    """Return the directories of the layers that plans need, by kind and items; what is missing is built. Raises as
+    `with_layers`."""
+    every = dict.fromkeys(pair for layer in wanted for pair in layer.items())
+    return {
+        (kind, *items): find_layer(rootfs, kind, items) or build_layer(rootfs, kind, items) for kind, items in every
+    }
 
 
 def _argv(action: str, rootfs: Path, kind: str, items: Sequence[str]) -> list[str]:

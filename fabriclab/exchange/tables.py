@@ -23,7 +23,8 @@ from fabriclab.results import Results, ResultsError, Sweep
 TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
-    *("congestion_events", "programs", "hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs", "summary"),
+    *("congestion_events", "connections", "programs", "hadoop_jobs", "hadoop_tasks", "hadoop_transfers"),
+    *("hadoop_costs", "summary"),
 )
 PACKAGE = "datapackage.json"
 _ENDINGS = {"csv": "csv", "parquet": "parquet", "json": "jsonl"}
@@ -39,7 +40,17 @@ _WORDS = {
     "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason; of a program: exit N "
     "or signal N; of Hadoop: its own word",
     "task": "map, reduce, or master (a job's application master)",
-    "phase": "hdfs-read, hdfs-write or shuffle",
+    "phase": "hdfs-read, hdfs-write or shuffle; of connections also rpc and other",
+    "state": "of a connection: ended, or open when the run was over; of a sampled socket: TCP's own word",
+    "peer": "the node at the other end; empty: none of the lab's hosts",
+    "server_port": "the port that was connected to",
+    "bytes_sent": "data that the node sent, what it sent again included",
+    "bytes_acked": "of these, what was acknowledged; SYN and FIN count as a byte each",
+    "bytes_received": "data that the node received; FIN counts as a byte",
+    "retransmits": "segments sent again",
+    "duplicates": "segments that the other end said it had got twice (DSACK): they need not have been sent again",
+    "timeouts": "retransmission timeouts",
+    "delivered_ce": "segments that were acknowledged with ECE",
     "of": "the attempt of a task that a transfer was for; empty: another client's",
     "shuffle_end_ns": "when a reducer had all map outputs, nanoseconds after the beginning of the traffic",
     "spilled_records": "records written to a node's disk by maps and reducers, Hadoop's counter",

@@ -62,3 +62,21 @@ INTERFACES = Table(
     },
 )
 """An interface's counters: `raw/interfaces.csv`, by `probes/sampler`."""
+CONNECTIONS = Table(
+    "connections",
+    1,
+    {
+        **integers("end_ns"),
+        **texts("node", "address"),
+        **integers("port"),
+        **texts("peer_address"),
+        **integers("peer_port"),
+        **texts("state"),
+        **integers("bytes_sent", "bytes_acked", "bytes_received", "segments_sent", "segments_received", "retransmits"),
+        **integers("retransmitted_bytes", "duplicates", "timeouts", "delivered", "delivered_ce"),
+        **integers("min_rtt_us", "srtt_us"),
+        **texts("congestion"),
+    },
+)
+"""A node's end of a TCP connection, when its socket was gone or the run over: `raw/connections.csv`, by
+`probes/sampler`."""

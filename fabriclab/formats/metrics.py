@@ -39,6 +39,10 @@ _OF_FCT = "completion times of complete sized flows"
 _OF_SLOWDOWN = "completion time / ideal on an idle path (`fabriclab.results.idle_path`), of complete sized flows"
 _OF_COFLOW = "completion times of complete coflows: rounds, queries, phases of a job (`fabriclab.results.coflows`)"
 _OF_QUEUE = "of the queue's length over the busy time, weighted by time: a sample holds until the next"
+_OF_SHUFFLES = (
+    "the connections of Hadoop's shuffles from one node to another, both ends, where the probe `connections` has them; "
+    "null of one job while others run"
+)
 _OF_PHASES = "phases of 100 ms and more in which the same sampled long flows run, two at least (`results.fairness`)"
 
 FLOWS = (
@@ -153,6 +157,22 @@ JOBS = (
         "history; null while one job is not complete",
         _CLASS,
         "largest",
+        better="less",
+    ),
+    Metric(
+        "shuffle_retransmits",
+        "Segments of the shuffle sent again",
+        f"segments that TCP sent again in {_OF_SHUFFLES}",
+        _CLASS,
+        "sum",
+        better="less",
+    ),
+    Metric(
+        "shuffle_timeouts",
+        "Timeouts in the shuffle",
+        f"retransmission timeouts in {_OF_SHUFFLES}",
+        _CLASS,
+        "sum",
         better="less",
     ),
     Metric(

@@ -22,7 +22,7 @@ POOL_METRICS = names(METRICS, "pool")
 WHOLE_METRICS = names(METRICS, "run")
 PORT_METRICS = (*names(METRICS, "port"), *names(METRICS, "switch-port"))
 TRAFFIC_METRICS = names(METRICS, "traffic")
-PROGRAM_METRICS = ("program_ns", "job_ns")
+PROGRAM_METRICS = ("program_ns", "job_ns", "shuffle_retransmits", "shuffle_timeouts")
 """Those that may be of a program, and of a Hadoop job as the program that its client is."""
 _QUEUE_OF_PORT = re.compile(r"(?P<port>[^:]+:[^:]+):(?P<queue>[^:]*)")
 

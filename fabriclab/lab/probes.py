@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
-from fabriclab.lab.reading.names import Names, read_ports, read_words_of
+from fabriclab.lab.reading.names import HostReader, Names, read_ports, read_words_of
 from fabriclab.lab.reading.or_none import NONE, read_part
 from fabriclab.lab.reading.section import Section, value_or
 
@@ -15,8 +15,10 @@ PROBE_KEYS = {
     "tcp": ("interval", "traffic"),
     "interfaces": ("interval",),
     "switches": ("interval", "ports"),
+    "connections": ("hosts",),
     "pcap": ("ports", "snaplen", "file_limit"),
 }
+_OF_PROGRAMS = ("program", "hadoop")
 SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
 """Bounds of the sampler (probes/README.md)."""
 SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 64, 65_536
@@ -31,6 +33,18 @@ class WrittenPcap:
     ports: tuple[str, ...]
     snaplen_bytes: int = defaults.SNAPLEN_BYTES
     file_limit_bytes: int = defaults.FILE_LIMIT_BYTES
+
+
+@dataclass(frozen=True)
+class WrittenConnections:
+    """Whose connections are written down; None: those of the hosts that run programs."""
+
+    hosts: tuple[str, ...] | None = None
+
+
+_NO_CONNECTIONS = WrittenConnections(())
+_NOT_SAMPLES = {"connections", "pcap"}
+"""Probes that leave the samples that are taken by default."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,7 @@ class WrittenProbes:
     """Whether the experiment says nothing of samples: then the queues before the receivers are sampled,
     too (`fabriclab.resolve.probes`)."""
     pcap: WrittenPcap | None = None
+    connections: WrittenConnections = _NO_CONNECTIONS
 
 
 def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
@@ -73,9 +88,9 @@ def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
         tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
     return replace(
         switches_by_default if switches is None else switches,
-        # A capture is no sample: it leaves those that are taken by default.
-        is_default=probes.names() == ["pcap"],
+        is_default=bool(probes.names()) and _NOT_SAMPLES.issuperset(probes.names()),
         pcap=_read_pcap(probes, names),
+        connections=_read_connections(root, probes, names),
         queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
         queue_ports=queue_ports or (),
         tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
@@ -107,6 +122,28 @@ def _read_pcap(probes: Section, names: Names) -> WrittenPcap | None:
         value_or(section.size("snaplen", SMALLEST_SNAPLEN, LARGEST_SNAPLEN), defaults.SNAPLEN_BYTES),
         value_or(section.size("file_limit", SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT), defaults.FILE_LIMIT_BYTES),
     )
+
+
+def _read_connections(root: Section, probes: Section, names: Names) -> WrittenConnections:
+    """Return whose connections are written down. Without `hosts` there must be programs to have them."""
+
+    def read(section: Section) -> WrittenConnections:
+        hosts = HostReader(section, names).hosts("hosts")
+        if "hosts" not in section and not _has_programs(root):
+            example = "write hosts: a list such as [h1, h2], or all"
+            probes.complain("connections", f"no traffic is of kind program or hadoop, whose hosts are meant; {example}")
+        return WrittenConnections(hosts)
+
+    found = read_part(probes, "connections", PROBE_KEYS["connections"], read, _NO_CONNECTIONS)
+    return _NO_CONNECTIONS if found is None else found
+
+
+def _has_programs(root: Section) -> bool:
+    """Return whether the experiment has traffic that opens connections of its own, enabled or not."""
+    section = root.get("traffic")
+    entries = section.entries.values() if isinstance(section, MappingValue) else ()
+    kinds = (entry.entries.get("kind") for entry in entries if isinstance(entry, MappingValue))
+    return any(isinstance(kind, ScalarValue) and kind.text.strip() in _OF_PROGRAMS for kind in kinds)
 
 
 def _read_interval(probe: Section | None, default_ns: int) -> int | None:

@@ -68,7 +68,7 @@ _MEANINGS: dict[str, Meaning] = {
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
     **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
     **{"priorities": "counts", "until": "duration", "bucket": "size", "idle": "duration", "beta": "count"},
-    **{"pcap": "word", "snaplen": "size", "file_limit": "size"},
+    **{"connections": "word", "pcap": "word", "snaplen": "size", "file_limit": "size"},
     **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
     **{
         "receivers": "count",
@@ -191,9 +191,9 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "events":
         return [_names_in(document, "events"), EVENT_KEYS]
     if first == "probes":
-        # `switches` is a section, and a value where it is `none`; `pcap` likewise, where it is ports.
+        # `switches` is a section, and a value where it is `none`; `connections` too; `pcap` also where it is ports.
         below = [PROBE_KEYS.get(rest[0], ("interval",))] if rest else [("interval",)]
-        return [tuple(PROBE_KEYS), *(below if rest not in (["switches"], ["pcap"]) else [])]
+        return [tuple(PROBE_KEYS), *(below if rest not in (["switches"], ["connections"], ["pcap"]) else [])]
     return _levels_of_traffic(rest, document)
 
 

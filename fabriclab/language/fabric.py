@@ -331,6 +331,27 @@ PROBES = Keys(
             words("all of their ports, each 10 ms"),
         ),
         Key(
+            "connections",
+            or_none(
+                Keys(
+                    "probe-connections",
+                    "TCP connections as they were when they ended",
+                    (
+                        Key(
+                            "hosts",
+                            Several(
+                                Text("a host"), "a count, a range such as `h1..h4`, a group, a list of these, or `all`"
+                            ),
+                            "Whose connections.",
+                            words("all hosts that run programs (`kind: program`, `kind: hadoop`)"),
+                            (("h1", "h2"), "all"),
+                        ),
+                    ),
+                )
+            ),
+            "What TCP did in each connection of the hosts' programs: bytes, segments sent again, timeouts.",
+        ),
+        Key(
             "pcap",
             Either((_PCAP, _PORTS, NONE)),
             "Packets of ports, as files that Wireshark opens. Ports alone have the other keys' defaults.",

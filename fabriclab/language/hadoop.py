@@ -26,7 +26,7 @@ from fabriclab.lab.traffic.hadoop_jobs import (
 )
 from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.sources import constant, plain, words
-from fabriclab.language.values import Factor, Number, Quantity, Several, Text, Word, or_none
+from fabriclab.language.values import Factor, Flag, Number, Quantity, Several, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _TIME = Quantity(DURATION, 0, LONGEST_NS)
@@ -80,6 +80,12 @@ _JOB = Keys(
             "Of `jar`: what the class is given.",
             words("none"),
             (("/in", "/out"),),
+        ),
+        Key(
+            "enabled",
+            Flag(),
+            "With `false` the job is checked but not run, so that a variant or a matrix chooses among several.",
+            plain(True),
         ),
     ),
 )

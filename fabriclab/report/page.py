@@ -32,6 +32,7 @@ from fabriclab.report.point_details import Detail, details_of
 from fabriclab.report.selection import left_out_notes, run_exhibits, sweep_exhibits
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
 from fabriclab.report.tables.checks import CheckRow, check_rows
+from fabriclab.report.tables.connections import connection_table
 from fabriclab.report.tables.points import PointTable, key_figures, metric_rows, point_table
 from fabriclab.report.tables.variant_changes import change_table
 from fabriclab.report.warnings import warnings_of
@@ -72,6 +73,8 @@ class Page:
     topology: Topology | None
     """The drawing of the network with the use of its links; None where no run has a plan."""
     coflows: Picture | None
+    connections: DataTable | None
+    """What TCP did in those of programs."""
     switches: list[SwitchNote]
     """Those with a shared buffer."""
     explorer: dict[str, Any] | None
@@ -131,6 +134,7 @@ def _run_page(results: Results) -> Page:
         packages=package_names(results),
         topology=topology_of(results),
         coflows=coflow_picture(pool.curve, "coflows"),
+        connections=connection_table(results),
         switches=switch_notes([pool]),
         explorer=explorer_of([pool], ()),
     )
@@ -161,6 +165,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         packages=package_names(sweep.runs[0]) if sweep.runs else [],
         topology=topology_of(told.runs[0], told.label) if told is not None else None,
         coflows=_coflows(told),
+        connections=None,
         switches=switch_notes(pools),
         explorer=explorer_of(pools, varied, telling[1::2] if len(telling) == FEW_POINTS else telling[:2]),
     )

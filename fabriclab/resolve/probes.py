@@ -29,6 +29,8 @@ def resolve_probes(
     last_hops = last_hop_ports(nodes, traffic) if written.is_default else ()
     # What programs send has no flows of the plan's, by which the sampler knows connections.
     enabled = {each.name for each in experiment.traffic if not each.program_nodes()}
+    running = {host for each in experiment.traffic for host in each.program_nodes()}
+    watched = written.connections.hosts
     tcp_classes = tuple(name for name in written.tcp_traffic if name in enabled)
     return Probes(
         queue_interval_ns=_interval_ns(len(last_hops)) if last_hops else written.queue_interval_ns,
@@ -40,6 +42,7 @@ def resolve_probes(
         switch_interval_ns=written.switch_interval_ns,
         switch_ports=switch_ports or (),
         pcap=_resolve_pcap(written.pcap),
+        connection_hosts=tuple(node.name for node in nodes if node.name in (running if watched is None else watched)),
     )
 
 

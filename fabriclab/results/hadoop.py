@@ -18,7 +18,8 @@ from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
 from fabriclab.results.hadoop_applications import errors_told, read_applications
 from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
 from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
-from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_names, without_cluster
+from fabriclab.results.hadoop_shuffles import add_shuffle_losses
+from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_histories, tez_names, without_cluster
 from fabriclab.results.hadoop_times import job_times
 from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetch_failures, fetches, reducer_of
 
@@ -32,8 +33,12 @@ _ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)
 Tables = dict[str, pl.DataFrame]
 
 
-def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
+def hadoop_tables(
+    run_dir: Path, plan: Plan, connections: pl.DataFrame | None = None, watched: frozenset[str] = frozenset()
+) -> tuple[Tables, list[str]]:
     """Return the tables of a plan's clusters, none without any, and notes on what there is not.
+
+    `connections`: the table of that name; `watched`: the nodes of which it has every one.
 
     Raises ResultsError, with file and line, for a history that Hadoop did not write.
     """
@@ -52,6 +57,7 @@ def hadoop_tables(run_dir: Path, plan: Plan) -> tuple[Tables, list[str]]:
         found[COSTS] = list(read_costs(run_dir, cluster.name, epoch_ns))
         for job in found[JOBS]:
             job |= job_times(job, found[TASKS], found[TRANSFERS], found[COSTS])
+        add_shuffle_losses(found[JOBS], cluster, connections, watched)
         for name in _COLUMNS:
             rows[name] += [{"cluster": cluster.name, **row} for row in found[name]]
         notes += [f"{cluster.name}: {text}" for row in found[JOBS] if (text := _why(row, found[TASKS]))]
@@ -127,8 +133,8 @@ def _histories(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[
     last = {match[0] if (match := _HISTORY.match(path.name)) else path.name: path for path in found}
     for path in last.values():
         yield read_history(path, zero_ns)
-    for path in sorted((run_dir / "logs" / cluster.name).rglob("history.txt.appattempt_*")):
-        yield read_tez_history(path, zero_ns)
+    for paths in tez_histories(run_dir / "logs" / cluster.name):
+        yield read_tez_history(paths, zero_ns)
 
 
 def _age(path: Path) -> tuple[bool, int]:
@@ -190,7 +196,8 @@ def _epoch_ns(run_dir: Path) -> int | None:
     events = run_dir / "events.jsonl"
     for line in events.read_text(encoding="utf-8").splitlines() if events.is_file() else ():
         if '"epoch"' in line and (event := json.loads(line))["event"] == "epoch":
-            return int(event["t_ns"])
+            # In the machine events' times are its clock's own.
+            return int(event.get("clock_ns", event["t_ns"]))
     return None
 
 

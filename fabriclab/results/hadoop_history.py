@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.results.csv_logs import ResultsError
+from fabriclab.results.hadoop_shuffles import COLUMNS as SHUFFLE_LOSSES
 from fabriclab.results.hadoop_times import TIME_COLUMNS
 
 HEAD = "Avro-Json"
@@ -42,7 +43,7 @@ JOB_COLUMNS = (
     *("cluster", "job", "job_id", "name", "submit_ns", "launch_ns", "end_ns", "status", "maps", "reduces"),
     *_COUNTERS,
     *TIME_COLUMNS,
-    *("fetch_failures", "failed_attempts", "killed_attempts", "rerun_maps", "diagnostics"),
+    *("fetch_failures", *SHUFFLE_LOSSES, "failed_attempts", "killed_attempts", "rerun_maps", "diagnostics"),
 )
 TASK_COLUMNS = (
     *("cluster", "job_id", "attempt", "container", "task", "node", "start_ns", "shuffle_end_ns", "sort_end_ns"),

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from fabriclab.results.csv_logs import ResultsError
 from fabriclab.results.hadoop_history import SHUFFLE_ERRORS, Columns, counted, ended_early, follow
-from fabriclab.results.hadoop_transfers import SHUFFLE_PORT, Row
+from fabriclab.results.hadoop_ports import SHUFFLE_PORT
+from fabriclab.results.hadoop_transfers import Row
 
 _MS = 10**6
 _END = "\x01"
@@ -41,16 +43,26 @@ _FETCHED = re.compile(
 )
 
 
-def read_tez_history(path: Path, zero_ns: int) -> tuple[Row, list[Row]]:
+def tez_histories(logs: Path) -> list[list[Path]]:
+    """Return the files of each application's history below a cluster's logs, one of each application master: where one
+    was lost, the next goes on."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(logs.rglob("history.txt.appattempt_*"), key=lambda path: path.name):
+        found.setdefault(path.name.rpartition("_")[0], []).append(path)
+    return list(found.values())
+
+
+def read_tez_history(paths: Iterable[Path], zero_ns: int) -> tuple[Row, list[Row]]:
     """Return the row of a history's job and those of its tasks' attempts, as `read_history` does for MapReduce's.
 
-    `zero_ns`: what the cluster's date was at the epoch. Raises ResultsError, with file and record, for what is none.
+    `paths`: the files of its application masters, in their order. `zero_ns`: what the cluster's date was at the epoch.
+    Raises ResultsError, with file and record, for what is none.
     """
     job: Row = {}
     vertices: dict[str, str] = {}
     tasks: dict[str, Row] = {}
     lost: set[str] = set()
-    for entity, kind, at_ms, record in _events(path):
+    for entity, kind, at_ms, record in chain.from_iterable(map(_events, paths)):
         info: Mapping[str, Any] = record.get("otherinfo", {})
         at_ns = at_ms * _MS - zero_ns
         job |= _of_job(entity, kind, at_ns, record, zero_ns)

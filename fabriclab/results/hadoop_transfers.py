@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fabriclab.results.hadoop_ports import SHUFFLE_PORT
+
 Row = dict[str, Any]
 TRANSFER_COLUMNS = ("cluster", "phase", "src", "dst", "port", "bytes", "start_ns", "end_ns", "of")
-SHUFFLE_PORT = 13562
 _MS = 10**6
 _DATE = r"(?P<date>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})"
 _BLOCK = re.compile(

@@ -13,6 +13,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from fabriclab.files import read_text, reason, write_text
+from fabriclab.formats.logs import CONNECTIONS as CONNECTION_LOG
 from fabriclab.formats.logs import FLOW_LOG, INTERFACES, PROGRAM_LOG, QUEUES, TCP
 from fabriclab.formats.manifest import Manifest, parse_manifest
 from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
@@ -32,12 +33,14 @@ from fabriclab.formats.switch_logs import SWITCH_TABLES
 from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
 from fabriclab.results.captures import write_captures
+from fabriclab.results.connections import CONNECTIONS, losses, read_connections
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.hadoop import JOBS as HADOOP_JOBS
 from fabriclab.results.hadoop import TABLES as HADOOP_TABLES
 from fabriclab.results.hadoop import hadoop_tables
 from fabriclab.results.hadoop_metrics import hadoop_metrics
+from fabriclab.results.hadoop_shuffles import shuffle_metrics
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
 from fabriclab.results.routing import routing_metrics
@@ -76,12 +79,15 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
                 notes += _write_series(run_dir, name, table, expected=_is_sampled(plan, name))
             notes += write_captures(run_dir, plan)
             notes += _write_programs(run_dir, plan)
+            notes += _write_connections(run_dir, plan)
             notes += _write_hadoop(run_dir, plan)
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
         metrics |= program_metrics(programs, plan)
-        if (jobs := run_dir / f"{HADOOP_JOBS}.parquet").exists():
-            metrics |= hadoop_metrics(pl.read_parquet(jobs), plan, metrics["job_ns"])
+        jobs = _table(run_dir, HADOOP_JOBS)
+        if jobs is not None:
+            metrics |= hadoop_metrics(jobs, plan, metrics["job_ns"])
+        metrics |= shuffle_metrics(jobs, _table(run_dir, CONNECTIONS), plan, _wholly_watched(run_dir, plan))
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
         write_text(run_dir / SUMMARY, text + "\n")
     if raw.is_dir() and not keep_raw:
@@ -106,7 +112,7 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
         yield
     except BaseException:
         if raw.is_dir() and not (run_dir / SUMMARY).exists():
-            for name in ("flows", PROGRAMS, *HADOOP_TABLES, *_SERIES):
+            for name in ("flows", PROGRAMS, CONNECTIONS, *HADOOP_TABLES, *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
             shutil.rmtree(run_dir / PCAP, ignore_errors=True)
@@ -190,12 +196,31 @@ def _write_programs(run_dir: Path, plan: Plan) -> list[str]:
     return notes
 
 
+def _write_connections(run_dir: Path, plan: Plan) -> list[str]:
+    """Write the table of the connections that ended; a plan without the probe has none."""
+    if not plan.probes.connection_hosts:
+        return []
+    connections, notes = _reading(lambda: read_connections(run_dir, plan), run_dir)
+    write_rows(connections, run_dir / f"{CONNECTIONS}.parquet")
+    return notes
+
+
+def _wholly_watched(run_dir: Path, plan: Plan) -> frozenset[str]:
+    """Return the hosts of which every connection is known."""
+    return frozenset(plan.probes.connection_hosts) - {node for node, _ in losses(run_dir)}
+
+
 def _write_hadoop(run_dir: Path, plan: Plan) -> list[str]:
     """Write the tables of the plan's Hadoop clusters; a plan without any has none."""
-    tables, notes = hadoop_tables(run_dir, plan)
+    tables, notes = hadoop_tables(run_dir, plan, _table(run_dir, CONNECTIONS), _wholly_watched(run_dir, plan))
     for name, table in tables.items():
         write_rows(table, run_dir / f"{name}.parquet")
     return notes
+
+
+def _table(run_dir: Path, name: str) -> pl.DataFrame | None:
+    path = run_dir / f"{name}.parquet"
+    return pl.read_parquet(path) if path.exists() else None
 
 
 def _write_series(run_dir: Path, name: str, table: Table, *, expected: bool) -> list[str]:
@@ -221,7 +246,8 @@ def _explain(run_dir: Path) -> str | None:
     candidates = [(run_dir / TRACE_FILE, TRACE)]
     candidates += [(path, FLOW_LOG) for path in sorted((run_dir / FLOW_LOGS).glob("*.csv"))]
     candidates += [(path, PROGRAM_LOG) for path in sorted((run_dir / PROGRAM_LOGS).glob("*.csv"))]
-    candidates += [(run_dir / RAW / f"{name}.csv", table) for name, table in _SERIES.items()]
+    series = {**_SERIES, CONNECTIONS: CONNECTION_LOG}
+    candidates += [(run_dir / RAW / f"{name}.csv", table) for name, table in series.items()]
     for path, table in candidates:
         message = first_bad_row(path, table, str(path.relative_to(run_dir))) if path.exists() else None
         if message:

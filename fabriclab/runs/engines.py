@@ -20,9 +20,7 @@ from fabriclab.engine.modules import compile_modules
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import HadoopTraffic, Traffic
 from fabriclab.formats.run_directory import MODULES, TRACE_FILE
-from fabriclab.units import format_count
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -65,8 +63,6 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
                 f"{', '.join(own)}: an algorithm of your own is compiled into the virtual machine's kernel; "
                 "containers run the host's"
             )
-        if programs := {one.name: one for plan in plans for one in plan.traffic if one.program_nodes()}:
-            raise EngineError("\n".join(_why_not_in_containers(programs[name]) for name in sorted(programs)))
         files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(
             read_containers(made_from.topology, made_from.text),
@@ -76,22 +72,6 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
         )
 
 
-def _why_not_in_containers(traffic: Traffic) -> str:
-    """Return what lacks for programs of the lab's own to run in containers."""
-    if isinstance(traffic, HadoopTraffic):
-        return (
-            f"traffic.{traffic.name}: Hadoop runs in the virtual machine only: there is no image with its Java and its "
-            f"{format_count(len(traffic.jars), 'archive')} yet, and a cluster sets the date, which in a container is "
-            "the host's"
-        )
-    needed = sorted((*traffic.needed_packages(), *(jar.partition("=")[0] for jar in traffic.needed_jars())))
-    image = f", and no image has {', '.join(needed)}" if needed else ""
-    return (
-        f"traffic.{traffic.name}: programs of a lab's own run in the virtual machine only: in containers nothing "
-        f"fetches their records and output yet{image}; `docker exec` starts what a container's image has"
-    )
-
-
 def keep_modules(plan: Plan, made_from: MadeFrom, lab_directory: Path, directory: Path) -> None:
     """Put the plan's own algorithms into a run directory, compiled. Raises EngineError, OSError."""
     if isinstance(made_from, Artefacts):
@@ -99,7 +79,7 @@ def keep_modules(plan: Plan, made_from: MadeFrom, lab_directory: Path, directory
             shutil.copyfile(module, directory / MODULES / f"{name}.ko")
 
 
-def layers_of(plan: Plan, artefacts: Artefacts) -> dict[str, Path]:
+def layers_of(plan: Plan, artefacts: MadeFrom) -> dict[str, Path]:
     """Return the root directories of the layers that a plan's job names, by the names there."""
     return {name: artefacts.layers[name, *items] / "root" for name, items in needed_layers(plan).items()}
 
@@ -119,7 +99,8 @@ def execute(
     stay.
     """
     if isinstance(made_from, ContainerLab):
-        return run_containers(made_from, directory, on_event, interrupt, live if isinstance(live, Stay) else None)
+        stay = live if isinstance(live, Stay) else None
+        return run_containers(made_from, directory, on_event, interrupt, stay, layers_of(plan, made_from))
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     with claim_cpu() as cpu:
         end = live if isinstance(live, socket.socket) else None

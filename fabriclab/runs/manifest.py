@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabriclab.engine.artefacts import Artefacts, listed_packages
+from fabriclab.engine.artefacts import listed_packages
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan.model import Plan
@@ -44,16 +44,12 @@ def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report
     )
 
 
-def _layers(plan: Plan, artefacts: MadeFrom) -> dict[str, Path]:
-    return layers_of(plan, artefacts) if isinstance(artefacts, Artefacts) else {}
-
-
 def _layer_hashes(plan: Plan, artefacts: MadeFrom) -> dict[str, str]:
-    return {f"layer-{name}": root.parent.name for name, root in _layers(plan, artefacts).items()}
+    return {f"layer-{name}": root.parent.name for name, root in layers_of(plan, artefacts).items()}
 
 
 def _layer_versions(plan: Plan, artefacts: MadeFrom) -> dict[str, list[str]]:
-    layers = _layers(plan, artefacts)
+    layers = layers_of(plan, artefacts)
     return {f"layer-{name}": listed_packages(root.parent) for name, root in layers.items()}
 
 

@@ -23,6 +23,20 @@ progress() {
   echo "$title: done in $(duration $((SECONDS - began)))" >&2
 }
 
+# numbered NAME: "[2/5] NAME", where whoever has us do one of more steps has named them all in STEPS.
+numbered() {
+  local name number=0 steps=()
+  read -ra steps <<<"${STEPS:-}"
+  for name in "${steps[@]}"; do
+    number=$((number + 1))
+    if [ "$name" = "$1" ]; then
+      echo "[$number/${#steps[@]}] ${2:-$1}"
+      return
+    fi
+  done
+  echo "${2:-$1}"
+}
+
 # duration SECONDS
 duration() {
   if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi

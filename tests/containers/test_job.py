@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.job import read_job, split_sampler, taking_part
 from fabriclab.engine.containers.node import links_batch
+from fabriclab.engine.containers.programs import PLACES, program_binds, program_nodes
 from fabriclab.engine.containers.topology import deployable
 from fabriclab.formats.job import JOB_FORMAT, Job
 from fabriclab.formats.plan.traffic import RoundsTraffic
@@ -60,6 +61,7 @@ SAMPLER = {
         "nodes": [{"name": "h1", "netns": "/run/netns/h1"}],
         "flows": [0, 1],
     },
+    "connections": {"output": "/job/raw/connections.csv", "nodes": [{"name": "h1", "netns": "/run/netns/h1"}]},
 }
 
 
@@ -73,6 +75,7 @@ def test_each_sampled_container_has_a_sampler_of_its_own() -> None:
         "nodes": [{"name": "h1"}],
         "flows": [0, 1],
     }
+    assert split["h1"]["connections"] == {"output": "/job/raw/connections.csv", "nodes": [{"name": "h1"}]}
     assert "netns" not in json.dumps(split) and "queues" not in split["h1"]
 
 
@@ -171,3 +174,30 @@ def test_what_this_engine_cannot_carry_out_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"can't carry out this job: it has weather; --engine vm can"):
         read_job(job(tmp_path / "a", weather=[{"at_ns": 1}]))
     read_job(job(tmp_path / "b", weather=[]))
+
+
+def test_programs_run_beside_the_traffic_and_have_layers(tmp_path: Path) -> None:
+    server = {"name": "redis@s1", "node": "s1", "argv": ["/tools/replay", "program", "--", "redis-server"]}
+    nodes = [
+        {"name": "h1", "files": "nodes/h1", "layers": ["jars", "packages"]},
+        {"name": "s1", "files": "nodes/s1"},
+        {"name": "s2", "files": "nodes/s2"},
+    ]
+    step = {"kind": "daemon", "program": {"name": "namenode@h1", "node": "h1", "argv": ["java"]}}
+    run = job(tmp_path / "run", disturbances=[server], nodes=nodes, setup=[step], traffic=[])
+    read = read_job(run)
+    assert [task.name for task in read.disturbances] == ["redis@s1"] and {"h1", "s1"} <= set(read.files)
+    assert program_nodes(read) == {"h1", "s1"}
+    binds = program_binds(read, run, {"jars": tmp_path / "j", "packages": tmp_path / "p"})
+    places = [bind.removeprefix(f"{run}/") for bind in binds["s1"]]
+    assert "output:/job/output" in places and "raw/programs:/job/raw/programs" in places
+    assert binds["h1"][len(places) :] == [
+        f"{tmp_path}/j:/run/fabriclab/layers/jars:ro",
+        f"{tmp_path}/p:/run/fabriclab/layers/packages:ro",
+    ]
+    assert all((run / place).is_dir() for place in PLACES)
+
+
+def test_a_job_without_programs_binds_nothing(tmp_path: Path) -> None:
+    run = job(tmp_path / "run")
+    assert program_binds(read_job(run), run, {}) == {} and not (run / "output").exists()

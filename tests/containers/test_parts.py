@@ -125,6 +125,16 @@ def test_all_nodes_of_the_deployed_copy_share_a_directory(topology: Path, defaul
     assert described["nodes"]["h1"]["binds"] == ["/etc/own:/own"]
 
 
+def test_single_nodes_of_the_deployed_copy_have_binds_of_their_own(topology: Path) -> None:
+    topology.write_text(
+        "name: x\ntopology:\n  nodes:\n    h1: {binds: ['/etc/own:/own']}\n    h2:\n      kind: linux\n"
+    )
+    own = {"h1": ["/runs/output:/job/output"], "h2": ["/runs/output:/job/output"], "left-out": ["/a:/b"]}
+    nodes = YAML(typ="safe").load(deployable(topology, "fl01234567", own_binds=own))["topology"]["nodes"]
+    assert nodes["h1"]["binds"] == ["/etc/own:/own", "/runs/output:/job/output"]
+    assert nodes["h2"]["binds"] == ["/runs/output:/job/output"]
+
+
 def test_a_run_directory_that_docker_cannot_mount_is_named(topology: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"a:b: Docker mounts no directory with a colon in its path"):
         Deployment(topology, tmp_path / "a:b")

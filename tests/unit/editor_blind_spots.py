@@ -33,7 +33,7 @@ BLIND_SPOTS: Mapping[str, str] = {
         arrivals-bursty-without-burst arrivals-jitter-of-fixed dctcp-without-ecn
         event-action-and-change flows-without-interval group-host-twice group-of-the-receiver group-rest
         kept-connections-over-mptcp long-receiver-and-receivers matrix-seed-twice matrix-value-that-cannot-run
-        program-all-serve program-circle hadoop-disk hadoop-two-clusters
+        probe-connections-nobody program-all-serve program-circle hadoop-disk hadoop-jobs-off hadoop-two-clusters
         matrix-value-twice missing-buffer pairs-hot-share-of-random pairs-hot-spot-everybody
         pairs-hot-spot-missing pairs-only-receiver pairs-out-of-rack pause-storm-without-pfc query-asks-itself
         receiver-among-senders rounds-that-push senders-twice shuffle-on-one-host shuffle-source-is-the-mapper

@@ -27,7 +27,7 @@ from rust_text import (
 
 from fabriclab.formats import job, live, live_break, live_look, trace
 from fabriclab.formats.classes import QUEUES
-from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG, INTERFACES, TCP
+from fabriclab.formats.logs import CONNECTIONS, EXEC_LOG, FLOW_LOG, INTERFACES, TCP
 from fabriclab.formats.logs import QUEUES as QUEUE_LOG
 from fabriclab.formats.run_directory import SAMPLER_FORMAT
 from fabriclab.formats.switch_logs import CONGESTION_EVENTS, SWITCH_TABLES
@@ -218,6 +218,7 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (SAMPLER / "queue.rs", tables(QUEUE_LOG), "drops,marks", "marks,drops"),
     (SAMPLER / "tcp.rs", tables(TCP), "fabriclab-tcp-2", "fabriclab-tcp-3"),
     (SAMPLER / "interface.rs", tables(INTERFACES), ",tx_dropped", ""),
+    (SAMPLER / "connections/row.rs", tables(CONNECTIONS), "peer_port,state", "state,peer_port"),
     (SAMPLER / "switch/mod.rs", tables(*SWITCHES), "paused_ns,storms", "storms,paused_ns"),
     (SAMPLER / "switch/mod.rs", tables(*SWITCHES), "dropped_wred,", "dropped_red,"),
     (SAMPLER / "switch/journal.rs", tables(CONGESTION_EVENTS), "peak_bytes", "peak"),

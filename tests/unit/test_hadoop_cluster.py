@@ -18,8 +18,6 @@ from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node, machine_memory_bytes, needed_layers
 from fabriclab.compile.hadoop_rpc import IDLE_KEY, LAB_S_IDLE_KEY, patch_command
 from fabriclab.compile.programs import needs_history_server
-from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.containers import ContainerLab
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
@@ -28,7 +26,6 @@ from fabriclab.lab.traffic.hadoop_archives import archives, versions
 from fabriclab.live.traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs
-from fabriclab.runs.engines import check_engine
 
 LAB = Path(__file__).parents[2] / "labs" / "hadoop"
 CLUSTER = KINDS["hadoop"]
@@ -166,16 +163,10 @@ def test_the_user_s_archive_goes_into_the_run(tmp_path: Path) -> None:
     assert (tmp_path / "run/nodes/h1/root/etc/hadoop/core-site.xml").is_file()
 
 
-def test_containers_are_refused_with_what_they_lack(tmp_path: Path) -> None:
-    program = KINDS["program"]
-    containers = ContainerLab(tmp_path / "lab.clab.yml", tmp_path)
-    with pytest.raises(EngineError) as refused:
-        check_engine(containers, [star(7, traffic=(CLUSTER, program))])
-    first, second = str(refused.value).splitlines()
-    assert first.startswith("traffic.cluster: Hadoop runs in the virtual machine only: there is no image with its Java")
-    assert "its 2 archives yet" in first and first.endswith("the host's")
-    assert second.startswith("traffic.redis-requests: programs of a lab's own run in the virtual machine only")
-    assert "and no image has redis-tools; `docker exec` starts" in second
+def test_a_container_has_the_host_s_date() -> None:
+    setup = {stock: compile_job(plan(), stock=stock)["setup"] for stock in (False, True)}
+    names = {stock: {step["program"]["name"] for step in steps} for stock, steps in setup.items()}
+    assert names[False] - names[True] == {"cluster-clock@h1"} and names[True]
 
 
 def test_it_starts_with_its_lab_only() -> None:
@@ -218,6 +209,11 @@ def test_jobs_become_hadoop_s_own_classes(tmp_path: Path) -> None:
     assert found["run-own"] == (
         *("org.apache.hadoop.util.RunJar", "/job/hadoop/hadoop/own.jar", "org.example.Main", "/in", "-x"),
     )
+
+
+def test_a_job_that_is_not_enabled_is_checked_and_not_run(tmp_path: Path) -> None:
+    jobs = "      sort: {kind: terasort, size: 10 MB}\n      other: {kind: terasort, size: 5 MB, enabled: false}"
+    assert {name.split("-")[1] for name in jobs_of(tmp_path, jobs)} == {"sort"}
 
 
 def test_every_version_s_archives_have_coordinates_and_checksums() -> None:

@@ -18,9 +18,8 @@ import polars as pl
 import pytest
 from sample_plans import star
 from sample_traffic import KINDS
-from synthetic_run import QUEUE_HEADER
+from synthetic_hadoop_run import whole_hadoop_run
 
-from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.report.drawing.exhibits import Picture
@@ -77,6 +76,15 @@ def test_a_job_has_hadoop_s_own_counters_and_the_lab_s_name(run: Path, plan: Pla
     assert (job["maps"], job["reduces"], job["diagnostics"]) == (2, 2, None)
     assert (job["submit_ns"], job["launch_ns"], job["end_ns"]) == (1279 * MS, 1997 * MS, 8062 * MS)
     assert (job["shuffled_bytes"], job["hdfs_written_bytes"], job["failed_shuffles"]) == (8_724_168, 8_388_600, 0)
+
+
+def test_in_containers_the_epoch_says_what_the_clock_was(run: Path, plan: Plan) -> None:
+    """Events count from the run's begin there."""
+    (before,) = rows(run, plan, "hadoop_jobs")
+    events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+    told = [{**one, "clock_ns": one["t_ns"], "t_ns": 5} if one["event"] == "epoch" else one for one in events]
+    (run / "events.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    assert rows(run, plan, "hadoop_jobs") == [before]
 
 
 def test_attempts_have_their_node_their_phases_and_their_records(run: Path, plan: Plan) -> None:
@@ -246,11 +254,25 @@ def test_blocks_of_tez_attempts_have_their_names(run: Path, plan: Plan) -> None:
     assert set(blocks) <= {one["attempt"] for one in rows(run, plan, "hadoop_tasks")} and blocks
 
 
+def test_tez_histories_of_two_application_masters_are_one_job_s(run: Path, plan: Plan) -> None:
+    """The first was killed, in a record, when the vertices had begun; the second does not say again what they are."""
+    (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
+    shutil.rmtree(run / "logs/hadoop")
+    shutil.copytree(TEZ, run / "logs/hadoop")
+    (history,) = (run / "logs/hadoop").rglob("history.txt.appattempt_*")
+    records = history.read_text().split("\x01")
+    first = next(at for at, text in enumerate(records) if "TASK_ATTEMPT_STARTED" in text)
+    whole = rows(run, plan, "hadoop_jobs"), rows(run, plan, "hadoop_tasks")
+    history.write_text("\x01".join([*records[:first], records[first][:50]]))
+    (history.parent / history.name.replace("_000001", "_000002")).write_text("\x01".join(records[first:]))
+    assert (rows(run, plan, "hadoop_jobs"), rows(run, plan, "hadoop_tasks")) == whole
+
+
 def test_a_history_that_tez_did_not_write_is_named(tmp_path: Path) -> None:
     history = tmp_path / "history.txt.appattempt_1"
     history.write_text('{"entity": 1}\x01{"ent\x01{}')
     with pytest.raises(ResultsError, match=r"history\.txt\.appattempt_1: record 2: no event"):
-        read_tez_history(history, 0)
+        read_tez_history([history], 0)
 
 
 def test_a_history_that_hadoop_did_not_write_is_named_and_one_that_is_cut_is_read(tmp_path: Path) -> None:
@@ -278,16 +300,7 @@ def test_what_there_is_not_is_said(run: Path, plan: Plan) -> None:
 
 
 def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
-    (run / "plan.json").write_text(plan_json(plan))
-    (run / "manifest.json").write_text(json.dumps({"format": "fabriclab-run-1", "status": "complete"}))
-    (run / "raw/flows").mkdir(parents=True)
-    (run / "raw/programs").mkdir()
-    for name in ("hadoop-sort", "hadoop-sort-proof"):
-        record = "# fabriclab-program-1\nstart_ns,end_ns,ended_by,status\n0,9280902272,itself,exit 0\n"
-        (run / f"raw/programs/{name}.csv").write_text(record)
-    (run / "traffic/trace.csv").write_text("# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n")
-    queue = "".join(f"{at * 10 * MS},leaf1:eth1,{1500 * (at % 50)},1,0,0,0,0,0\n" for at in range(830))
-    (run / "raw/queues.csv").write_text(QUEUE_HEADER + queue)
+    whole_hadoop_run(run, plan)
     results = read_run(run)
     (picture,) = run_exhibits(results, "x", kinds=("hadoop",))
     assert isinstance(picture, Picture)

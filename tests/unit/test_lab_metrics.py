@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from switch_runs import switch_run
+from synthetic_hadoop_run import hadoop_run
 from synthetic_run import incast_run, long_run, program_run
 
 from fabriclab.formats.metrics import BY_NAME, FLOWS, JOBS, METRICS, QUEUES, ROUTING, SWITCHES, TCP
@@ -43,7 +44,7 @@ NAMEABLE = (
 
 def test_they_are_the_summarys(tmp_path: Path) -> None:
     runs = [incast_run(tmp_path / "incast", 4), long_run(tmp_path / "long"), switch_run(tmp_path / "switch")]
-    runs.append(program_run(tmp_path / "programs"))
+    runs += [program_run(tmp_path / "programs"), hadoop_run(tmp_path / "hadoop")]
     whole: set[str] = set()
     bracketed: set[str] = set()
     for run in runs:

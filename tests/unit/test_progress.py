@@ -113,24 +113,31 @@ def test_the_demo_names_its_steps_and_counts_through_all_programs(tmp_path: Path
     copy = tmp_path / "checkout"
     for name in (".ci/demo", "images/machine/build"):
         (copy / name).parent.mkdir(parents=True)
+    (copy / ".ci" / "deps").write_text("#!/bin/sh\necho deps\n")
     (copy / ".ci" / "demo").write_bytes((ROOT / ".ci" / "demo").read_bytes())
     (copy / "images" / "machine" / "build").write_text("#!/bin/sh\nprintf 'kernel=\\nrootfs=/r\\ntools=\\n'\n")
     (copy / ".venv" / "bin").mkdir(parents=True)
     (copy / "bin").mkdir()
     for program, body in {
-        "bin/make": 'echo "$* $STEPS_BEFORE/$STEPS"',
+        "bin/make": 'echo "$* $STEPS" >&2',
         ".venv/bin/fabriclab": 'echo "$* $STEPS"',
         ".venv/bin/python": '[ "$1" = .ci/page.py ]  # no charts are there yet',
     }.items():
         (copy / program).write_text(f"#!/bin/sh\n{body}\n")
-    for script in (copy / "images/machine/build", *(copy / "bin").iterdir(), *(copy / ".venv" / "bin").iterdir()):
+    programs = (*(copy / "bin").iterdir(), *(copy / ".venv" / "bin").iterdir())
+    for script in (copy / "images/machine/build", copy / ".ci" / "deps", *programs):
         script.chmod(0o755)
     path = f"{copy}/bin:{os.environ['PATH']}"
-    said = shell(f"bash '{copy}/.ci/demo' .venv/.made-1", PATH=path).stdout.splitlines()
+    done = shell(f"bash '{copy}/.ci/demo' .venv/.made-1", PATH=path)
+    said = done.stdout.splitlines()
     assert [line[:6] for line in said[1:6]] == ["  [1] ", "  [2] ", "  [3] ", "  [4] ", "  [5] "]
-    assert said[6:] == [
-        "--no-print-directory --silent venv machine 1/5",
-        "[4/5] the report's charts",
-        "[5/5] the in-cast lab",
-        "sweep labs/incast ",
-    ]
+    assert done.stderr == (
+        "--no-print-directory --silent -j4 venv part-kernel part-tools charts packages kernel tools charts lab\n"
+    )
+    assert said[6:] == ["deps", "[5/5] the in-cast lab", "sweep labs/incast "]
+
+
+def test_a_step_is_numbered_among_those_that_were_named() -> None:
+    steps = "packages kernel lab"
+    assert shell("numbered kernel 'the kernel'; numbered rootfs", STEPS=steps).stdout == "[2/3] the kernel\nrootfs\n"
+    assert shell("unset STEPS; numbered kernel").stdout == "kernel\n"

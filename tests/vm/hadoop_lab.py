@@ -37,17 +37,19 @@ traffic:
     costs: none
     {cluster}
     jobs:
-      sort: {{kind: terasort, size: 8 MiB, splits: 2, reducers: 2}}
+      sort: {{kind: terasort, framework: {framework}, size: 8 MiB, splits: 2, reducers: 2}}
 events: {{{events}}}
 limit: 900 s
 """
 
 
-def write_lab(directory: Path, cluster: str, events: str = "", replication: int = 1) -> Path:
+def write_lab(
+    directory: Path, cluster: str, events: str = "", replication: int = 1, framework: str = "mapreduce"
+) -> Path:
     """Return a lab with a line of the cluster's keys more, and events."""
     lab = directory / "lab"
     lab.mkdir()
-    text = _EXPERIMENT.format(cluster=cluster, events=events, replication=replication)
+    text = _EXPERIMENT.format(cluster=cluster, events=events, replication=replication, framework=framework)
     (lab / "experiment.yml").write_text(text)
     nodes = (f"    {name}: {{kind: linux, labels: {{fabriclab.role: {role}}}}}" for name, role in _NODES.items())
     links = (

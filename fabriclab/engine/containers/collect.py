@@ -15,7 +15,8 @@ from fabriclab.engine.containers.job import Task
 
 JOB = "/job"
 """Where a run directory's files lie in a container, as in the machine."""
-_COLLECT_S = 60.0
+_COLLECT_S = 120.0
+"""More than the minute that Hadoop's history has (`fabriclab.compile.hadoop`)."""
 _LOST = ("No such exec instance", "Cannot connect to the Docker daemon", "error during connect")
 """What `docker exec` says when its daemon ends, or is another one than it began with."""
 
@@ -61,7 +62,7 @@ def collect_series(
     problems: list[str] = []
     parts: dict[Path, list[Path]] = {}
     for node, config in samplers.items():
-        for part in (config[name] for name in ("queues", "tcp", "interfaces") if name in config):
+        for part in (config[name] for name in ("queues", "tcp", "interfaces", "connections") if name in config):
             target = directory / PurePosixPath(part["output"]).relative_to(JOB)
             fetched = target.with_name(f"{target.name}@{node}")
             problems += _fetch(containers[node], part["output"], fetched)
@@ -100,7 +101,7 @@ def run_collect(tasks: Sequence[Task], containers: Mapping[str, Container], dire
             output = (
                 run_command(task.argv, timeout_s=_COLLECT_S)
                 if task.node is None
-                else run_in(containers[task.node], task.argv)
+                else run_in(containers[task.node], task.argv, timeout_s=_COLLECT_S)
             )
         except CommandError as error:
             problems.append(f"{task.name}: {error}")

@@ -24,6 +24,8 @@ class ContainerLab:
     """Each image's id by its name, of those that are there."""
     text: str | None = None
     """What the topology's file comes to, where it is a Go template."""
+    layers: Mapping[tuple[str, ...], Path] = field(default_factory=dict)
+    """Layers over the images (`fabriclab.engine.layers`), by their kind and what was asked for."""
 
     @classmethod
     def find(cls, topology: Path, tools: Path, text: str | None = None) -> ContainerLab:

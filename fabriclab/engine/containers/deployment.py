@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
@@ -37,10 +37,15 @@ class Deployment:
     """
 
     def __init__(
-        self, topology: Path, directory: Path, nodes: Collection[str] | None = None, text: str | None = None
+        self,
+        topology: Path,
+        directory: Path,
+        nodes: Collection[str] | None = None,
+        text: str | None = None,
+        own_binds: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """`nodes` alone are deployed; None: all of the topology. `text`: what its file comes to, where it is a Go
-        template. Raises EngineError."""
+        template. `own_binds`: what is bound into single nodes (`host's path:node's path`). Raises EngineError."""
         # A name of its own: the same lab may run twice on a host, and the user's own deployment of it is not ours.
         self.name = f"fl{secrets.token_hex(4)}"
         self._topology = directory.resolve() / "machine" / "topology.clab.yml"
@@ -50,7 +55,7 @@ class Deployment:
                 f"{directory}: Docker mounts no directory with a colon in its path; --out names another one"
             )
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
-        self._topology.write_text(deployable(topology, self.name, binds, nodes, text))
+        self._topology.write_text(deployable(topology, self.name, binds, nodes, text, own_binds))
         self._has_own = any(container.config is not None for container in read_containers(topology, text))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}

@@ -25,7 +25,9 @@ from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import Preparation, prepare_node
 from fabriclab.engine.containers.own_network import settle
 from fabriclab.engine.containers.processes import Process, Processes
+from fabriclab.engine.containers.programs import hand_over, program_binds
 from fabriclab.engine.containers.route_watch import RouteWatch, watch_tasks
+from fabriclab.engine.containers.setup import end_daemons, set_up
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
@@ -58,20 +60,27 @@ class Stay:
 
 
 def run_containers(
-    lab: ContainerLab, directory: Path, on_event: EventCallback, interrupt: Interrupt, stay: Stay | None = None
+    lab: ContainerLab,
+    directory: Path,
+    on_event: EventCallback,
+    interrupt: Interrupt,
+    stay: Stay | None = None,
+    layers: Mapping[str, Path] | None = None,
 ) -> Outcome:
     """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when
     it can't start.
 
-    `stay`: instead of the job's traffic, the lab stays as long as that says. Whether the host has what it takes is
+    `stay`: instead of the job's traffic, the lab stays as long as that says. `layers`: the root directories of those
+    that the job names. Whether the host has what it takes is
     asked before, for all runs of a command at once (`preflight`).
     """
     started = time.monotonic()
     job = read_job(directory)
+    binds = program_binds(job, directory, layers or {})
     with (
         ExitStack() as leaving,
         (directory / "events.jsonl").open("w", buffering=1) as events,
-        Deployment(lab.topology, directory, job.files, lab.text) as deployment,
+        Deployment(lab.topology, directory, job.files, lab.text, binds) as deployment,
     ):
         if stay is not None:
             leaving.callback(stay.on_gone)
@@ -170,20 +179,24 @@ class _Run:
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit, routes)
             daemons = self._start_daemons(processes)
             needed = [*watchers, *daemons]
-            if not (self._settle() and self._await_routes(processes, needed, routes) and self._calibrate()):
+            started = self._settle(processes)
+            if started is None or not (self._await_routes(processes, needed, routes) and self._calibrate()):
                 return None
             self._events.emit("phase", phase="probes")
             samplers = self._start(processes, self._sampler_tasks())
             self._events.emit("phase", phase="traffic")
+            beside = self._start(processes, self._job.disturbances)
             traffic = self._start(processes, self._job.traffic)
-            self._timeline.prepare(processes, daemons, traffic)
+            self._timeline.prepare(processes, daemons, [*beside, *traffic])
             if self._interrupt.requested:
                 return None
-            status = self._follow(processes, traffic, samplers, daemons)
+            status = self._follow(processes, traffic, samplers, [*daemons, *started], beside)
             self._events.emit("phase", phase="collect")
             self._stop(processes, samplers)
             self._collect()
-            self._stop(processes, [*watchers, *daemons])
+            self._stop(processes, [*beside, *watchers, *daemons])
+            end_daemons(processes, started)
+            self._problems += hand_over(self._job, self._containers, self._directory)
         return status
 
     def _remain(self, stay: Stay) -> Status | None:
@@ -191,7 +204,8 @@ class _Run:
         with Processes(self._directory) as processes:
             watchers, routes = self._watch_routes(processes)
             daemons = self._start_daemons(processes)
-            if not (self._settle() and self._await_routes(processes, [*watchers, *daemons], routes)):
+            started = self._settle(processes)
+            if started is None or not self._await_routes(processes, [*watchers, *daemons], routes):
                 return None
             self._stop(processes, watchers)
             began_ns = time.monotonic_ns()
@@ -201,7 +215,7 @@ class _Run:
             told: set[str] = set()
             while not (stay.over.is_set() or self._interrupt.requested):
                 processes.pump()
-                for daemon in daemons:
+                for daemon in (*daemons, *started):
                     if daemon.status is not None and daemon.task.name not in told:
                         told.add(daemon.task.name)
                         self._problems.append(daemon.describe())
@@ -209,6 +223,7 @@ class _Run:
             self._events.emit("phase", phase="collect")
             self._collect()
             self._stop(processes, daemons)
+            end_daemons(processes, started)
         return "complete" if stay.over.is_set() else "stopped"
 
     def _watch_routes(self, processes: Processes) -> tuple[list[Process], RouteWatch]:
@@ -227,9 +242,12 @@ class _Run:
             daemon.give_epoch(0)
         return daemons
 
-    def _settle(self) -> bool:
-        """Set up nodes whose own files give them addresses and routes; returns whether to go on."""
-        return settle(self._job, self._containers, self._directory, self._events, self._interrupt, self._of_setup)
+    def _settle(self, processes: Processes) -> list[Process] | None:
+        """Set up nodes by their own files, and clusters of programs; returns the daemons of these, None where it was
+        interrupted."""
+        where = (self._job, self._containers, self._directory, self._events, self._interrupt)
+        daemons = set_up(*where, self._of_setup, lambda task: self._start(processes, [task])[0])
+        return daemons if daemons is not None and settle(*where) else None
 
     def _await_routes(self, processes: Processes, needed: list[Process], routes: RouteWatch) -> bool:
         """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit,
@@ -272,13 +290,18 @@ class _Run:
         return started
 
     def _follow(
-        self, processes: Processes, traffic: list[Process], samplers: list[Process], daemons: list[Process]
+        self,
+        processes: Processes,
+        traffic: list[Process],
+        samplers: list[Process],
+        daemons: list[Process],
+        beside: list[Process],
     ) -> Status:
         """Give the epoch, wait for the end of the traffic, measure starvation meanwhile."""
         names = {(process.container.identity, process.number or 0): process.task.name for process in traffic}
         watched = host_processes(Path("/proc"), names)
-        epoch_ns = self._choose_epoch(len(traffic) + len(samplers))
-        for process in [*samplers, *traffic]:
+        epoch_ns = self._choose_epoch(len(traffic) + len(samplers) + len(beside))
+        for process in [*samplers, *beside, *traffic]:
             process.give_epoch(epoch_ns)
         self._events.epoch(epoch_ns)
         while time.monotonic_ns() < epoch_ns:
@@ -292,9 +315,8 @@ class _Run:
             self.starvation = self._meter.end()
         self._problems += self._timeline.problems
         self.virtual_ns = time.monotonic_ns() - epoch_ns
-        self._problems += [
-            process.describe() for process in [*samplers, *daemons] if process.status is not None and not process.halted
-        ]
+        needed = [*samplers, *daemons, *beside]
+        self._problems += [one.describe() for one in needed if one.status is not None and not one.halted]
         return status
 
     def _choose_epoch(self, processes: int) -> int:

@@ -22,7 +22,7 @@ class EventLog:
 
     def epoch(self, epoch_ns: int) -> None:
         """Let times count from the epoch, on the monotonic clock."""
-        self.emit("epoch")
+        self.emit("epoch", clock_ns=epoch_ns)
         self._origin_ns = epoch_ns
 
     def emit(self, event: str, **fields: str | int) -> int:

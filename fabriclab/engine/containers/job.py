@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,8 @@ from fabriclab.formats import job as form
 from fabriclab.formats.real_time import REAL_TIME_FILE, RealTime
 from fabriclab.formats.run_directory import JOB_FILE, SAMPLER_FILE
 
-_UNABLE = {"disturbances"}
-"""Parts of a job that take the machine's own kernel."""
 _NAMESPACE = "/run/netns/"
-_PROBED = (("queues", "ports"), ("tcp", "nodes"))
+_PROBED = (("queues", "ports"), ("tcp", "nodes"), ("connections", "nodes"))
 """Parts of the sampler's configuration that name what somebody asked for."""
 
 
@@ -81,6 +79,10 @@ class Job:
     real_time: RealTime | None = None
     """What is to be measured of the host's links, and what its pauses are compared with."""
     setup: tuple[form.SetupStep, ...] = ()
+    disturbances: tuple[Task, ...] = ()
+    """What runs beside the traffic, such as programs that serve; nobody waits for it."""
+    layers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of each node with programs of the lab's own the layers over its image, the first on top."""
     still: form.Still | None = None
     """Routes that nobody knows beforehand must have come to rest."""
 
@@ -94,7 +96,7 @@ def read_job(directory: Path) -> Job:
     """Read a run directory's job. Raises EngineError for one that this engine can't carry out."""
     path = directory / JOB_FILE
     record = json.loads(path.read_text())
-    unknown = sorted(set(record) - (form.Job.__annotations__.keys() - _UNABLE))
+    unknown = sorted(set(record) - form.Job.__annotations__.keys())
     if record.get("format") != form.JOB_FORMAT or any(record[key] for key in unknown):
         what = (
             f"it has {', '.join(unknown)}"
@@ -116,10 +118,12 @@ def read_job(directory: Path) -> Job:
         interfaces=_interfaces(job["links"], [node["name"] for node in job["nodes"]]),
         daemons=_tasks(job["daemons"]),
         traffic=() if idle else _tasks(job["traffic"]),
+        disturbances=() if idle else _tasks(job.get("disturbances") or []),
         collect=_tasks(job["collect"]),
         samplers={node: config for node, config in split_sampler(sampler).items() if node in deployed},
         ready=read_expectation(job["ready"]) if "ready" in job else None,
         setup=tuple(job.get("setup") or ()),
+        layers={node["name"]: tuple(node["layers"]) for node in job["nodes"] if node.get("layers")},
         still=job.get("still"),
         changes=tuple(_change(event) for event in job.get("events") or ()),
         real_time=_read_real_time(directory / REAL_TIME_FILE),
@@ -132,14 +136,16 @@ def _read_real_time(path: Path) -> RealTime | None:
 
 
 def taking_part(job: form.Job, sampler: Mapping[str, Any]) -> frozenset[str]:
-    """Return the nodes that a job wants anything of: hosts with traffic, all switches, whatever an event changes or a
-    probe names.
+    """Return the nodes that a job wants anything of: hosts with traffic or programs, all switches, whatever an event
+    changes or a probe names.
 
     Counters of interfaces are sampled at every node of a lab; that alone brings no host into a run.
     """
     entries = [
         *job["daemons"],
         *job["traffic"],
+        *(job.get("disturbances") or ()),
+        *(step["program"] for step in job.get("setup") or ()),
         *job["collect"],
         *(step for event in job.get("events") or () for step in event["steps"]),
     ]
@@ -176,7 +182,7 @@ def split_sampler(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return one sampler configuration for each node of the machine's, by node:
     its own ports and sockets, without a namespace."""
     split: dict[str, dict[str, Any]] = {}
-    for part, members in (("queues", "ports"), ("tcp", "nodes"), ("interfaces", "ports")):
+    for part, members in (*_PROBED, ("interfaces", "ports")):
         if part not in config:
             continue
         for entry in config[part][members]:

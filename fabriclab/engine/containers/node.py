@@ -13,12 +13,15 @@ from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, copy_in, run_in
 from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.processes import START_SCRIPT
+from fabriclab.engine.containers.programs import lay
 from fabriclab.engine.interrupt import Interrupt
 
 CONFIGURE_SCRIPT = f"{JOB}/configure.sh"
 _SAMPLER_CONFIG = f"{JOB}/machine/sampler.json"
 _FILES = ("sysctl.conf", "ip.batch", "ip6.batch", "bridge.batch", "tc.batch")
 _TOOLS = ("replay", "sampler", "gauge")
+_PRELOAD = "program.so"
+"""What programs of the lab's own may be preloaded with (`fabriclab.compile.preloads`)."""
 _TRAFFIC = ("traffic/trace.csv", "traffic/hosts.csv")
 CONFIGURE_S = 120.0
 _MOUNTED = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
@@ -36,6 +39,7 @@ def prepare_node(container: Container, job: Job, directory: Path, tools: Path) -
     interfaces = job.interfaces[node]
     files = node_content(directory, directory / job.files[node], tools, interfaces, job.samplers.get(node))
     try:
+        lay(container, job.layers.get(node, ()))
         copy_in(container, files)
         argv = ["sh", CONFIGURE_SCRIPT, f"{JOB}/{job.files[node]}", *(interface.name for interface in interfaces)]
         run_in(container, argv, timeout_s=CONFIGURE_S)
@@ -62,6 +66,7 @@ def node_content(
     inside = f"{JOB}/{files.relative_to(directory).as_posix()}"
     content: dict[str, Path | bytes] = {START_SCRIPT: _HERE / "start.sh", CONFIGURE_SCRIPT: _HERE / "configure.sh"}
     content |= {f"/tools/{name}": tools / name for name in _TOOLS}
+    content |= {f"/tools/{name}": tools / name for name in (_PRELOAD,) if (tools / name).is_file()}
     content |= {f"{JOB}/{name}": directory / name for name in _TRAFFIC}
     content |= {f"{inside}/{name}": files / name for name in _FILES if (files / name).is_file()}
     content[f"{inside}/links.batch"] = links_batch(interfaces).encode()

@@ -1,5 +1,5 @@
-"""Nodes whose own files give them addresses and routes: what Containerlab leaves to do, when their routes are at rest,
-and which addresses they have then. The form is that of the job's `setup` and `still` (`images/machine/README.md`)."""
+"""Nodes whose own files give them addresses and routes: when their routes are at rest, and which addresses they have
+then. The form is that of the job's `still` (`images/machine/README.md`)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from typing import Any
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.collect import JOB
-from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, copy_in, run_in
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.watch import last_lines
-from fabriclab.formats.job import NodeAddresses, SetupStep, Still
+from fabriclab.formats.job import NodeAddresses, Still
 from fabriclab.units import format_duration
 
 _AT_ONCE = 4
-_STEP_S = 60.0
 _LOOK_S = 0.5
 """Between two looks at routes that have to come to rest."""
 _VOLATILE = ("expires", "cache", "metrics", "used")
@@ -36,21 +33,9 @@ def settle(
     directory: Path,
     events: EventLog,
     interrupt: Interrupt,
-    failed: list[str],
 ) -> bool:
-    """Do what nodes' own files ask for beyond Containerlab, and wait until their routes are at rest; returns whether to
-    go on. What failed of it is added to `failed`. Raises EngineError after the limit."""
-    if job.setup:
-        events.emit("phase", phase="setup")
-    for step in job.setup:
-        if interrupt.requested:
-            return False
-        program = step["program"]
-        status = _execute(step, containers[program["node"] or ""], directory)
-        events.emit("process", name=program["name"], status=status)
-        if status != "exit 0":
-            said = last_lines(directory / "logs" / f"{program['name']}.log", 2)
-            failed.append(f"{program['name']} ended with {status}" + (f": {said}" if said else ""))
+    """Wait until the nodes' routes are at rest, where nobody knows them beforehand; returns whether to go on. Raises
+    EngineError after the limit."""
     if job.still is None:
         return True
     events.emit("phase", phase="routing")
@@ -79,18 +64,6 @@ def _wait(still: Still, containers: Mapping[str, Container], interrupt: Interrup
         if found != seen:
             seen, changed_ns = found, time.monotonic_ns()
     return changed_ns - began_ns
-
-
-def _execute(step: SetupStep, container: Container, directory: Path) -> str:
-    """Run a step's program in its container to the end, its output into its log; returns how it ended."""
-    program = step["program"]
-    log = directory / "logs" / f"{program['name']}.log"
-    try:
-        log.write_bytes(run_in(container, program["argv"], timeout_s=step.get("limit_ns", _STEP_S * 1e9) / 1e9))
-    except CommandError as error:
-        log.write_text(f"{error.said or error}\n")
-        return "exit 1"
-    return "exit 0"
 
 
 def _routes(containers: Iterable[Container]) -> list[str]:

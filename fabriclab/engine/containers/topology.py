@@ -85,6 +85,7 @@ def deployable(
     binds: Sequence[str] = (),
     nodes: Collection[str] | None = None,
     text: str | None = None,
+    own_binds: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Return the text of the topology under another name, with what it says of the host's files made absolute; `text`
     is what it comes to, where it is a Go template. Raises EngineError.
@@ -93,9 +94,9 @@ def deployable(
     interface is there and has a carrier, so that addresses, routes and queues are those of the whole lab.
 
     `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults,
-    kinds, groups, nodes. The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy`
-    takes the name from the file only. A switch's configuration is not bound: its vendor's `prepare` brings it in, as
-    the image takes it.
+    kinds, groups, nodes. `own_binds` are for single nodes. The same lab may run twice on a host, so name and prefix
+    can't stay; `containerlab destroy` takes the name from the file only. A switch's configuration is not bound: its
+    vendor's `prepare` brings it in, as the image takes it.
     """
     document = _load(topology, text)
     document["name"] = name
@@ -112,6 +113,10 @@ def deployable(
         described = document["topology"]
         defaults = described["defaults"] = described.get("defaults") or {}
         defaults["binds"] = [*(defaults.get("binds") or ()), *binds]
+    for node, added in (own_binds or {}).items():
+        described = document["topology"]["nodes"].get(node)
+        if described is not None:
+            described["binds"] = [*(described.get("binds") or ()), *added]
     deployed = io.StringIO()
     YAML().dump(document, deployed)
     return deployed.getvalue()

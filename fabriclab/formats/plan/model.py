@@ -119,12 +119,14 @@ class Probes(Frozen):
     """Ports that have a switch_port, hosts' among them."""
     pcap: Pcap | None = None
     """What is captured; None: nothing."""
+    connection_hosts: tuple[str, ...] = ()
+    """Hosts of which each TCP connection is written down when it ends."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `pcap` out where nothing is captured, as in every plan that was made before there was such a thing."""
+        """Leave out what is not looked at, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        return record if self.pcap is not None else {key: value for key, value in record.items() if key != "pcap"}
+        return {key: value for key, value in record.items() if value or key not in ("pcap", "connection_hosts")}
 
 
 class Check(Frozen):

@@ -15,7 +15,7 @@ from fabriclab.units import format_size
 
 JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
 FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
-JOB_KEYS = ("kind", "framework", "start", "size", "splits", "reducers", "mode", "file", "main", "arguments")
+JOB_KEYS = ("kind", "framework", "start", "size", "splits", "reducers", "mode", "file", "main", "arguments", "enabled")
 JOB_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 MAIN = r"[A-Za-z_$][A-Za-z0-9_$.]*"
 DFSIO_MODES = ("write", "read")
@@ -68,20 +68,26 @@ class _Data(NamedTuple):
 
 
 def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJob, ...]:
-    """Return the jobs; what is wrong is recorded, and left out."""
+    """Return the jobs that are enabled; what is wrong is recorded, and left out."""
     section.require("jobs", example="jobs: with a name and a kind (terasort, wordcount, dfsio, jar) for each")
     jobs = section.section("jobs", None)
-    found = []
+    found: list[HadoopJob] = []
+    read: list[HadoopJob | None] = []
     for name in () if jobs is None else jobs.names():
         value = jobs.get(name) if jobs is not None else None
         if re.fullmatch(JOB_NAME, name) is None and jobs is not None:
             message = f"{shown(name)} cannot name a job; write letters, digits, '-' and '_'"
             section.problems.add(jobs.mapping.key_place(name), jobs.path(name), message, name)
         elif value is not None and jobs is not None:
-            job = _read_job(Section(value, jobs.path(name), section.problems, JOB_KEYS), name, scope, cluster)
-            found += [] if job is None else [job]
+            written = Section(value, jobs.path(name), section.problems, JOB_KEYS)
+            enabled = value_or(written.flag("enabled"), True)
+            job = _read_job(written, name, scope, cluster)
+            read.append(job)
+            found += [job] if job is not None and enabled else []
     if jobs is not None and not jobs.names():
         section.complain("jobs", "no job; name at least one")
+    elif read and not found and None not in read:
+        section.complain("jobs", "none of them is enabled; leave one at least")
     return tuple(found)
 
 
@@ -92,7 +98,7 @@ def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> Ha
     if kind is None:
         return None
     for key in section.names():
-        if key in JOB_KEYS and key not in ("kind", "start", *_BELONGS[kind.value]):
+        if key in JOB_KEYS and key not in ("kind", "start", "enabled", *_BELONGS[kind.value]):
             owners = ", ".join(one for one in JOB_KINDS if key in _BELONGS[one])
             section.complain(key, f"belongs to jobs of kind {owners}, not of {kind.value}")
     if kind.value == "jar":

@@ -1,7 +1,7 @@
 //! A netlink socket to the kernel.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::sockopt::{GetStruct, SetStruct};
 use nix::sys::socket::{
@@ -133,6 +133,12 @@ impl Socket {
 impl AsRawFd for Socket {
     fn as_raw_fd(&self) -> std::os::fd::RawFd {
         self.socket.as_raw_fd()
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -27,6 +27,7 @@ pub struct Config {
     pub tcp: Option<Tcp>,
     pub interfaces: Option<Interfaces>,
     pub switches: Option<Switches>,
+    pub connections: Option<Connections>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -151,6 +152,14 @@ pub struct Tcp {
     pub nodes: Vec<Node>,
     /// Numbers of the flows to sample; `None`: every socket that carries a mark.
     pub flows: Option<Vec<Flow>>,
+}
+
+/// Whose connections are told when they end: nothing is sampled, so there is no interval.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Connections {
+    pub output: PathBuf,
+    pub nodes: Vec<Node>,
 }
 
 #[derive(Debug, Deserialize)]

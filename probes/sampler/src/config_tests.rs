@@ -10,11 +10,12 @@ const WHOLE: &str = r#"{
     "outputs": {"ports": "p.csv", "queues": "sq.csv", "groups": "g.csv", "pools": "o.csv", "events": "e.csv"},
     "ports": [{"name": "s2:eth4", "netns": "/n/s2", "interface": "eth4"},
               {"name": "s2:eth5", "netns": "/n/s2", "interface": "eth5"},
-              {"name": "s3:eth6", "netns": "/n/s3", "interface": "eth6"}]}
+              {"name": "s3:eth6", "netns": "/n/s3", "interface": "eth6"}]},
+  "connections": {"output": "c.csv", "nodes": [{"name": "h2", "netns": "/n/h2"}, {"name": "h3"}]}
 }"#;
 
 #[test]
-fn reads_all_four_parts() {
+fn reads_all_five_parts() {
     let config = parse_config(WHOLE).unwrap();
     let queues = config.queues.unwrap();
     assert_eq!(queues.interval_ns, Interval(100_000));
@@ -37,6 +38,8 @@ fn reads_all_four_parts() {
     let switches = config.switches.unwrap();
     assert_eq!(switches.outputs.events, Path::new("e.csv"));
     assert_eq!(switches.ports[2].switch(), "s3");
+    let connections = config.connections.unwrap();
+    assert_eq!(connections.nodes[1].name.0, "h3");
 }
 
 /// Replaces `from` by `to` in a valid configuration and returns the error that follows.
@@ -168,6 +171,16 @@ fn an_error_names_key_value_and_what_is_right() {
             "\"s2:eth6\"",
             &["switches.ports[2].name: `s2:eth6` beside `s2:eth4`"],
         ),
+        (
+            "\"name\": \"h3\"",
+            "\"name\": \"h2\"",
+            &["connections.nodes[1].name: `h2`", "connections.nodes[0]"],
+        ),
+        (
+            "c.csv",
+            "t.csv",
+            &["connections.output: `t.csv` is `tcp.output` already"],
+        ),
         ("\"tcp\"", "\"tpc\"", &["unknown field `tpc`", "`tcp`"]),
         (
             ", \"handle\": \"3:\"",
@@ -190,7 +203,7 @@ fn an_error_names_key_value_and_what_is_right() {
 fn nothing_to_sample_is_an_error() {
     let error = parse_config(r#"{"format": "fabriclab-sampler-1"}"#).unwrap_err();
     assert!(
-        error.contains("`queues`, `tcp`, `interfaces`, `switches`"),
+        error.contains("`queues`, `tcp`, `interfaces`, `switches`, `connections`"),
         "{error}"
     );
 }

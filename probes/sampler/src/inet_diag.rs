@@ -6,23 +6,39 @@ use std::mem::offset_of;
 use tcp_info::TcpInfo;
 
 use crate::subflow::Subflow;
-use netlink::{attributes, u16_at, u32_at, u64_at};
+use netlink::{attributes, u16_at, u32_at, u64_at, Request};
+
+/// Of `include/uapi/linux/inet_diag.h`. This request, older than SOCK_DIAG_BY_FAMILY, dumps IPv4 and IPv6 sockets in
+/// one walk over the kernel's table (`inet_diag_dump_compat` in `net/ipv4/inet_diag.c`); the walk is what a sample of
+/// an idle node costs.
+const TCPDIAG_GETSOCK: u16 = 18;
+
+/// `struct inet_diag_req`, and the places of its fields.
+const REQUEST_BYTES: usize = 60;
+const REQUEST_FAMILY_OFFSET: usize = 0;
+const REQUEST_EXTENSIONS_OFFSET: usize = 3;
+const REQUEST_STATES_OFFSET: usize = 52;
+
+/// Every state in which a socket has a connection: established, syn_sent, fin_wait1, fin_wait2, close_wait, last_ack,
+/// closing.
+const CONNECTED_STATES: u32 =
+    (1 << 1) | (1 << 2) | (1 << 4) | (1 << 5) | (1 << 8) | (1 << 9) | (1 << 11);
 
 /// `struct inet_diag_msg` and the places of its fields.
 pub const DIAG_HEADER_BYTES: usize = 72;
 const STATE_OFFSET: usize = 1;
 const COOKIE_OFFSET: usize = 44;
 
-const INET_DIAG_INFO: u16 = 2;
+pub const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_VEGASINFO: u16 = 3;
-const INET_DIAG_CONG: u16 = 4;
+pub const INET_DIAG_CONG: u16 = 4;
 const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_MARK: u16 = 15;
 const INET_DIAG_ULP_INFO: u16 = 19;
 
 /// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes
 /// unasked, and MPTCP's ULP information with INET_DIAG_INFO (`tcp_diag_get_aux` in `net/ipv4/tcp_diag.c`).
-pub const EXTENSIONS: u8 =
+const EXTENSIONS: u8 =
     (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_VEGASINFO - 1)) | (1 << (INET_DIAG_CONG - 1));
 
 /// `TCP_CA_NAME_MAX` of `include/net/tcp.h`.
@@ -115,6 +131,15 @@ impl DiagnosedSocket {
 
 /// A flow's mark, and the number of its subflow.
 pub type RowKey = (u32, Option<u32>);
+
+/// A request for a dump of all sockets that have a connection.
+pub fn dump_request() -> Request {
+    let mut body = [0; REQUEST_BYTES];
+    body[REQUEST_FAMILY_OFFSET] = libc::AF_INET as u8;
+    body[REQUEST_EXTENSIONS_OFFSET] = EXTENSIONS;
+    body[REQUEST_STATES_OFFSET..][..4].copy_from_slice(&CONNECTED_STATES.to_ne_bytes());
+    Request::new(TCPDIAG_GETSOCK, libc::NLM_F_DUMP, &body)
+}
 
 /// Reads one message of a dump. `None` for what is no full socket any more (TIME_WAIT and the like have no `tcp_info`).
 pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {

@@ -1,11 +1,12 @@
-//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV. The file
-//! formats stand in `probes/README.md`.
+//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times, takes down those that end, and
+//! writes CSV. The file formats stand in `probes/README.md`.
 //!
 //! One process, one thread: a machine in virtual time has one CPU, and each system call in it costs microseconds of
 //! wall clock time. So requests are built once, sent in batches, answered in batches, and nothing is allocated for a
 //! sample.
 
 mod config;
+mod connections;
 #[cfg(test)]
 mod fixtures;
 mod inet_diag;
@@ -27,10 +28,11 @@ use std::rc::Rc;
 use clap::Parser;
 
 use config::{Config, Handle, Interfaces, Queues};
+use connections::ConnectionWatcher;
 use interface::InterfaceQuery;
 use ports::{PortSampler, PortSpec};
 use queue::QueueQuery;
-use schedule::{common_period, DueTimes, Punctuality, Timer, Wake};
+use schedule::{common_period, DueTimes, Punctuality, Timer, Wake, Watched};
 use switch::SwitchSampler;
 use tcp::TcpSampler;
 
@@ -65,19 +67,28 @@ struct Part {
     due: DueTimes,
 }
 
+/// Connections that are told when they end, and what wakes the sampler then.
+struct Told {
+    watcher: ConnectionWatcher,
+    wakes: Watched,
+}
+
+/// All that the configuration asks for, at work.
+struct Sampler {
+    parts: Vec<Part>,
+    told: Option<Told>,
+    timer: Timer,
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let started = start(&arguments);
-    let (mut parts, timer) = match started {
-        Ok(started) => started,
+    let mut sampler = match Sampler::start(&arguments) {
+        Ok(sampler) => sampler,
         Err(error) => return fail(&error, 2),
     };
-    let sampled = run(&mut parts, &timer);
+    let sampled = sampler.run();
     // Even after an error everything that was measured is written.
-    let written = parts
-        .iter_mut()
-        .map(|part| part.probe.finish())
-        .fold(Ok(()), Result::and);
+    let written = sampler.finish();
     match sampled.and_then(|punctuality| written.map(|()| punctuality)) {
         Ok(punctuality) => {
             eprintln!("{punctuality}");
@@ -90,16 +101,6 @@ fn main() -> ExitCode {
 fn fail(error: &str, status: u8) -> ExitCode {
     eprintln!("sampler: {error}");
     ExitCode::from(status)
-}
-
-fn start(arguments: &Arguments) -> Result<(Vec<Part>, Timer), String> {
-    let epoch_ns = read_epoch(std::env::var(EPOCH_VARIABLE).ok().as_deref())?;
-    let config = config::read_config(&arguments.config)?;
-    let parts = open_parts(&config, epoch_ns)
-        .map_err(|error| format!("{}: {error}", arguments.config.display()))?;
-    let period_ns = common_period(parts.iter().map(|part| part.interval_ns));
-    let timer = Timer::start(epoch_ns, period_ns).map_err(|error| format!("timer: {error}"))?;
-    Ok((parts, timer))
 }
 
 fn read_epoch(value: Option<&str>) -> Result<u64, String> {
@@ -183,25 +184,95 @@ impl Part {
     }
 }
 
-/// Samples until SIGTERM or SIGINT.
-fn run(parts: &mut [Part], timer: &Timer) -> Result<Punctuality, String> {
-    let period_ns = common_period(parts.iter().map(|part| part.interval_ns));
-    let mut expirations = 0;
-    let mut punctuality = Punctuality::default();
-    while let Wake::Expired(count) = timer.wait().map_err(|error| format!("timer: {error}"))? {
-        expirations += count;
-        let now_ns = (expirations - 1) * period_ns;
-        for part in &mut *parts {
-            if let Some(due) = part.due.take(now_ns) {
-                part.probe.sample(due.time_ns, false)?;
-                punctuality.count(&due, || timer.now_ns().unwrap_or(0));
+impl Sampler {
+    fn start(arguments: &Arguments) -> Result<Self, String> {
+        let epoch_ns = read_epoch(std::env::var(EPOCH_VARIABLE).ok().as_deref())?;
+        let config = config::read_config(&arguments.config)?;
+        let named = |error| format!("{}: {error}", arguments.config.display());
+        let parts = open_parts(&config, epoch_ns).map_err(named)?;
+        let watcher = config.connections.as_ref().map(ConnectionWatcher::open);
+        let watcher = watcher.transpose().map_err(named)?;
+        let timer = Timer::start(epoch_ns, period_of(&parts)).map_err(of_timer)?;
+        let told = watcher.map(|watcher| Told::new(watcher, &timer));
+        Ok(Self {
+            told: told.transpose()?,
+            parts,
+            timer,
+        })
+    }
+
+    /// Samples until SIGTERM or SIGINT.
+    fn run(&mut self) -> Result<Punctuality, String> {
+        let period_ns = period_of(&self.parts);
+        let mut expirations = 0;
+        let mut punctuality = Punctuality::default();
+        loop {
+            match self.wait()? {
+                Wake::Expired(count) => {
+                    expirations += count;
+                    self.sample((expirations - 1) * period_ns, &mut punctuality)?;
+                }
+                Wake::Readable(sockets) => {
+                    if let Some(Told { watcher, .. }) = &mut self.told {
+                        watcher.take(&sockets, self.timer.since_epoch_ns())?;
+                    }
+                }
+                Wake::Stop => break,
             }
         }
-    }
-    for part in parts {
-        if let Some(now_ns) = timer.now_ns() {
-            part.probe.sample(now_ns, true)?;
+        for part in &mut self.parts {
+            if let Some(now_ns) = self.timer.now_ns() {
+                part.probe.sample(now_ns, true)?;
+            }
         }
+        if let Some(Told { watcher, .. }) = &mut self.told {
+            watcher.take_last(|| self.timer.since_epoch_ns())?;
+        }
+        Ok(punctuality)
     }
-    Ok(punctuality)
+
+    fn wait(&self) -> Result<Wake, String> {
+        let woken = match &self.told {
+            Some(Told { wakes, .. }) => self.timer.wait_beside(wakes),
+            None => self.timer.wait(),
+        };
+        woken.map_err(of_timer)
+    }
+
+    fn sample(&mut self, now_ns: u64, punctuality: &mut Punctuality) -> Result<(), String> {
+        for part in &mut self.parts {
+            if let Some(due) = part.due.take(now_ns) {
+                part.probe.sample(due.time_ns, false)?;
+                punctuality.count(&due, || self.timer.now_ns().unwrap_or(0));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
+        let connections = match &mut self.told {
+            Some(Told { watcher, .. }) => watcher.finish(),
+            None => Ok(()),
+        };
+        self.parts
+            .iter_mut()
+            .map(|part| part.probe.finish())
+            .fold(connections, Result::and)
+    }
+}
+
+impl Told {
+    fn new(watcher: ConnectionWatcher, timer: &Timer) -> Result<Self, String> {
+        let wakes = Watched::new(timer, watcher.sockets()).map_err(of_timer)?;
+        Ok(Self { watcher, wakes })
+    }
+}
+
+fn of_timer(error: std::io::Error) -> String {
+    format!("timer: {error}")
+}
+
+/// 0 where nothing is sampled: then the timer expires once, at the epoch.
+fn period_of(parts: &[Part]) -> u64 {
+    common_period(parts.iter().map(|part| part.interval_ns))
 }

@@ -4,10 +4,12 @@
 //! it. How many times the timer has expired tells whether a sample is in time.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 
 use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{sigaction, SaFlags, SigAction, SigHandler, SigSet, Signal};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
@@ -25,6 +27,8 @@ static TIMER: OnceLock<TimerFd> = OnceLock::new();
 pub enum Wake {
     /// It expired so many times since the last wake-up; one is in time.
     Expired(u64),
+    /// Sockets have something to read, by their numbers.
+    Readable(Vec<usize>),
     /// SIGTERM or SIGINT.
     Stop,
 }
@@ -62,10 +66,63 @@ impl Timer {
         }
     }
 
+    /// As [`Timer::wait`], but sockets wake it too.
+    pub fn wait_beside(&self, sockets: &Watched) -> io::Result<Wake> {
+        loop {
+            let mut events = [EpollEvent::empty(); 32];
+            let ready = sockets.epoll.wait(&mut events, EpollTimeout::NONE);
+            if STOP.load(Ordering::Relaxed) {
+                return Ok(Wake::Stop);
+            }
+            let ready = match ready {
+                Err(Errno::EINTR) => continue,
+                ready => ready?,
+            };
+            let numbers: Vec<usize> = events[..ready]
+                .iter()
+                .map(|event| event.data())
+                .filter(|number| *number != TIMER_NUMBER)
+                .map(|number| number as usize)
+                .collect();
+            // A timer that has expired as well is found by the next call.
+            return match numbers.is_empty() {
+                true => self.wait(),
+                false => Ok(Wake::Readable(numbers)),
+            };
+        }
+    }
+
     /// Nanoseconds since the epoch; `None` before it.
     pub fn now_ns(&self) -> Option<u64> {
+        u64::try_from(self.since_epoch_ns()).ok()
+    }
+
+    /// Nanoseconds since the epoch; negative before it.
+    pub fn since_epoch_ns(&self) -> i64 {
         let now = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).expect("it always exists");
-        (now.num_nanoseconds() as u64).checked_sub(self.epoch_ns)
+        now.num_nanoseconds() - self.epoch_ns as i64
+    }
+}
+
+/// As the timer's number among those of sockets.
+const TIMER_NUMBER: u64 = u64::MAX;
+
+/// The timer, and sockets of which each wakes who waits for it. A sampler without any waits for its timer alone, which
+/// is one system call less.
+pub struct Watched {
+    epoll: Epoll,
+}
+
+impl Watched {
+    /// Sockets have the numbers of their order.
+    pub fn new(timer: &Timer, sockets: impl Iterator<Item = impl AsFd>) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let readable = |number| EpollEvent::new(EpollFlags::EPOLLIN, number);
+        epoll.add(timer.timer, readable(TIMER_NUMBER))?;
+        for (number, socket) in sockets.enumerate() {
+            epoll.add(socket, readable(number as u64))?;
+        }
+        Ok(Self { epoll })
     }
 }
 

@@ -63,12 +63,13 @@ impl Subflow {
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path {
-    local: SocketAddr,
-    remote: SocketAddr,
+    pub local: SocketAddr,
+    pub remote: SocketAddr,
 }
 
 impl Path {
-    fn read(header: &[u8]) -> Option<Self> {
+    /// Reads `struct inet_diag_msg`.
+    pub fn read(header: &[u8]) -> Option<Self> {
         let end = |address, port| {
             let address: [u8; 16] = *header.get(address..)?.first_chunk()?;
             let address = match i32::from(header[FAMILY_OFFSET]) {

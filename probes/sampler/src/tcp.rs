@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::config::{Flow, Tcp};
-use crate::inet_diag::{read_socket, Connection, DiagnosedSocket, RowKey, EXTENSIONS, NUMBERS};
+use crate::inet_diag::{dump_request, read_socket, Connection, DiagnosedSocket, RowKey, NUMBERS};
 use crate::links::{receive_dump, DUMP_BYTES};
 use crate::namespace::{describe, open_socket};
 use crate::series::Series;
 use crate::subflow::{Numbering, Path};
-use netlink::{Inbox, Protocol, Request, Socket};
+use netlink::{Inbox, Protocol, Socket};
 
 const FORMAT: (&str, &str) = (
     "fabriclab-tcp-2",
@@ -18,22 +18,6 @@ const FORMAT: (&str, &str) = (
 
 /// How many columns follow `path`.
 const COLUMNS: usize = NUMBERS + 4;
-
-/// Of `include/uapi/linux/inet_diag.h`. This request, older than SOCK_DIAG_BY_FAMILY, dumps IPv4 and IPv6 sockets in
-/// one walk over the kernel's table (`inet_diag_dump_compat` in `net/ipv4/inet_diag.c`); the walk is what a sample of
-/// an idle node costs.
-const TCPDIAG_GETSOCK: u16 = 18;
-
-/// `struct inet_diag_req`, and the places of its fields.
-const REQUEST_BYTES: usize = 60;
-const REQUEST_FAMILY_OFFSET: usize = 0;
-const REQUEST_EXTENSIONS_OFFSET: usize = 3;
-const REQUEST_STATES_OFFSET: usize = 52;
-
-/// Every state in which a socket has a connection: established, syn_sent, fin_wait1, fin_wait2, close_wait, last_ack,
-/// closing.
-const CONNECTED_STATES: u32 =
-    (1 << 1) | (1 << 2) | (1 << 4) | (1 << 5) | (1 << 8) | (1 << 9) | (1 << 11);
 
 const INET_DIAG_REQ_BYTECODE: u16 = 1;
 const INET_DIAG_BC_JMP: u8 = 1;
@@ -255,15 +239,11 @@ fn keep_wanted(sockets: &mut Vec<DiagnosedSocket>, marks: Option<&[u32]>) {
 }
 
 fn build_request(marks: Option<&[u32]>) -> Vec<u8> {
-    let mut body = [0; REQUEST_BYTES];
-    body[REQUEST_FAMILY_OFFSET] = libc::AF_INET as u8;
-    body[REQUEST_EXTENSIONS_OFFSET] = EXTENSIONS;
-    body[REQUEST_STATES_OFFSET..][..4].copy_from_slice(&CONNECTED_STATES.to_ne_bytes());
     let filter = match marks {
         Some(marks) if marks.len() <= MAX_FLOWS_IN_KERNEL => marked_with_one_of(marks),
         _ => marked_at_all(),
     };
-    Request::new(TCPDIAG_GETSOCK, libc::NLM_F_DUMP, &body)
+    dump_request()
         .attribute(INET_DIAG_REQ_BYTECODE, &filter)
         .finish(0)
         .to_vec()

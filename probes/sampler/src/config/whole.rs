@@ -38,6 +38,14 @@ pub(super) fn check_whole(config: &Config) -> Result<(), String> {
         )?;
         check_switches(&switches.ports)?;
     }
+    if let Some(connections) = &config.connections {
+        outputs.push(("connections.output", &connections.output));
+        check_names(
+            "connections.nodes",
+            "node",
+            connections.nodes.iter().map(|node| &node.name),
+        )?;
+    }
     check_outputs(&outputs)
 }
 
@@ -94,7 +102,7 @@ fn check_flows(flows: Option<&[Flow]>) -> Result<(), String> {
 fn check_outputs(outputs: &[(&str, &PathBuf)]) -> Result<(), String> {
     if outputs.is_empty() {
         return Err(
-            "there is nothing to sample: write at least one of `queues`, `tcp`, `interfaces`, `switches`"
+            "there is nothing to sample: write at least one of `queues`, `tcp`, `interfaces`, `switches`, `connections`"
                 .to_owned(),
         );
     }

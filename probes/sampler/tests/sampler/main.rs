@@ -1,5 +1,6 @@
 //! The sampler as a program, in network namespaces of its own.
 
+mod connections;
 mod lab;
 mod refusals;
 mod sampling;
