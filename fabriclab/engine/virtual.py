@@ -5,6 +5,7 @@ The job, the boot parameters and the events are described in `images/machine/REA
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,10 @@ from fabriclab.engine.own_faults import OwnModules, Standstill
 from fabriclab.engine.private_directory import boot_path, clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.watch import Outcome, Watch
+
+SECCOMP = "FABRICLAB_SECCOMP"
+"""The environment's word on how the machine runs programs: `auto` is with ptrace where the host allows no filters."""
+_SECCOMP_CHOICES = ("auto", "on", "off")
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         f"mem={machine.memory_bytes >> 20}M",
         *("root=/dev/root", "rootfstype=hostfs", f"rootflags={tools}", "ro", "init=/init"),
         *("time-travel=inf-cpu", "time-travel-start=1700000000", f"fabriclab.seed={machine.seed}"),
+        f"seccomp={_seccomp()}",
         ",".join(
             [f"hostfs.allow=ro:{tools},ro:{rootfs}", *(f"ro:{path}" for path in layers.values()), f"rw:{directory}"]
         ),
@@ -68,6 +74,13 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         *("con=null", "con0=null,fd:1", f"uml_dir={private}/", "quiet"),
         *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),
     ]
+
+
+def _seccomp() -> str:
+    choice = os.environ.get(SECCOMP, "auto")
+    if choice not in _SECCOMP_CHOICES:
+        raise EngineError(f"{SECCOMP}={choice}: it is one of {', '.join(_SECCOMP_CHOICES)}")
+    return choice
 
 
 def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt) -> Outcome:

@@ -31,6 +31,8 @@ _LOOK_S = 0.1
 _READ_BYTES = 1 << 16
 _KERNEL_TAIL_LINES = 200
 _KERNEL_LINES_SHOWN = 8
+_USER_MODE = "user mode: "
+"""What the kernel says of how it runs programs: `seccomp` or `ptrace`."""
 _TELLING = ("Kernel panic", "not syncing", "Out of memory", "Oops", "BUG:")
 _PROBLEMS_SHOWN = 8
 _PROBLEMS_KEPT = 1000
@@ -97,6 +99,7 @@ class Watch:
         self._epoch_seen = False
         self._virtual_ns = 0
         self._end: str | None = None
+        self._user_mode: str | None = None
         self._full = False
         self._given_up: tuple[Status, str] | None = None
 
@@ -148,6 +151,8 @@ class Watch:
         event = parse_event(line)
         if event is None:
             kernel.write(line + "\n")
+            if line.startswith(_USER_MODE):
+                self._user_mode = line.removeprefix(_USER_MODE)
             if line.strip():
                 self._kernel_tail.append(line)
             return
@@ -244,7 +249,8 @@ class Watch:
         elif not message:
             # A command of a node's own files that failed stops nobody, as in containers, and is told.
             message = "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
-        return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, full=self._full)
+        figures = {"user_mode": self._user_mode}
+        return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, figures, full=self._full)
 
     def _judge(self) -> tuple[Status, str]:
         """Return status and message of a machine that ended by itself."""

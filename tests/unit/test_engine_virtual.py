@@ -13,6 +13,7 @@ import fake_machine
 import pytest
 from processes import live_processes, wait_until
 
+from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, machine_argv, run_machine
@@ -208,6 +209,11 @@ def test_a_run_in_a_directory_with_blanks(tmp_path: Path) -> None:
     assert (place / "run" / "logs" / "reached").is_file()
 
 
+@pytest.mark.parametrize(("says", "user_mode"), [("echo 'user mode: seccomp'\n", "seccomp"), ("", None)])
+def test_the_run_tells_how_the_machine_ran_programs(tmp_path: Path, says: str, user_mode: str | None) -> None:
+    assert run(tmp_path, says + fake_machine.EPOCH + fake_machine.END).figures["user_mode"] == user_mode
+
+
 @pytest.mark.parametrize("place", ["shared", "temporary", "run"])
 def test_a_relative_run_directory_wherever_the_memory_lies(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -240,10 +246,19 @@ def test_the_command_line_carries_seed_memory_and_what_may_be_mounted(tmp_path: 
     machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=9, memory_bytes=64 << 20, cpu=1)
     argv = machine_argv(machine, tmp_path)
     assert argv[:8] == ["setpriv", "--pdeathsig", "KILL", "setarch", "-R", "taskset", "-c", "1"]
-    assert {"mem=64M", "fabriclab.seed=9", "time-travel=inf-cpu"} < set(argv)
+    assert {"mem=64M", "fabriclab.seed=9", "time-travel=inf-cpu", "seccomp=auto"} < set(argv)
     cache = tmp_path / "cache"
     allowed = f"ro:{cache}/tools/00112233445566aa,ro:{cache}/rootfs/fedcba9876543210/root,rw:{tmp_path}"
     assert f"hostfs.allow={allowed}" in argv
+
+
+def test_the_environment_chooses_how_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=1, memory_bytes=64 << 20, cpu=None)
+    monkeypatch.setenv("FABRICLAB_SECCOMP", "off")
+    assert "seccomp=off" in machine_argv(machine, tmp_path)
+    monkeypatch.setenv("FABRICLAB_SECCOMP", "no")
+    with pytest.raises(EngineError, match="FABRICLAB_SECCOMP=no: it is one of auto, on, off"):
+        machine_argv(machine, tmp_path)
 
 
 def test_a_kernel_that_cannot_be_started_crashes_with_its_message(tmp_path: Path) -> None:
