@@ -20,7 +20,8 @@ from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.watch import Outcome, Watch
 
 SECCOMP = "FABRICLAB_SECCOMP"
-"""The environment's word on how the machine runs programs: `auto` is with ptrace where the host allows no filters."""
+"""The environment's word on how the machine runs programs: `auto` is with ptrace where the host allows no filters.
+Where it says nothing, programs that a lab brings are locked in by ptrace, and a machine without any has `auto`."""
 _SECCOMP_CHOICES = ("auto", "on", "off")
 
 
@@ -42,6 +43,8 @@ class Machine:
     """The user's own algorithms: the file of each module, by the module's name."""
     live: socket.socket | None = None
     """The machine's end of the socket by which the host paces a live lab; closed here as soon as the machine has it."""
+    locked: bool = False
+    """Whether programs of somebody else's run in it: seccomp filters would not lock them in."""
 
 
 def machine_argv(machine: Machine, private: Path) -> list[str]:
@@ -65,7 +68,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         f"mem={machine.memory_bytes >> 20}M",
         *("root=/dev/root", "rootfstype=hostfs", f"rootflags={tools}", "ro", "init=/init"),
         *("time-travel=inf-cpu", "time-travel-start=1700000000", f"fabriclab.seed={machine.seed}"),
-        f"seccomp={_seccomp()}",
+        f"seccomp={_seccomp(machine)}",
         ",".join(
             [f"hostfs.allow=ro:{tools},ro:{rootfs}", *(f"ro:{path}" for path in layers.values()), f"rw:{directory}"]
         ),
@@ -76,8 +79,8 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
     ]
 
 
-def _seccomp() -> str:
-    choice = os.environ.get(SECCOMP, "auto")
+def _seccomp(machine: Machine) -> str:
+    choice = os.environ.get(SECCOMP) or ("off" if machine.locked else "auto")
     if choice not in _SECCOMP_CHOICES:
         raise EngineError(f"{SECCOMP}={choice}: it is one of {', '.join(_SECCOMP_CHOICES)}")
     return choice

@@ -20,6 +20,7 @@ from fabriclab.engine.modules import compile_modules
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
 from fabriclab.formats.run_directory import MODULES, TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
@@ -108,5 +109,18 @@ def execute(
         layers = layers_of(plan, made_from)
         if program_nodes(plan):
             stall_s = max(stall_s, PROGRAMS_STALL_S)
-        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end)
+        locked = end is not None or brings_programs(plan)
+        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked)
         return run_machine(machine, on_event, interrupt)
+
+
+def brings_programs(plan: Plan) -> bool:
+    """Return whether anything runs that is neither of the machine's nor of Debian's or Hadoop's choosing: the lab's own
+    programs, jobs and commands of its nodes' files."""
+    setups = [node.setup for node in plan.nodes if node.setup is not None]
+    own = [job for cluster in plan.traffic if isinstance(cluster, HadoopTraffic) for job in cluster.jobs if job.file]
+    return (
+        bool(own)
+        or any(isinstance(traffic, ProgramTraffic) for traffic in plan.traffic)
+        or any(setup.commands or setup.main or setup.health for setup in setups)
+    )

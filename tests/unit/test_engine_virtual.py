@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import fake_machine
@@ -254,6 +255,10 @@ def test_the_command_line_carries_seed_memory_and_what_may_be_mounted(tmp_path: 
 
 def test_the_environment_chooses_how_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=1, memory_bytes=64 << 20, cpu=None)
+    locked = replace(machine, locked=True)
+    assert "seccomp=off" in machine_argv(locked, tmp_path), "the filters would not lock them in"
+    monkeypatch.setenv("FABRICLAB_SECCOMP", "auto")
+    assert "seccomp=auto" in machine_argv(locked, tmp_path)
     monkeypatch.setenv("FABRICLAB_SECCOMP", "off")
     assert "seccomp=off" in machine_argv(machine, tmp_path)
     monkeypatch.setenv("FABRICLAB_SECCOMP", "no")
