@@ -52,6 +52,8 @@ def test_both_modes_give_the_same_bytes(vm: Vm, monkeypatch: pytest.MonkeyPatch)
         said = json.loads((directory / "manifest.json").read_text())["user_mode"]
         skip_without_seccomp(mode, said)
         assert said == mode
+        log = (directory / "logs/kernel.log").read_text()
+        assert f"user mode: {mode}\n" in log and "\0" not in log, "whole, and nobody else's"
         seen[mode] = [hashlib.sha256((directory / file).read_bytes()).hexdigest() for file in MEASURED]
     assert seen["seccomp"] == seen["ptrace"]
 
