@@ -223,7 +223,7 @@ def _show_qdiscs(node: Node, stock: bool) -> list[str]:
 
 
 def _collect(plan: Plan, playing: set[str], stock: bool) -> list[Program]:
-    collect: list[Program] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
+    collect: list[Program] = [{"name": "kernel-release", "node": None, "argv": ["uname", "-r"]}]
     collect += [
         {"name": f"qdisc@{node.name}", "node": node.name, "argv": _show_qdiscs(node, stock)}
         for node in plan.nodes

@@ -61,7 +61,7 @@ def utc_now() -> str:
 def kernel_release(directory: Path) -> str | None:
     """Return the kernel as it named itself, None when it did not come so far."""
     try:
-        return (directory / "collect" / "kernel").read_text().strip() or None
+        return (directory / "collect" / "kernel-release").read_text().strip() or None
     except OSError:
         return None
 

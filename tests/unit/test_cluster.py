@@ -36,7 +36,7 @@ grep -E '^[0-9]' "$job/traffic/trace.csv" | while IFS=, read -r flow start src d
 done
 fi
 """
-RUN = fake_machine.EPOCH + 'echo 6.12.43 > "$job/collect/kernel"\n' + LOGS + fake_machine.END
+RUN = fake_machine.EPOCH + 'echo 6.12.43 > "$job/collect/kernel-release"\n' + LOGS + fake_machine.END
 pytestmark = pytest.mark.xdist_group("cluster")
 
 

@@ -19,7 +19,7 @@ import fabriclab
 from fabriclab.engine.interrupt import Interrupt
 
 ROOT = Path(__file__).parents[2]
-COMPLETE = fake_machine.EPOCH + "echo 6.12.43 > $job/collect/kernel\n" + fake_machine.END
+COMPLETE = fake_machine.EPOCH + "echo 6.12.43 > $job/collect/kernel-release\n" + fake_machine.END
 LAB = pair_lab.EXPERIMENT + "matrix: {demo: {rounds: [1, 2]}}\n"
 
 

@@ -19,7 +19,7 @@ from fabriclab.runs.sweep import slug
 
 COMPLETE = (
     fake_machine.EPOCH
-    + 'echo flow > "$job/raw/flows/h1.csv"; echo 6.12.43 > "$job/collect/kernel"\n'
+    + 'echo flow > "$job/raw/flows/h1.csv"; echo 6.12.43 > "$job/collect/kernel-release"\n'
     + fake_machine.END
 )
 

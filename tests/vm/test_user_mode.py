@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import signal
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +23,8 @@ pytestmark = pytest.mark.vm
 
 MODES = {"seccomp": "auto", "ptrace": "off"}
 """What a run says of itself, and what the machine is started with for it."""
+BUSY_TICKS = 20
+"""Of CPU time, 0.01 s each: more than PID 1 needs in all."""
 MEASURED = ("flows.parquet", "queues.parquet", "tcp.parquet")
 
 
@@ -45,6 +52,8 @@ def test_both_modes_give_the_same_bytes(vm: Vm, monkeypatch: pytest.MonkeyPatch)
         said = json.loads((directory / "manifest.json").read_text())["user_mode"]
         skip_without_seccomp(mode, said)
         assert said == mode
+        log = (directory / "logs/kernel.log").read_text()
+        assert f"user mode: {mode}\n" in log and "\0" not in log, "whole, and nobody else's"
         seen[mode] = [hashlib.sha256((directory / file).read_bytes()).hexdigest() for file in MEASURED]
     assert seen["seccomp"] == seen["ptrace"]
 
@@ -88,3 +97,50 @@ def test_a_program_sees_the_same_faults_signals_and_registers(
         "it ended with 7",
     ):
         assert line in seen["seccomp"]
+
+
+def children(pid: int) -> list[int]:
+    """Processes that a process of this one's machine has started."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def spent_ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def machine_of(vm: Vm) -> int:
+    """Return the process of the machine that works in a test's directory."""
+    word = f"fabriclab_job={vm.directory}/"
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if Path(command.parent / "exe").readlink() == vm.artefacts.kernel and word in command.read_text():
+                return int(command.parent.name)
+    raise AssertionError("no machine runs")
+
+
+def test_a_host_process_that_dies_takes_its_program_with_it(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when the host runs out of memory. The machine goes on (with ptrace it panics), and nothing is left."""
+    set_mode(monkeypatch, "seccomp")
+    mine: list[int] = []
+
+    def kill_the_busiest() -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError, AssertionError):
+                machine = machine_of(vm)
+                mine[:] = [machine, *children(machine)]
+                busiest = max(mine[1:], key=spent_ticks, default=0)
+                if busiest and spent_ticks(busiest) > BUSY_TICKS:
+                    os.kill(busiest, signal.SIGKILL)
+                    return
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill_the_busiest)
+    killer.start()
+    argv = ["/bin/sh", "-c", "while :; do :; done"]
+    outcome = vm.boot(small_lab(), [{"name": "spins", "node": "h1", "argv": argv}])
+    killer.join()
+    skip_without_seccomp("seccomp", outcome.figures["user_mode"])
+    assert (outcome.status, "spins ended with signal 11" in outcome.message) == ("failed", True), outcome.message
+    assert not [pid for pid in mine if Path(f"/proc/{pid}").exists()]
