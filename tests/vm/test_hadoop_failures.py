@@ -44,6 +44,16 @@ def test_a_node_that_is_lost_between_maps_and_reducers(vm: Vm) -> None:
     assert {one["node"] for one in ended_well} == {"c2"} and len(ended_well) == 4
 
 
+def test_a_node_that_is_lost_with_tez_application_master(vm: Vm) -> None:
+    """Both write histories; the second one's goes on where the first one's ends, and does not say what its maps are."""
+    settings = "settings: {yarn.nm.liveness-monitor.expiry-interval-ms: 10000}"
+    lab = write_lab(vm.directory, settings, _down("c1", "3500 ms"), framework="tez")
+    job, tasks, _ = run(vm, lab, ends_well=True)
+    assert (job["status"], job["name"], job["maps"], job["reduces"]) == ("SUCCEEDED", "TeraSort", 2, 2)
+    assert [(one["task"], one["node"]) for one in tasks] == [("map", "c2")] * 2 + [("reduce", "c2")] * 2
+    assert len(list((vm.directory / "run/logs").rglob("history.txt.appattempt_*"))) == 2
+
+
 def test_a_data_node_that_is_lost_before_the_maps_read(vm: Vm) -> None:
     """The other one has a copy of each block; who asks the lost one waits for so long."""
     lab = write_lab(vm.directory, "settings: {dfs.client.socket-timeout: 2000}", _down("d1", "3 s"), replication=2)
