@@ -61,11 +61,11 @@ _tick() {
     line="$1: ${now:+$now, }$(duration $((SECONDS - $3)))${left:+, $(about "$left") to go}"
     if [ -t 2 ]; then
       printf '\r\033[K%s' "${line:0:$((width - 1))}"
-    elif [ "${now%%[0-9]*}" != "$last" ] || [ $((SECONDS - told)) -ge 60 ]; then
+    elif [ "${now%% *}" != "$last" ] || [ $((SECONDS - told)) -ge 60 ]; then
       echo "$line"
       told=$SECONDS
     fi
-    last=${now%%[0-9]*}
+    last=${now%% *}
     sleep 1
   done
 }
