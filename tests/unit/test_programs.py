@@ -176,7 +176,7 @@ def test_a_record_that_replay_did_not_write_is_named(tmp_path: Path) -> None:
 def test_a_plan_with_programs_says_what_runs_where(tmp_path: Path) -> None:
     lab = Path(__file__).parents[2] / "labs" / "applications"
     told = CliRunner().invoke(app, ["plan", str(lab)]).output
-    assert "client runs redis-benchmark -h server" in told and "after redis:6379" in told
+    assert "client runs memcslap --servers=server:11211" in told and "after redis:6379" in told
     traced = CliRunner().invoke(app, ["trace", str(lab), "--summary"])
     assert traced.exit_code == 0, traced.output
     assert json.loads(CliRunner().invoke(app, ["plan", str(lab), "--json"]).output)["traffic"][1]["kind"] == "program"
