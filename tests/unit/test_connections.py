@@ -195,9 +195,9 @@ def test_hadoop_s_connections_are_told_apart_by_the_ports_of_its_servers(tmp_pat
 
 def test_settings_move_the_ports() -> None:
     cluster = next(each for each in planned("hadoop").traffic if isinstance(each, HadoopTraffic))
-    assert ports_of(cluster.settings)[13_562] == "shuffle"
+    assert ports_of(dict(cluster.settings))[13_562] == "shuffle"
     moved = (("mapreduce.shuffle.port", "7001"), ("dfs.datanode.address", "0.0.0.0:7002"), ("yarn.x", "1"))
-    ports = ports_of(cluster.settings | moved)
+    ports = ports_of(dict(moved))
     assert (ports[7001], ports[7002]) == ("shuffle", "blocks") and not {13_562, 9866} & set(ports)
 
 
