@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from fabriclab.compile.hadoop_java import option_files
 from fabriclab.compile.hadoop_rpc import patch_command
-from fabriclab.compile.hadoop_settings import DATA, HISTORY_PORT, NAMENODE_PORT, configuration_files
+from fabriclab.compile.hadoop_settings import DATA, configuration_files
 from fabriclab.compile.preloads import charging_command, daemon_variables
 from fabriclab.compile.programs import needs_history_server
+from fabriclab.formats.hadoop_ports import DATA_PORT, HISTORY_PORT, NAMENODE_PORT, SHUFFLE_PORT, TRACKER_PORT
 from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
@@ -16,7 +17,6 @@ from fabriclab.formats.plan.traffic.hadoop import JAVA_HOME, java
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE
 
 _HDFS, _YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
-_DATA_PORT, _TRACKER_PORT, _SHUFFLE_PORT = 9866, 8031, 13562
 _DATE_S = 1_767_225_600
 """1 January 2026. The machine's clock begins in 1970, and Hadoop's caches take an age of seconds for "just refreshed".
 """
@@ -89,13 +89,13 @@ def _cluster(cluster: HadoopTraffic, plan: Plan) -> Iterator[SetupStep]:
     for node in cluster.data_nodes:
         yield _daemon(cluster, "datanode", node, f"{_HDFS}.datanode.DataNode")
     yield _daemon(cluster, "resourcemanager", manager, f"{_YARN}.resourcemanager.ResourceManager")
-    yield _listening(cluster, "datanodes", cluster.data_nodes, _DATA_PORT, master)
-    yield _listening(cluster, "resourcemanager", [manager], _TRACKER_PORT, master)
+    yield _listening(cluster, "datanodes", cluster.data_nodes, DATA_PORT, master)
+    yield _listening(cluster, "resourcemanager", [manager], TRACKER_PORT, master)
     for node in cluster.compute_nodes:
         # One after the other: of many JVMs that start at one instant some wait for each other by sched_yield, which
         # takes no virtual time, and nobody else's turn comes (14 at once stood still).
         yield _daemon(cluster, "nodemanager", node, f"{_YARN}.nodemanager.NodeManager")
-        yield _listening(cluster, f"nodemanager-{node}", [node], _SHUFFLE_PORT, master)
+        yield _listening(cluster, f"nodemanager-{node}", [node], SHUFFLE_PORT, master)
     if needs_history_server(cluster, plan):
         # Of a job that has ended a client asks there where it had lost sight of the application master.
         yield _daemon(cluster, "historyserver", master, "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer")

@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 
 from fabriclab.formats import client_ports
+from fabriclab.formats.hadoop_ports import BLOCKS, ports_of
 from fabriclab.formats.logs import CONNECTIONS as LOG
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HOSTS_FILE, RAW
 from fabriclab.results.csv_logs import scan_csv
-from fabriclab.results.hadoop_ports import BLOCKS, ports_of
 
 CONNECTIONS = "connections"
 """The table: the columns of its log, with `peer` (the other end's node), `server_port` and `phase`."""
@@ -43,11 +43,12 @@ def read_connections(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]
     scan = scan_csv(run_dir / name, LOG, name)
     rows = scan.rows.collect().to_dicts()
     nodes = _nodes_by_address(run_dir / HOSTS_FILE)
-    clusters = [(traffic, ports_of(traffic)) for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
+    own = [traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
+    clusters = [(cluster, ports_of(dict(cluster.settings))) for cluster in own]
     many = _connections_of(rows)
     for row in rows:
-        own = row["peer_address"] == row["address"] or row["peer_address"].startswith("127.")
-        row["peer"] = row["node"] if own or row["peer_address"] == "::1" else nodes.get(row["peer_address"])
+        is_within = row["peer_address"] == row["address"] or row["peer_address"].startswith("127.")
+        row["peer"] = row["node"] if is_within or row["peer_address"] == "::1" else nodes.get(row["peer_address"])
         known = {port: what for cluster, ports in clusters if _is_of(row, cluster) for port, what in ports.items()}
         row["server_port"] = _server_port(row, many, known)
         row["phase"] = _phase(row, known) if known else None

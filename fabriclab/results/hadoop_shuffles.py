@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.hadoop_ports import SHUFFLE
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.results.flow_metrics import Metrics
-from fabriclab.results.hadoop_ports import SHUFFLE
 
 COLUMNS = ("shuffle_retransmits", "shuffle_timeouts")
 _LAST = 2**63 - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from fake_commands import FakeCommands
@@ -48,9 +48,8 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCommands:
 
 
 def step(kind: Any, *argv: str, **more: Any) -> SetupStep:
-    written: dict[str, Any] = {"kind": kind, "program": {"name": f"{argv[0]}@h1", "node": "h1", "argv": list(argv)}}
-    found: SetupStep = written | more  # type: ignore[assignment]
-    return found
+    program = {"name": f"{argv[0]}@h1", "node": "h1", "argv": list(argv)}
+    return cast(SetupStep, {"kind": kind, "program": program, **more})
 
 
 def job(*steps: SetupStep, **parts: Any) -> Job:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_sampler, compiled_flows
+from fabriclab.formats.hadoop_ports import ports_of
 from fabriclab.formats.logs import CONNECTIONS
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
@@ -26,7 +26,6 @@ from fabriclab.report.tables.connections import connection_table
 from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.unmeasured import Sights
 from fabriclab.results import ResultsError, read_run
-from fabriclab.results.hadoop_ports import ports_of
 from fabriclab.results.hadoop_shuffles import add_shuffle_losses
 
 LABS = LAB.parent
@@ -196,9 +195,9 @@ def test_hadoop_s_connections_are_told_apart_by_the_ports_of_its_servers(tmp_pat
 
 def test_settings_move_the_ports() -> None:
     cluster = next(each for each in planned("hadoop").traffic if isinstance(each, HadoopTraffic))
-    assert ports_of(cluster)[13_562] == "shuffle"
+    assert ports_of(dict(cluster.settings))[13_562] == "shuffle"
     moved = (("mapreduce.shuffle.port", "7001"), ("dfs.datanode.address", "0.0.0.0:7002"), ("yarn.x", "1"))
-    ports = ports_of(dataclasses.replace(cluster, settings=moved))
+    ports = ports_of(dict(moved))
     assert (ports[7001], ports[7002]) == ("shuffle", "blocks") and not {13_562, 9866} & set(ports)
 
 

@@ -44,7 +44,7 @@ def test_a_node_that_is_lost_between_maps_and_reducers(vm: Vm) -> None:
     assert {one["node"] for one in ended_well} == {"c2"} and len(ended_well) == 4
 
 
-def test_a_node_that_is_lost_with_tez_application_master(vm: Vm) -> None:
+def test_a_node_that_is_lost_with_tez_s_application_master(vm: Vm) -> None:
     """Both write histories; the second one's goes on where the first one's ends, and does not say what its maps are."""
     settings = "settings: {yarn.nm.liveness-monitor.expiry-interval-ms: 10000}"
     lab = write_lab(vm.directory, settings, _down("c1", "3500 ms"), framework="tez")

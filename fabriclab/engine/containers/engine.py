@@ -134,6 +134,8 @@ class _Run:
             self._events.emit("error", message=str(error))
             self._events.emit("end", status="failed")
             return "failed", str(error)
+        finally:
+            self._problems += hand_over(self._job, self._containers, self._directory)
         if not ended:
             self._events.emit("end", status="stopped")
             return "interrupted", "interrupted before the traffic"
@@ -196,7 +198,6 @@ class _Run:
             self._collect()
             self._stop(processes, [*beside, *watchers, *daemons])
             end_daemons(processes, started)
-            self._problems += hand_over(self._job, self._containers, self._directory)
         return status
 
     def _remain(self, stay: Stay) -> Status | None:

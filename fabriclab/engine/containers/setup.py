@@ -34,7 +34,7 @@ def set_up(
     """Carry out the steps in their order; returns the daemons that they `start`, None when it was interrupted.
 
     What fails of the nodes' own commands is added to `failed`, and stops nobody. Raises EngineError where a health
-    check never succeeds, or a daemon has ended.
+    check never succeeds, and names the daemons that have ended.
     """
     daemons: list[Process] = []
     if job.setup:

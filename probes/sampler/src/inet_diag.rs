@@ -180,13 +180,25 @@ pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
     })
 }
 
+/// A number of `struct tcp_info`; `None` where this kernel's ends before it.
+macro_rules! info_field {
+    ($info:expr, $read:ident, $field:ident) => {
+        $read($info, offset_of!(TcpInfo, $field)).map(u64::from)
+    };
+}
+pub(crate) use info_field;
+
+/// A number, `None` where it is the one that stands for none.
+pub fn unless(value: Option<u64>, absent: u64) -> Option<u64> {
+    value.filter(|value| *value != absent)
+}
+
 fn numbers(info: &[u8]) -> [Option<u64>; NUMBERS] {
     macro_rules! field {
         ($read:ident, $field:ident) => {
-            $read(info, offset_of!(TcpInfo, $field)).map(u64::from)
+            info_field!(info, $read, $field)
         };
     }
-    let unless = |value: Option<u64>, absent: u64| value.filter(|value| *value != absent);
     let bits = |bytes: Option<u64>| unless(bytes, u64::MAX).map(|bytes| bytes.saturating_mul(8));
     [
         field!(u32_at, snd_cwnd),

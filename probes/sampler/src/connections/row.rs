@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use tcp_info::TcpInfo;
 
-use crate::inet_diag::{DIAG_HEADER_BYTES, INET_DIAG_CONG, INET_DIAG_INFO};
+use crate::inet_diag::{info_field, unless, DIAG_HEADER_BYTES, INET_DIAG_CONG, INET_DIAG_INFO};
 use crate::series::Series;
 use crate::subflow::Path;
 use netlink::{attributes, text, u16_at, u32_at, u64_at};
@@ -93,11 +93,9 @@ pub fn read_connection(payload: &[u8]) -> Option<ConnectionRow> {
 fn numbers(info: &[u8]) -> [Option<u64>; NUMBERS] {
     macro_rules! field {
         ($read:ident, $field:ident) => {
-            $read(info, offset_of!(TcpInfo, $field)).map(u64::from)
+            info_field!(info, $read, $field)
         };
     }
-    // Before the first measurement.
-    let unless = |value: Option<u64>, absent: u64| value.filter(|value| *value != absent);
     [
         field!(u64_at, bytes_sent),
         field!(u64_at, bytes_acked),
@@ -110,6 +108,7 @@ fn numbers(info: &[u8]) -> [Option<u64>; NUMBERS] {
         field!(u16_at, total_rto),
         field!(u32_at, delivered),
         field!(u32_at, delivered_ce),
+        // Before the first measurement there is neither.
         unless(field!(u32_at, min_rtt), u64::from(u32::MAX)),
         unless(field!(u32_at, rtt), 0),
     ]

@@ -5,29 +5,28 @@ Sources: core-default.xml, hdfs-default.xml, yarn-default.xml and mapred-default
 
 from __future__ import annotations
 
-from fabriclab.formats.plan.traffic import HadoopTraffic
+from collections.abc import Mapping
 
-SHUFFLE_PORT = 13562
 SHUFFLE, BLOCKS, RPC = "shuffle", "blocks", "rpc"
+SHUFFLE_PORT, DATA_PORT, NAMENODE_PORT, TRACKER_PORT, HISTORY_PORT = 13562, 9866, 8020, 8031, 10020
 _PORTS = {
     "mapreduce.shuffle.port": (SHUFFLE, SHUFFLE_PORT),
-    "dfs.datanode.address": (BLOCKS, 9866),
-    "dfs.namenode.rpc-address": (RPC, 8020),
+    "dfs.datanode.address": (BLOCKS, DATA_PORT),
+    "dfs.namenode.rpc-address": (RPC, NAMENODE_PORT),
     "dfs.datanode.ipc.address": (RPC, 9867),
     "yarn.resourcemanager.scheduler.address": (RPC, 8030),
-    "yarn.resourcemanager.resource-tracker.address": (RPC, 8031),
+    "yarn.resourcemanager.resource-tracker.address": (RPC, TRACKER_PORT),
     "yarn.resourcemanager.address": (RPC, 8032),
     "yarn.resourcemanager.admin.address": (RPC, 8033),
     "yarn.nodemanager.localizer.address": (RPC, 8040),
-    "mapreduce.jobhistory.address": (RPC, 10020),
+    "mapreduce.jobhistory.address": (RPC, HISTORY_PORT),
 }
 """By the setting that says otherwise."""
 
 
-def ports_of(cluster: HadoopTraffic) -> dict[int, str]:
-    """Return what a cluster's ports are for: the shuffle, blocks of HDFS, or RPC. Other servers of Hadoop's (of
-    application masters, of node managers) have any port."""
-    settings = dict(cluster.settings)
+def ports_of(settings: Mapping[str, str]) -> dict[int, str]:
+    """Return what the ports of a cluster with these settings are for: the shuffle, blocks of HDFS, or RPC. Other
+    servers of Hadoop's (of application masters, of node managers) have any port."""
     found = {}
     for setting, (what, usual) in _PORTS.items():
         port = settings.get(setting, "").rpartition(":")[2].strip()
