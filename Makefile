@@ -86,10 +86,10 @@ test: deps ## all tests: Python, the machine, Rust (builds what is missing)
 
 # Without MAKEFLAGS: what they start counts its own jobs.
 $(PARTS:%=part-%): part-%:
-	@env -u MAKEFLAGS images/machine/build $*
+	@env -u MAKEFLAGS -u MFLAGS images/machine/build $*
 
 test-rust:
-	@env -u MAKEFLAGS cargo test --quiet --workspace
+	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet --workspace
 
 test-kernel: deps venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
 	@KERNEL_DEBUG=1 images/machine/build kernel
