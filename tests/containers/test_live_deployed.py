@@ -119,14 +119,23 @@ def test_a_program_waits_for_its_reader(play: Callable[[Play], None]) -> None:
     play(happens)
 
 
+async def _read_on(machine: DeployedMachine) -> None:
+    while True:
+        await machine.submit(1, Input.CREDIT, number(1 << 18))
+        await asyncio.sleep(0.01)
+
+
 def test_a_signal_ends_what_nobody_reads(play: Callable[[Play], None]) -> None:
     async def happens(machine: DeployedMachine, heard: Heard) -> None:
         await machine.submit(1, Input.OPEN, opening("yes"))
         await heard.until(lambda: len(heard.data(Output.STDOUT)) == OUTPUT_CREDIT)
         await machine.submit(1, Input.SIGNAL, bytes([2]))
-        for _ in range(40):  # what it wrote before the signal is still to be read
-            await machine.submit(1, Input.CREDIT, number(1 << 18))
-        assert (await heard.status()).split()[0] in ("signal", "exit")
+        # The signal takes as long as a program's start; what it writes until then is still to be read.
+        reading = asyncio.create_task(_read_on(machine))
+        try:
+            assert (await heard.status()).split()[0] in ("signal", "exit")
+        finally:
+            reading.cancel()
 
     play(happens)
 
