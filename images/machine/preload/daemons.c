@@ -33,7 +33,9 @@
  * into its log each time (lib/northbound_notif.c, timer_walk_abort): a hundred
  * wake-ups a second of every switch, more than all that routing itself does. A
  * notification that can't be sent counts as sent. It goes to mgmtd's own
- * subscribers; no route depends on it.
+ * subscribers; no route depends on it. Nor do they ask for mgmtd itself four times
+ * a second, for ever (lib/mgmt_msg.c, 250 ms): each time that it is not there the
+ * next time is twice as far away, up to a minute.
  *
  * Loaded before the C library (LD_PRELOAD).
  */
@@ -133,6 +135,12 @@ int bind(int fd, const struct sockaddr *address, socklen_t length)
 	return syscall(SYS_bind, fd, address, length);
 }
 
+/* The next function of that name: FRR's own. */
+static void *frrs_own(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
 typedef int send_notification(const char *path, const void *tree);
 
 /* Sends by FRR's own function of that name, and does not tell whether that went well. */
@@ -141,7 +149,7 @@ static int send_once(const char *name, const char *path, const void *tree)
 	send_notification *send;
 
 	/* POSIX: what dlsym(3) returns is the function's address. */
-	*(void **)&send = dlsym(RTLD_NEXT, name);
+	*(void **)&send = frrs_own(name);
 	if (send)
 		send(path, tree);
 	return 0;
@@ -156,4 +164,45 @@ int mgmt_be_send_ds_replace_notification(const char *path, const void *tree)
 int mgmt_be_send_ds_delete_notification(const char *path)
 {
 	return send_once(__func__, path, NULL);
+}
+
+#define FIRST_RETRY_MS	250
+#define LAST_RETRY_MS	60000
+
+static _Thread_local long retry_ms = FIRST_RETRY_MS;
+static _Thread_local int is_refused;
+
+typedef int connect_to(const char *path, size_t send_bytes, size_t receive_bytes, const char *name);
+
+int mgmt_msg_connect(const char *path, size_t send_bytes, size_t receive_bytes,
+		     const char *name)
+{
+	connect_to *own;
+	int fd;
+
+	*(void **)&own = frrs_own(__func__);
+	fd = own(path, send_bytes, receive_bytes, name);
+	is_refused = fd < 0;
+	if (!is_refused)
+		retry_ms = FIRST_RETRY_MS;
+	return fd;
+}
+
+typedef void add_timer(const void *caller, void *loop, void *function, void *argument, long ms,
+		       void *event);
+
+/* After a refusal the next timer is that of the next attempt (msg_client_sched_connect). */
+void _event_add_timer_msec(const void *caller, void *loop, void *function, void *argument,
+			   long ms, void *event)
+{
+	static add_timer *own;
+
+	if (!own)
+		*(void **)&own = frrs_own(__func__);
+	if (is_refused) {
+		is_refused = 0;
+		ms = retry_ms;
+		retry_ms = retry_ms * 2 < LAST_RETRY_MS ? retry_ms * 2 : LAST_RETRY_MS;
+	}
+	own(caller, loop, function, argument, ms, event);
 }
