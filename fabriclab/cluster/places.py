@@ -7,7 +7,7 @@ import logging
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,16 +73,18 @@ def connected(on: Place | Any, jobs: int | None) -> Iterator[DaskClient]:
     nobody answers; ArgumentError where a number of runs must be said.
     """
     distributed = _imported("distributed", "cluster")
-    logger = logging.getLogger("distributed")
-    level = logger.level
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado.application", "asyncio")]
     with ExitStack() as stack, warnings.catch_warnings():
         # Versions that differ we tell ourselves, once; so we do a worker that is lost.
         warnings.simplefilter("ignore")
-        stack.callback(logger.setLevel, level)
-        logger.setLevel(logging.CRITICAL)
+        for logger in loggers:
+            stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL)
         if isinstance(on, distributed.Client):
             yield on
             return
+        if isinstance(on, Place) and on.address.startswith("tls://"):
+            _check_certificate(on, distributed.Security())
         target = _target(on, jobs, stack) if isinstance(on, Place) else on
         try:
             client = distributed.Client(
@@ -95,6 +97,26 @@ def connected(on: Place | Any, jobs: int | None) -> Iterator[DaskClient]:
             raise EngineError(_no_answer(on, error)) from error
         stack.callback(_closed, client)
         yield client
+
+
+def _check_certificate(place: Place, security: Any) -> None:
+    """Look whether Dask's configuration has what TLS needs. Raises EngineError.
+
+    A client that has no certificate ends with an error of its own programming, and not before half a minute is over.
+    """
+    settings = "distributed.comm.tls in ~/.config/dask/distributed.yaml"
+    try:
+        context = security.get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:
+        named = f"{security.tls_ca_file}, {security.tls_client_cert}, {security.tls_client_key}"
+        raise EngineError(
+            f"--on {place.text}: the certificates of {settings} can't be used ({_first_line(error)}): {named}"
+        ) from error
+    if context is None:
+        raise EngineError(
+            f"--on {place.text}: TLS needs certificates, and Dask's configuration has none: write ca-file, client.cert "
+            f"and client.key below {settings} (docs/cluster.md)"
+        )
 
 
 def _closed(client: DaskClient) -> None:
@@ -128,12 +150,41 @@ def _target(place: Place, jobs: int | None, stack: ExitStack) -> Any:
     if jobs is None and place.kind != "ssh":
         raise ArgumentError("{on} {0}: say for how many runs at a time room is asked for: {jobs} 20", place.text)
     cluster = _started(place)
-    stack.enter_context(cluster)
-    if place.kind in _QUEUES:
-        cluster.scale(cores=jobs)
-    elif place.kind == "kubernetes":
-        cluster.scale(jobs)
+    stack.callback(_ended, cluster)
+    if place.kind != "ssh":
+        _ask_for_room(cluster, place, jobs or 1)
     return cluster
+
+
+def _ask_for_room(cluster: Any, place: Place, jobs: int) -> None:
+    """Ask a batch system, or Kubernetes, for as many workers as runs are to go on at a time. Raises EngineError."""
+    if place.kind == "kubernetes":
+        cluster.scale(jobs)
+        return
+    # By jobs: dask-jobqueue 0.9 does not know any more how many cores one has (`scale(cores=...)`: "unreachable").
+    cores = int(_imported("dask", "cluster").config.get(f"jobqueue.{place.kind}.cores"))
+    cluster.scale(jobs=-(-jobs // cores))
+
+    async def submitted() -> None:
+        await cluster
+        # What has failed is only logged; who waits for it tries again, and learns why.
+        for job in list(cluster.workers.values()):
+            await job
+
+    try:
+        cluster.sync(submitted)
+    except RuntimeError as error:  # what the command that submits jobs says on its standard error
+        said = [line for line in str(error).splitlines() if line.strip()]
+        raise EngineError(
+            f"--on {place.text}: the batch system takes no job: {said[-1] if said else error} (queue, cores and memory "
+            "stand in Dask's jobqueue.yaml, ~/.config/dask; docs/cluster.md)"
+        ) from error
+
+
+def _ended(cluster: Any) -> None:
+    """End what Dask has started. Of jobs that were never submitted it asserts that they had been."""
+    with suppress(AssertionError):
+        cluster.close()
 
 
 def _started(place: Place) -> Any:

@@ -30,10 +30,10 @@ class Cluster:
         """The scheduler's file, by which it is found."""
         return self.directory / "scheduler.json"
 
-    def start(self) -> None:
-        """Start the scheduler, and wait until it listens."""
+    def start(self, *options: str) -> None:
+        """Start the scheduler with options of Dask's, and wait until it listens."""
         self.directory.mkdir()
-        self._run("scheduler", "--port", "0", "--scheduler-file", str(self.file))
+        self._run("scheduler", "--port", "0", "--scheduler-file", str(self.file), *options)
         until = time.monotonic() + PATIENCE_S
         while not self.file.exists() or not self.file.read_text().strip():
             assert time.monotonic() < until, (self.directory / "0.log").read_text()
