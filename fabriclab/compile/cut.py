@@ -2,7 +2,7 @@
 
 A machine may run ahead of another one by the delay of the cables between them, so links are cut where that is long;
 a host stays with the switch that it is at. Of all links with the longest delays those are cut that carry least, so that
-all parts have about as much to do: what a node has to do is taken to be as much as its ports can send.
+all parts have about as much to do: what a node has to do is taken to be as much as its ports can send, a host's several times over.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ MOST_PARTS = 32
 """WIRES_PARTS_MAX of the kernel's `arch/um/kernel/wires.h`."""
 _UNEVEN = 1.25
 """A part may have so much more to do than its share, for the sake of longer delays."""
+_HOST_WORK = 4
+"""What a packet takes at a host, with its TCP, to what it takes at a port of a switch; measured roughly."""
 _ROUNDS = 8
 """Of improvement; each moves what gains most."""
 
@@ -54,11 +56,14 @@ class _Clusters:
         numbers: dict[str, int] = {}
         self.of = {node.name: numbers.setdefault(self._root(node.name), len(numbers)) for node in plan.nodes}
         self.work = [0] * len(numbers)
+        self.hosts = [0] * len(numbers)
+        """What its hosts have to do."""
         self.links: Weights = {number: defaultdict(int) for number in range(len(numbers))}
         for node in plan.nodes:
             for port in node.ports:
                 here, there = self.of[node.name], self.of[port.peer_node]
-                self.work[here] += port.rate_bps
+                self.work[here] += port.rate_bps * (_HOST_WORK if node.name in hosts else 1)
+                self.hosts[here] += port.rate_bps if node.name in hosts else 0
                 if here != there:
                     self.links[here][there] += port.rate_bps
 
@@ -74,12 +79,11 @@ def cut_plan(plan: Plan, count: int) -> Cut | None:
     found: Cut | None = None
     for kept_ns in delays:
         clusters = _Clusters(plan, kept_ns)
-        if len(clusters.work) < count:
+        grown = _grown(clusters, count)
+        if grown is None:
             break
-        where = _improved(clusters, _grown(clusters, count), count)
+        where = _improved(clusters, grown, count)
         loads = _loads(clusters, where, count)
-        if not all(loads):
-            break
         # Longer delays are better where the parts are as even.
         if found is not None and max(loads) > _UNEVEN * sum(clusters.work) / count:
             break
@@ -90,32 +94,55 @@ def cut_plan(plan: Plan, count: int) -> Cut | None:
 def _loads(clusters: _Clusters, where: Sequence[int], count: int) -> list[int]:
     loads = [0] * count
     for cluster, part in enumerate(where):
-        loads[part] += clusters.work[cluster]
+        if part >= 0:
+            loads[part] += clusters.work[cluster]
     return loads
 
 
-def _grown(clusters: _Clusters, count: int) -> list[int]:
-    """Return a part for each cluster: parts grow one after another, each by what is connected to it most."""
+def _grown(clusters: _Clusters, count: int) -> list[int] | None:
+    """Return a part for each cluster; None where there are too few with hosts.
+
+    Those with hosts are grouped, such as share neighbours first: the racks of a pod. Each of the others then goes where
+    most of its links lead, or where there is least to do, those next to the racks first.
+    """
     where = [-1] * len(clusters.work)
-    left = sum(clusters.work)
-    for part in range(count - 1):
-        target, load = left / (count - part), 0
-        inside: dict[int, int] = defaultdict(int)
-        while load < target and (free := [cluster for cluster, of in enumerate(where) if of < 0]):
-            best = max(free, key=lambda cluster: (_share(clusters, inside, cluster), -cluster))
-            if load and load + clusters.work[best] / 2 > target:
-                break
-            where[best] = part
-            load += clusters.work[best]
-            for neighbour, rate in clusters.links[best].items():
-                inside[neighbour] += rate
+    racks = [cluster for cluster, hosts in enumerate(clusters.hosts) if hosts]
+    if len(racks) < count:
+        return None
+    left = sum(clusters.hosts)
+    for part in range(count):
+        load = _group(clusters, where, racks, part, left / (count - part))
         left -= load
-    return [count - 1 if part < 0 else part for part in where]
+    loads = _loads(clusters, where, count)
+    while -1 in where:
+        known = list(where)
+        wave = [cluster for cluster, part in enumerate(known) if part < 0 and _into(clusters, known, cluster).keys() != {-1}]
+        for cluster in wave or [known.index(-1)]:
+            into = _into(clusters, known, cluster)
+            where[cluster] = max(range(count), key=lambda part: (into[part], -loads[part], -part))
+            loads[where[cluster]] += clusters.work[cluster]
+    return where
 
 
-def _share(clusters: _Clusters, inside: dict[int, int], cluster: int) -> float:
-    """Return the share of a cluster's links that lead into a part."""
-    return inside[cluster] / (sum(clusters.links[cluster].values()) or 1)
+def _group(clusters: _Clusters, where: list[int], racks: Sequence[int], part: int, target: float) -> int:
+    """Put racks into a part until it has about so much to do; return how much it has."""
+    load, near = 0, set[int]()
+    while free := [rack for rack in racks if where[rack] < 0]:
+        best = max(free, key=lambda rack: (len(near & clusters.links[rack].keys()), -rack))
+        if load and load + clusters.hosts[best] / 2 > target:
+            break
+        where[best] = part
+        load += clusters.hosts[best]
+        near |= clusters.links[best].keys()
+    return load
+
+
+def _into(clusters: _Clusters, where: Sequence[int], cluster: int) -> dict[int, int]:
+    """Return what a cluster's links carry into each part; -1: into none yet."""
+    into: dict[int, int] = defaultdict(int)
+    for neighbour, rate in clusters.links[cluster].items():
+        into[where[neighbour]] += rate
+    return into
 
 
 def _improved(clusters: _Clusters, where: list[int], count: int) -> list[int]:
@@ -140,9 +167,7 @@ def _improved(clusters: _Clusters, where: list[int], count: int) -> list[int]:
 
 def _better(clusters: _Clusters, where: Sequence[int], cluster: int, others: Iterable[int]) -> int | None:
     """Return the part that a cluster has most links into, if these are more than into its own."""
-    into: dict[int, int] = defaultdict(int)
-    for neighbour, rate in clusters.links[cluster].items():
-        into[where[neighbour]] += rate
+    into = _into(clusters, where, cluster)
     best = max(others, key=lambda part: (into[part], -part), default=None)
     return best if best is not None and into[best] > into[where[cluster]] else None
 

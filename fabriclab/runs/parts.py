@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes
-from fabriclab.compile.cut import Cut, cut_plan
+from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
 from fabriclab.compile.wires import BEGIN_NS, check_cut, ring_bytes, unfit
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpus
@@ -116,3 +116,5 @@ def _merge(files: Sequence[Path], target: Path, key: Callable[[str], Key]) -> No
 def _whole_rows(source: TextIO) -> Iterator[str]:
     """Yield the rows of a file; the last one of a machine that was killed may be half a row."""
     return (row for row in source if row.endswith("\n"))
+
+__all__ = ["MOST_PARTS", "Cut", "cut_for", "execute_parts", "merge_logs"]
