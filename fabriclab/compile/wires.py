@@ -115,9 +115,9 @@ def ring_bytes(plan: Plan, cut: Cut) -> int:
     return max(_LEAST_RING_BYTES, 1 << (4 * held).bit_length())
 
 
-def cut_job(job: Job, plan: Plan, cut: Cut) -> list[Job]:
+def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]]) -> list[Job]:
     """Return the job of each part: its nodes, their ends of the cables, and what runs in them. What is of the machine
-    itself the first one does."""
+    itself the first one does. `samplers`: their configurations."""
     ends = [_ends(plan, cut, part) for part in range(len(cut.parts))]
     return [
         {
@@ -126,7 +126,8 @@ def cut_job(job: Job, plan: Plan, cut: Cut) -> list[Job]:
             "links": [],
             "wires": {"begin_ns": BEGIN_NS, "ends": ends[part]},
             "daemons": [],
-            "probes": [_own_sampler(program, part) for program in job["probes"]],
+            # Besides its format.
+            "probes": [_own_sampler(program, part) for program in job["probes"] if len(samplers[part]) > 1],
             "traffic": _of_part(job["traffic"], cut, part),
             "collect": _of_part(job["collect"], cut, part),
         }
@@ -200,7 +201,13 @@ def cut_sampler(config: Mapping[str, Any], cut: Cut, part: int) -> dict[str, Any
             files["outputs"] = {key: part_file(path, part) for key, path in value["outputs"].items()}
         return {**value, **some, **files}
 
-    return {key: of_part(value) for key, value in config.items()}
+    parts = {key: of_part(value) for key, value in config.items()}
+    # A part that names nothing is none.
+    return {key: value for key, value in parts.items() if not isinstance(value, dict) or _names_some(value)}
+
+
+def _names_some(value: Mapping[str, Any]) -> bool:
+    return any(value.get(key) for key in ("ports", "nodes"))
 
 
 __all__ = ["BEGIN_NS", "Port", "UncutError", "check_cut", "cut_job", "cut_sampler", "ring_bytes", "unfit"]

@@ -31,8 +31,9 @@ _ONCE = ("epoch", "phase")
 class _Stream:
     """The events of all machines as those of one."""
 
-    def __init__(self, count: int, file: TextIO, on_event: EventCallback) -> None:
+    def __init__(self, count: int, directory: Path, file: TextIO, on_event: EventCallback) -> None:
         self._count = count
+        self._directory = directory
         self._file = file
         self._on_event = on_event
         self._lock = threading.Lock()
@@ -46,8 +47,12 @@ class _Stream:
         with self._lock:
             if event.name == "end":
                 self._take_end(event)
+            elif event.name == "error":
+                # It waits for the others, which are not to go on to the end of their traffic.
+                (self._directory / "stop").touch()
+                self._tell(_of_part(event, part))
             elif self._is_news(event):
-                self._tell(event if event.name != "error" else _of_part(event, part))
+                self._tell(event)
 
     def _is_news(self, event: Event) -> bool:
         if event.name in _ONCE:
@@ -83,8 +88,7 @@ def worst(statuses: Sequence[Status]) -> Status:
 class _Group:
     """Machines that end together."""
 
-    def __init__(self, directory: Path, processes: Sequence[MachineProcess], watches: Sequence[Watch]) -> None:
-        self._directory = directory
+    def __init__(self, processes: Sequence[MachineProcess], watches: Sequence[Watch]) -> None:
         self._processes = processes
         self._watches = watches
         self._lock = threading.Lock()
@@ -102,9 +106,7 @@ class _Group:
                 self.outcomes[part] = outcome
                 if outcome.status not in _ORDERLY and self._first_bad is None:
                     self._first_bad = part
-            if outcome.status == "failed":
-                (self._directory / "stop").touch()
-            elif outcome.status not in _ORDERLY:
+            if outcome.status == "crashed" or self._watches[part].gave_up:
                 for process in self._processes:
                     process.kill()
 
@@ -134,7 +136,7 @@ def run_machines(machines: Sequence[Machine], on_event: EventCallback, interrupt
     parent = memory_directory(sum(machine.memory_bytes for machine in machines), places)
     with ExitStack() as stack:
         file = stack.enter_context((directory / "events.jsonl").open("w", buffering=1))
-        stream = _Stream(len(machines), file, on_event)
+        stream = _Stream(len(machines), directory, file, on_event)
         processes = [stack.enter_context(MachineProcess(parent)) for _ in machines]
         watches = [
             Watch(directory, process, _taking(stream, part), interrupt, machines[part].stall_s, part=part)
@@ -142,7 +144,7 @@ def run_machines(machines: Sequence[Machine], on_event: EventCallback, interrupt
         ]
         # By this thread: a machine dies with the thread that started it.
         outputs = [_start(machine, process) for machine, process in zip(machines, processes, strict=True)]
-        group = _Group(directory, processes, watches)
+        group = _Group(processes, watches)
         threads = [threading.Thread(target=group.follow, args=pair) for pair in enumerate(outputs)]
         for thread in threads:
             thread.start()

@@ -243,6 +243,11 @@ class Watch:
         names = "" if self._own is None else self._own.names
         return f"{self._stuck[1]}, with algorithms of your own in it: {names}; it was killed"
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether the machine was killed, or is to be."""
+        return self._given_up is not None
+
     def outcome(self) -> Outcome:
         """Return how the machine ended; asked when it is dead."""
         status, message = self._given_up or self._judge()

@@ -76,12 +76,13 @@ def write_inputs(
     if live is not None:
         job["live"] = live
     sampler = compile_sampler(plan, flows, stock=stock)
-    for part, one in enumerate([] if cut is None else cut_job(job, plan, cut)):
-        assert cut is not None
-        (directory / RAW / f"{PART}-{part}").mkdir(exist_ok=True)
-        write_json(directory / part_file(JOB_FILE, part), one)
-        write_json(directory / part_file(SAMPLER_FILE, part), cut_sampler(sampler, cut, part))
-    if cut is None:
+    if cut is not None:
+        samplers = [cut_sampler(sampler, cut, part) for part in range(len(cut.parts))]
+        for part, one in enumerate(cut_job(job, plan, cut, samplers)):
+            (directory / RAW / f"{PART}-{part}").mkdir(exist_ok=True)
+            write_json(directory / part_file(JOB_FILE, part), one)
+            write_json(directory / part_file(SAMPLER_FILE, part), samplers[part])
+    else:
         write_json(directory / JOB_FILE, job)
         write_json(directory / SAMPLER_FILE, sampler)
     if plan.algorithms:
