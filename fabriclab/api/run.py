@@ -55,8 +55,8 @@ def run(
     experiment; `seed` is that of everything random: the same one gives the same run, bit by bit. Everything goes into
     the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
     time in seconds without a sign of life after which a machine counts as hung. `cores`: the lab is cut into so many
-    parts that run at once, in step, each in a machine of its own (docs/cores.md). `progress` is called with what goes on
-    (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
+    parts that run at once, in step, each in a machine of its own (docs/cores.md). `progress` is called with what goes
+    on (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
     returned then has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt
     after that.
 

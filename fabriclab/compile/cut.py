@@ -2,7 +2,8 @@
 
 A machine may run ahead of another one by the delay of the cables between them, so links are cut where that is long;
 a host stays with the switch that it is at. Of all links with the longest delays those are cut that carry least, so that
-all parts have about as much to do: what a node has to do is taken to be as much as its ports can send, a host's several times over.
+all parts have about as much to do: what a node has to do is taken to be as much as its ports can send, a host's several
+times over.
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ def _grown(clusters: _Clusters, count: int) -> list[int] | None:
     loads = _loads(clusters, where, count)
     while -1 in where:
         known = list(where)
-        wave = [cluster for cluster, part in enumerate(known) if part < 0 and _into(clusters, known, cluster).keys() != {-1}]
+        wave = [
+            cluster for cluster, part in enumerate(known) if part < 0 and _into(clusters, known, cluster).keys() != {-1}
+        ]
         for cluster in wave or [known.index(-1)]:
             into = _into(clusters, known, cluster)
             where[cluster] = max(range(count), key=lambda part: (into[part], -loads[part], -part))

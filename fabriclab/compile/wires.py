@@ -15,7 +15,7 @@ import polars as pl
 from fabriclab.compile.cut import Cut
 from fabriclab.formats.job import Job, JobNode, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import HadoopTraffic, Iperf3Traffic, ProgramTraffic
 from fabriclab.formats.run_directory import part_file
 
@@ -196,7 +196,7 @@ def cut_sampler(config: Mapping[str, Any], cut: Cut, part: int) -> dict[str, Any
         if not isinstance(value, dict):
             return value
         some = {key: [one for one in value[key] if is_here(one)] for key in ("ports", "nodes") if key in value}
-        files = {"output": part_file(value["output"], part)} if "output" in value else {}
+        files: dict[str, Any] = {"output": part_file(value["output"], part)} if "output" in value else {}
         if "outputs" in value:
             files["outputs"] = {key: part_file(path, part) for key, path in value["outputs"].items()}
         return {**value, **some, **files}
@@ -208,6 +208,3 @@ def cut_sampler(config: Mapping[str, Any], cut: Cut, part: int) -> dict[str, Any
 
 def _names_some(value: Mapping[str, Any]) -> bool:
     return any(value.get(key) for key in ("ports", "nodes"))
-
-
-__all__ = ["BEGIN_NS", "Port", "UncutError", "check_cut", "cut_job", "cut_sampler", "ring_bytes", "unfit"]

@@ -69,7 +69,9 @@ class _Stream:
         self._ended += known or ["failed"]
         self._last_ns = max(self._last_ns, event.t_ns)
         if len(self._ended) == self._count:
-            self._tell(Event("end", self._last_ns, {"event": "end", "status": worst(self._ended), "t_ns": self._last_ns}))
+            self._tell(
+                Event("end", self._last_ns, {"event": "end", "status": worst(self._ended), "t_ns": self._last_ns})
+            )
 
     def _tell(self, event: Event) -> None:
         self._file.write(json.dumps(event.fields, separators=(",", ":")) + "\n")
@@ -124,8 +126,10 @@ class _Group:
         return Outcome(first.status, message, virtual_ns, wall_s, first.figures, full=full)
 
 
-def run_machines(machines: Sequence[Machine], on_event: EventCallback, interrupt: Interrupt) -> Outcome:
-    """Boot all machines, pass their events on as one stream, return how they ended.
+def run_machines(
+    machines: Sequence[Machine], need_bytes: int, on_event: EventCallback, interrupt: Interrupt
+) -> Outcome:
+    """Boot all machines, pass their events on as one stream, return how they ended. `need_bytes`: of memory, together.
 
     Nothing of them is left running. Raises EngineError when one can't start.
     """
@@ -133,7 +137,7 @@ def run_machines(machines: Sequence[Machine], on_event: EventCallback, interrupt
     (directory / "logs").mkdir(exist_ok=True)
     places = memory_places(directory)
     clear_abandoned(places)
-    parent = memory_directory(sum(machine.memory_bytes for machine in machines), places)
+    parent = memory_directory(need_bytes, places)
     with ExitStack() as stack:
         file = stack.enter_context((directory / "events.jsonl").open("w", buffering=1))
         stream = _Stream(len(machines), directory, file, on_event)
@@ -151,9 +155,7 @@ def run_machines(machines: Sequence[Machine], on_event: EventCallback, interrupt
         for thread in threads:
             thread.join()
         outcome = group.outcome()
-    return replace(
-        outcome, figures={**outcome.figures, "memory_directory": str(parent), "machines": len(machines)}
-    )
+    return replace(outcome, figures={**outcome.figures, "memory_directory": str(parent), "machines": len(machines)})
 
 
 def _taking(stream: _Stream, part: int) -> EventCallback:

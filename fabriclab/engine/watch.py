@@ -76,8 +76,9 @@ class Watch:
         own: OwnModules | None = None,
         standstill: Standstill | None = None,
     ) -> None:
-        """Take whom to tell of events, and after which wall time without one a machine counts as hung. `part`: its number
-        among several, whose events are written by who watches them all.
+        """Take whom to tell of events, and after which wall time without one a machine counts as hung.
+
+        `part`: its number among several, whose events are written by who watches them all.
 
         `paced`: from its epoch on the host says when time goes on, so that silence means nothing. `own`: the user's own
         modules; `standstill` looks whether one of them never ends.

@@ -25,7 +25,7 @@ from fabriclab.compile import (
 from fabriclab.compile.cut import Cut
 from fabriclab.compile.wires import cut_job, cut_sampler, without_delays
 from fabriclab.files import read_text, replacing, write_text
-from fabriclab.formats.job import Live
+from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
@@ -75,16 +75,7 @@ def write_inputs(
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
     if live is not None:
         job["live"] = live
-    sampler = compile_sampler(plan, flows, stock=stock)
-    if cut is not None:
-        samplers = [cut_sampler(sampler, cut, part) for part in range(len(cut.parts))]
-        for part, one in enumerate(cut_job(job, plan, cut, samplers)):
-            (directory / RAW / f"{PART}-{part}").mkdir(exist_ok=True)
-            write_json(directory / part_file(JOB_FILE, part), one)
-            write_json(directory / part_file(SAMPLER_FILE, part), samplers[part])
-    else:
-        write_json(directory / JOB_FILE, job)
-        write_json(directory / SAMPLER_FILE, sampler)
+    _write_jobs(job, compile_sampler(plan, flows, stock=stock), plan, cut, directory)
     if plan.algorithms:
         (directory / MODULES).mkdir(exist_ok=True)
     for algorithm in plan.algorithms:
@@ -109,6 +100,19 @@ def write_inputs(
             write_text(files / name, text)
         for name in compiled.executables:
             (files / "root" / name).chmod(0o755)
+
+
+def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, directory: Path) -> None:
+    """Write what the machine does and what it samples; of several, what each of them does."""
+    if cut is None:
+        write_json(directory / JOB_FILE, job)
+        write_json(directory / SAMPLER_FILE, sampler)
+        return
+    samplers = [cut_sampler(sampler, cut, number) for number in range(len(cut.parts))]
+    for number, one in enumerate(cut_job(job, plan, cut, samplers)):
+        (directory / RAW / f"{PART}-{number}").mkdir(exist_ok=True)
+        write_json(directory / part_file(JOB_FILE, number), one)
+        write_json(directory / part_file(SAMPLER_FILE, number), samplers[number])
 
 
 def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:

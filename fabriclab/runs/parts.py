@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
+from fabriclab.compile.machine import KERNEL_MEMORY_BYTES
 from fabriclab.compile.wires import BEGIN_NS, check_cut, ring_bytes, unfit
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpus
@@ -50,7 +51,9 @@ def execute_parts(
     interrupt: Interrupt,
     stall_s: float,
 ) -> Outcome:
-    """Run the jobs of a run directory, each in a machine of its own. Raises EngineError when one can't start, OSError.
+    """Run the jobs of a run directory, each in a machine of its own.
+
+    Raises EngineError when one can't start, OSError.
     """
     count = len(cut.parts)
     # As much as one machine would need for all: what a kernel makes of its memory must not tell of the cut.
@@ -61,7 +64,13 @@ def execute_parts(
             Machine(artefacts, directory, plan.seed, memory_bytes, cpu, stall_s, wired=Wired(part, shared))
             for part, cpu in enumerate(cpus)
         ]
-        return run_machines(machines, on_event, interrupt)
+        return run_machines(machines, several_memory_bytes(memory_bytes, count), on_event, interrupt)
+
+
+def several_memory_bytes(memory_bytes: int, count: int) -> int:
+    """Return what several machines need together where one would need so much for all: each has its own kernel, and
+    only the nodes of its part; what none of them touches costs nothing."""
+    return memory_bytes + (count - 1) * KERNEL_MEMORY_BYTES
 
 
 def merge_logs(plan: Plan, directory: Path, lab_directory: Path) -> None:
@@ -116,5 +125,6 @@ def _merge(files: Sequence[Path], target: Path, key: Callable[[str], Key]) -> No
 def _whole_rows(source: TextIO) -> Iterator[str]:
     """Yield the rows of a file; the last one of a machine that was killed may be half a row."""
     return (row for row in source if row.endswith("\n"))
+
 
 __all__ = ["MOST_PARTS", "Cut", "cut_for", "execute_parts", "merge_logs"]

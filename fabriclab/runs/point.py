@@ -113,7 +113,9 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
         try:
             stock = has_stock_qdiscs_only(engine)
             live: Live | None = None if context.live is None else {"idle": context.live.idle}
-            write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live, cut=context.cut)
+            write_inputs(
+                plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live, cut=context.cut
+            )
             write_all({directory / LAB / name: content for name, content in context.lab_files.items()})
         except TraceError as error:
             record.note("failed", str(error))

@@ -11,7 +11,7 @@ from fabriclab.topologies import leaf_spine, topology_text
 
 EXPERIMENT = """
 title: A small fabric
-switches: {default: {SWITCHES}}
+switches: {default: SWITCHES}
 hosts: {default: {congestion_control: dctcp, ecn: on, rto_min: 10 ms, nic: none}}
 traffic:
   long: {kind: long, senders: [h1, h3], receiver: h5, stop: 40 ms}
@@ -23,9 +23,8 @@ probes:
   interfaces: {interval: 1 ms}
 MORE"""
 STOCK = "{buffer: 100 KB, ecn_threshold: 30 KB}"
-SHARED = (
-    "{profile: triumph, pools: {egress: {size: 200 KB}}, queues: {default: {wred: {min: 30 KB, max: 30 KB, ecn: true}}}}"
-)
+_WRED = "{min: 30 KB, max: 30 KB, ecn: true}"
+SHARED = f"{{profile: triumph, pools: {{egress: {{size: 200 KB}}}}, queues: {{default: {{wred: {_WRED}}}}}}}"
 
 
 def write_lab(directory: Path, switches: str = STOCK, more: str = "", delay_ns: int = 10_000) -> Path:
@@ -43,7 +42,7 @@ def write_lab(directory: Path, switches: str = STOCK, more: str = "", delay_ns: 
         mtu_bytes=1500,
     )
     (directory / "topology.clab.yml").write_text(topology_text(fabric))
-    text = EXPERIMENT.replace("{SWITCHES}", switches).replace("MORE", more)
+    text = EXPERIMENT.replace("SWITCHES", switches).replace("MORE", more)
     (directory / "experiment.yml").write_text(text)
     return directory
 

@@ -94,8 +94,8 @@ Cores = Annotated[
         min=1,
         max=32,
         metavar="N",
-        help="Cut the lab into so many parts, a machine and a core for each, in step. The bits are the same for every N "
-        "(docs/cores.md); `fabriclab plan` tells whether it pays.",
+        help="Cut the lab into so many parts, a machine and a core for each, in step. The bits are the same for every "
+        "N (docs/cores.md); `fabriclab plan` tells whether it pays.",
         show_default="one machine, not cut",
     ),
 ]
