@@ -235,13 +235,13 @@ impl Run<'_> {
     fn watch_traffic(&mut self, epoch_ns: i64, job: &Job, mut timeline: Timeline) -> Result<()> {
         self.follow_traffic(epoch_ns, job.limit_ns, &mut timeline)?;
         if job.wires.is_some() {
-            self.wait_for_parts()?;
+            self.wait_for_parts(epoch_ns)?;
         }
         timeline.tell_rest()
     }
 
     /// The traffic has ended here; until it has in all machines, which end at one instant.
-    fn wait_for_parts(&mut self) -> Result<()> {
+    fn wait_for_parts(&mut self, epoch_ns: i64) -> Result<()> {
         self.supervisor.terminate(Role::Traffic)?;
         let mut now_ns = clock::monotonic_ns();
         wires::end_traffic(now_ns)?;
@@ -251,6 +251,9 @@ impl Run<'_> {
                 let ended = self.supervisor.wait(Some(look_ns))?;
                 self.check(Phase::Traffic, &ended);
                 now_ns = clock::monotonic_ns();
+            }
+            if (look_ns - epoch_ns) % TICK_NS == 0 {
+                events::progress();
             }
         }
         wires::leave();
