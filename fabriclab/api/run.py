@@ -19,6 +19,7 @@ from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.kernel_needs import check_several
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab.reading.document import ScalarValue
@@ -114,6 +115,7 @@ def _cut(plan: Plan, cores: int | None, made_from: MadeFrom, lab_directory: Path
         raise ArgumentError("{cores} {0}: a lab is cut into 1 to {1} parts", cores, MOST_PARTS)
     if not isinstance(made_from, Artefacts):
         raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
+    check_several(made_from)
     return cut_for(plan, cores, lab_directory)
 
 

@@ -155,7 +155,10 @@ def run_machines(
         for thread in threads:
             thread.join()
         outcome = group.outcome()
-    return replace(outcome, figures={**outcome.figures, "memory_directory": str(parent), "machines": len(machines)})
+    wired = machines[0].wired
+    steps = [] if wired is None else wired.shared.figures()
+    figures = {"memory_directory": str(parent), "machines": len(machines), "steps": steps}
+    return replace(outcome, figures={**outcome.figures, **figures})
 
 
 def _taking(stream: _Stream, part: int) -> EventCallback:

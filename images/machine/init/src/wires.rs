@@ -1,5 +1,5 @@
-//! What the machines of a lab agree on that is cut into parts: when it begins, and when it ends. By /proc/fabriclab_wires
-//! (images/machine/kernel/tree/arch/um/kernel/wires_proc.c).
+//! What the machines of a lab agree on that is cut into parts: when it begins, and when it ends. By
+//! /proc/fabriclab_wires (images/machine/kernel/tree/arch/um/kernel/wires_proc.c).
 
 use std::fs;
 

@@ -146,6 +146,7 @@ static void sleep_until_more(unsigned int part, u64 promise)
 static void wait_for_promises(u64 next)
 {
 	unsigned int looks = 0;
+	u64 since = 0;
 
 	for (;;) {
 		unsigned int part = slowest(&safe);
@@ -156,12 +157,18 @@ static void wait_for_promises(u64 next)
 		wires_drain();
 		target = min(next, wire_next_arrival());
 		if (target < safe)
-			return;
+			break;
 		wires_publish(min(target, safe) + wires.least);
+		if (!looks)
+			since = os_nsecs();
 		if (++looks % WIRES_LOOKS)
 			wires_pause();
 		else
 			sleep_until_more(part, safe);
+	}
+	if (looks) {
+		wires.waits++;
+		wires.waited_ns += os_nsecs() - since;
 	}
 }
 

@@ -20,6 +20,11 @@ struct wires_line {
 	u32 version;	/* who sleeps waits for it to change */
 	u32 sleepers;
 	u32 gone;	/* it reads its rings no longer */
+	u32 unused;
+	/* For the host, when it is gone: wall time for which it waited, how often, frames to others. */
+	u64 waited_ns;
+	u64 waits;
+	u64 sent;
 } __aligned(WIRES_LINE_BYTES);
 
 /* From one machine to another. Positions only grow. */
@@ -49,6 +54,9 @@ extern struct wires {
 	u32 ring_bytes;	/* a power of two */
 	struct wires_line *lines;
 	void *rings;
+	u64 waited_ns;
+	u64 waits;
+	u64 sent;
 } wires;
 
 /* The host's own processors order other machines' loads and stores; ours is none of them. */

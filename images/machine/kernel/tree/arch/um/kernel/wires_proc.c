@@ -49,6 +49,15 @@ static void begin_node(struct net *network, u64 stream)
 	network->wire_ports = stream;
 }
 
+static void leave(struct wires_line *own)
+{
+	own->waited_ns = wires.waited_ns;
+	own->waits = wires.waits;
+	own->sent = wires.sent;
+	WRITE_ONCE(own->gone, 1);
+	wires_publish(U64_MAX);
+}
+
 static ssize_t wires_write(struct file *file, const char __user *buffer, size_t size,
 			   loff_t *position)
 {
@@ -60,16 +69,14 @@ static ssize_t wires_write(struct file *file, const char __user *buffer, size_t 
 		return -EINVAL;
 	if (copy_from_user(text, buffer, size))
 		return -EFAULT;
-	if (sscanf(text, "node %llu", &number) == 1 && number) {
+	if (sscanf(text, "node %llu", &number) == 1 && number)
 		begin_node(current->nsproxy->net_ns, number);
-	} else if (sscanf(text, "ended %llu", &number) == 1 && number) {
+	else if (sscanf(text, "ended %llu", &number) == 1 && number)
 		WRITE_ONCE(own->ended, number);
-	} else if (!strcmp(text, "leave")) {
-		WRITE_ONCE(own->gone, 1);
-		wires_publish(U64_MAX);
-	} else {
+	else if (!strcmp(text, "leave"))
+		leave(own);
+	else
 		return -EINVAL;
-	}
 	return size;
 }
 

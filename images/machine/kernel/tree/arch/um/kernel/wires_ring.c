@@ -86,6 +86,7 @@ void wires_send(unsigned int part, u64 arrival, u32 wire, const void *bytes, u32
 	memcpy(frame->bytes, bytes, length);
 	barrier();
 	WRITE_ONCE(to->head, head + size);
+	wires.sent++;
 }
 
 static void drain(struct wires_ring *from)
