@@ -15,7 +15,7 @@ import polars as pl
 from fabriclab.compile.cut import Cut
 from fabriclab.formats.job import Job, JobNode, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import HadoopTraffic, Iperf3Traffic, ProgramTraffic
 from fabriclab.formats.run_directory import part_file
 
@@ -85,6 +85,14 @@ def _unfit_node(node: Node) -> Iterator[str]:
         yield f"{node.name}: MPTCP runs in one machine only"
     if any(port.nic is not None and (port.nic.gro or port.nic.interrupt_delay_us) for port in node.ports):
         yield f"{node.name}: a NIC that merges segments or delays its interrupts runs in one machine only"
+    if any(_queues_by_sockets(port) for port in node.ports):
+        # It knows flows by the addresses of their sockets in the kernel's memory, which all nodes share.
+        yield f"{node.name}: fq, and NICs with a queue in front of them, run in one machine only"
+
+
+def _queues_by_sockets(port: Port) -> bool:
+    in_front = port.nic is not None and port.nic.ring_bytes is not None
+    return in_front or (port.queue is not None and port.queue.aqm is not None and port.queue.aqm.kind == "fq")
 
 
 def _waits(cut: Cut, flows: pl.DataFrame) -> Iterator[str]:

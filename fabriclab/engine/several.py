@@ -28,7 +28,7 @@ _ONCE = ("epoch", "phase")
 """Events that are of the lab when all machines have told them."""
 
 
-class _Stream:
+class MergedEvents:
     """The events of all machines as those of one."""
 
     def __init__(self, count: int, directory: Path, file: TextIO, on_event: EventCallback) -> None:
@@ -140,7 +140,7 @@ def run_machines(
     parent = memory_directory(need_bytes, places)
     with ExitStack() as stack:
         file = stack.enter_context((directory / "events.jsonl").open("w", buffering=1))
-        stream = _Stream(len(machines), directory, file, on_event)
+        stream = MergedEvents(len(machines), directory, file, on_event)
         processes = [stack.enter_context(MachineProcess(parent)) for _ in machines]
         watches = [
             Watch(directory, process, _taking(stream, part), interrupt, machines[part].stall_s, part=part)
@@ -161,7 +161,7 @@ def run_machines(
     return replace(outcome, figures={**outcome.figures, **figures})
 
 
-def _taking(stream: _Stream, part: int) -> EventCallback:
+def _taking(stream: MergedEvents, part: int) -> EventCallback:
     return lambda event: stream.take(part, event)
 
 

@@ -12,7 +12,7 @@ from fabriclab.topologies import leaf_spine, topology_text
 EXPERIMENT = """
 title: A small fabric
 switches: {default: SWITCHES}
-hosts: {default: {congestion_control: dctcp, ecn: on, rto_min: 10 ms, nic: none}}
+hosts: {default: {congestion_control: dctcp, ecn: on, rto_min: 10 ms, nic: NIC}}
 traffic:
   long: {kind: long, senders: [h1, h3], receiver: h5, stop: 40 ms}
   mice: {kind: arrivals, senders: all, pairs: out-of-rack, size: {distribution: web-search, cap: 200 KB}, load: 30 %,
@@ -27,7 +27,9 @@ _WRED = "{min: 30 KB, max: 30 KB, ecn: true}"
 SHARED = f"{{profile: triumph, pools: {{egress: {{size: 200 KB}}}}, queues: {{default: {{wred: {_WRED}}}}}}}"
 
 
-def write_lab(directory: Path, switches: str = STOCK, more: str = "", delay_ns: int = 10_000) -> Path:
+def write_lab(
+    directory: Path, switches: str = STOCK, more: str = "", delay_ns: int = 10_000, nic: str = "none"
+) -> Path:
     """Write the lab; returns its directory."""
     directory.mkdir(exist_ok=True)
     fabric = leaf_spine(
@@ -42,7 +44,7 @@ def write_lab(directory: Path, switches: str = STOCK, more: str = "", delay_ns: 
         mtu_bytes=1500,
     )
     (directory / "topology.clab.yml").write_text(topology_text(fabric))
-    text = EXPERIMENT.replace("SWITCHES", switches).replace("MORE", more)
+    text = EXPERIMENT.replace("SWITCHES", switches).replace("NIC", nic).replace("MORE", more)
     (directory / "experiment.yml").write_text(text)
     return directory
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,21 +11,27 @@ import pytest
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.events import Event
 from fabriclab.engine.kernel_needs import check_several
-from fabriclab.engine.several import _Stream, worst
+from fabriclab.engine.several import MergedEvents, worst
 from fabriclab.engine.shared_memory import LINE_BYTES, shared_memory
 
 
-def stream(tmp_path: Path, told: list[Event]) -> _Stream:
-    return _Stream(2, tmp_path, (tmp_path / "events.jsonl").open("w", buffering=1), told.append)
+@pytest.fixture
+def told() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def events(tmp_path: Path, told: list[Event]) -> Iterator[MergedEvents]:
+    """The events of two machines."""
+    with (tmp_path / "events.jsonl").open("w", buffering=1) as file:
+        yield MergedEvents(2, tmp_path, file, told.append)
 
 
 def event(name: str, t_ns: int = 0, **fields: str) -> Event:
     return Event(name, t_ns, {"event": name, "t_ns": t_ns, **fields})
 
 
-def test_what_all_machines_do_is_told_when_the_last_one_does(tmp_path: Path) -> None:
-    told: list[Event] = []
-    events = stream(tmp_path, told)
+def test_what_all_machines_do_is_told_when_the_last_one_does(events: MergedEvents, told: list[Event]) -> None:
     events.take(0, event("phase", phase="links"))
     events.take(0, event("phase", phase="traffic"))
     assert told == []
@@ -33,17 +40,15 @@ def test_what_all_machines_do_is_told_when_the_last_one_does(tmp_path: Path) -> 
     assert [one.text("phase") for one in told] == ["links", "traffic"]
 
 
-def test_progress_is_told_once_and_only_forward(tmp_path: Path) -> None:
-    told: list[Event] = []
-    events = stream(tmp_path, told)
+def test_progress_is_told_once_and_only_forward(events: MergedEvents, told: list[Event]) -> None:
     for part, t_ns in ((0, 100), (1, 100), (1, 200), (0, 200)):
         events.take(part, event("progress", t_ns))
     assert [one.t_ns for one in told] == [100, 200]
 
 
-def test_the_end_is_the_worst_of_all_and_an_error_names_its_machine(tmp_path: Path) -> None:
-    told: list[Event] = []
-    events = stream(tmp_path, told)
+def test_the_end_is_the_worst_of_all_and_an_error_names_its_machine(
+    events: MergedEvents, told: list[Event], tmp_path: Path
+) -> None:
     events.take(1, event("error", message="it broke"))
     assert told[0].fields["part"] == 1
     # The others are to end their traffic.

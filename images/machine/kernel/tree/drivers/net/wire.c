@@ -7,7 +7,8 @@
  * stand in lanes: all those of one machine with one delay arrive in the order in which
  * they were sent. What arrives at one instant is received by the numbers of the wires.
  *
- * Nothing but its bytes tells a frame's receiver of its sender: each frame is put into a
+ * Nothing but its bytes, and the stamp that NICs put on it (net/tcp_delay.h), tells a
+ * frame's receiver of its sender: each frame is put into a
  * buffer of its own when it first enters a cable, of a size that follows from its length,
  * as a NIC's driver does. So what TCP reckons of buffers does not depend on where the
  * sender runs, nor on whether it still holds the data.
@@ -95,13 +96,14 @@ static void put_under_way(struct wire *to, struct sk_buff *skb, u64 arrival)
 	next_arrival = min(next_arrival, arrival);
 }
 
-static struct sk_buff *new_frame(u32 length)
+static struct sk_buff *new_frame(u32 length, u64 stamp)
 {
 	struct sk_buff *skb = alloc_skb(WIRE_HEADROOM + length, GFP_ATOMIC);
 
 	if (skb) {
 		skb_reserve(skb, WIRE_HEADROOM);
 		skb_shinfo(skb)->tskey = WIRE_MADE;
+		skb_hwtstamps(skb)->hwtstamp = stamp;
 	}
 	return skb;
 }
@@ -126,7 +128,7 @@ static struct sk_buff *in_own_buffer(struct sk_buff *skb)
 		skb->tc_index = 0;
 		return skb;
 	}
-	own = new_frame(skb->len);
+	own = new_frame(skb->len, skb_hwtstamps(skb)->hwtstamp);
 	if (own && skb_copy_bits(skb, 0, skb_put(own, skb->len), skb->len)) {
 		kfree_skb(own);
 		own = NULL;
@@ -135,10 +137,10 @@ static struct sk_buff *in_own_buffer(struct sk_buff *skb)
 	return own;
 }
 
-void wire_take(u64 arrival, u32 number, const void *bytes, u32 length)
+void wire_take(u64 arrival, u32 number, u64 stamp, const void *bytes, u32 length)
 {
 	struct wire *to = wire_end(number);
-	struct sk_buff *skb = to ? new_frame(length) : NULL;
+	struct sk_buff *skb = to ? new_frame(length, stamp) : NULL;
 
 	/* Its machine is larger than what stands in the rings: without memory it can't go on. */
 	if (!skb)
@@ -237,7 +239,8 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	if (to) {
 		put_under_way(to, skb, now + wire->delay_ns);
 	} else {
-		wires_send(wire->part, now + wire->delay_ns, there, skb->data, length);
+		wires_send(wire->part, now + wire->delay_ns, there,
+			   skb_hwtstamps(skb)->hwtstamp, skb->data, length);
 		consume_skb(skb);
 	}
 	return NETDEV_TX_OK;

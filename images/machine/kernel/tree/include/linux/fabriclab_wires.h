@@ -27,7 +27,8 @@ extern bool wires_are_on;
  */
 bool wires_gate(unsigned long long *now, unsigned long long next);
 /* Gives a frame to the machine of another part. */
-void wires_send(unsigned int part, u64 arrival, u32 wire, const void *bytes, u32 length);
+void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void *bytes,
+		u32 length);
 /* Frames that would leave before this instant are lost: the lab has not begun. */
 u64 wires_begin(void);
 /* Whether the current context draws random numbers of a node's own; then `key` is drawn. */
@@ -43,7 +44,7 @@ u64 wire_next_arrival(void);
 /* Delivers what arrives at this instant. */
 void wire_deliver(u64 now);
 /* A frame of another machine is on its way. */
-void wire_take(u64 arrival, u32 wire, const void *bytes, u32 length);
+void wire_take(u64 arrival, u32 wire, u64 stamp, const void *bytes, u32 length);
 /* The network of the node whose frame is being received, else NULL. */
 struct net *wire_receiving(void);
 

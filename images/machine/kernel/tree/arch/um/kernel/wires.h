@@ -40,6 +40,7 @@ struct wires_frame {
 	u64 arrival;
 	u32 wire;
 	u32 length;	/* WIRES_SKIP: go on at the ring's beginning */
+	u64 stamp;	/* when it was sent, for who measures that */
 	u8 bytes[];
 };
 

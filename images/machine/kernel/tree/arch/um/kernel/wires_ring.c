@@ -63,7 +63,8 @@ static bool wait_for_room(struct wires_ring *ring, unsigned int part, u64 head, 
 	return true;
 }
 
-void wires_send(unsigned int part, u64 arrival, u32 wire, const void *bytes, u32 length)
+void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void *bytes,
+		u32 length)
 {
 	struct wires_ring *to = ring(wires.index, part);
 	u32 size = frame_bytes(length), left;
@@ -75,7 +76,7 @@ void wires_send(unsigned int part, u64 arrival, u32 wire, const void *bytes, u32
 	    !wait_for_room(to, part, head, size > left ? size + left : size))
 		return;
 	if (size > left) {
-		/* All sizes are multiples of the header's: there is always room for one. */
+		/* All sizes are multiples of what this takes: there is always room for it. */
 		frame_at(to, head)->length = WIRES_SKIP;
 		head += left;
 	}
@@ -83,6 +84,7 @@ void wires_send(unsigned int part, u64 arrival, u32 wire, const void *bytes, u32
 	frame->arrival = arrival;
 	frame->wire = wire;
 	frame->length = length;
+	frame->stamp = stamp;
 	memcpy(frame->bytes, bytes, length);
 	barrier();
 	WRITE_ONCE(to->head, head + size);
@@ -101,7 +103,8 @@ static void drain(struct wires_ring *from)
 			tail += straight(tail);
 			continue;
 		}
-		wire_take(frame->arrival, frame->wire, frame->bytes, frame->length);
+		wire_take(frame->arrival, frame->wire, frame->stamp, frame->bytes,
+			  frame->length);
 		tail += frame_bytes(frame->length);
 	}
 	barrier();
