@@ -5,7 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_ARGUMENTS = ("out", "force", "matrix", "seed", "seeds", "node", "only", "hosts", "speed", "template", "on", "jobs")
+_ARGUMENTS = (
+    "out",
+    "force",
+    "matrix",
+    "seed",
+    "seeds",
+    "node",
+    "only",
+    "hosts",
+    "speed",
+    "template",
+    "on",
+    "jobs",
+    "cores",
+)
 _IN_PYTHON = {"force": "force=True"}
 
 

@@ -19,13 +19,15 @@ from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.kernel_needs import check_several
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed, new_directory
-from fabriclab.runs.engines import EngineName, plan_for
+from fabriclab.runs.engines import EngineName, MadeFrom, plan_for
+from fabriclab.runs.parts import MOST_PARTS, Cut, cut_for
 from fabriclab.runs.point import empty_run
 from fabriclab.runs.sweep import slug
 
@@ -44,6 +46,7 @@ def run(
     force: bool = False,
     engine: EngineName = "vm",
     stall_s: float = 120.0,
+    cores: int | None = None,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Run:
@@ -52,8 +55,9 @@ def run(
     `lab` is a Lab, a directory, or the name of a lab; `set` changes parameters, `variant`, or any key of the
     experiment; `seed` is that of everything random: the same one gives the same run, bit by bit. Everything goes into
     the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
-    time in seconds without a sign of life after which a machine counts as hung. `progress` is called with what goes on
-    (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
+    time in seconds without a sign of life after which a machine counts as hung. `cores`: the lab is cut into so many
+    parts that run at once, in step, each in a machine of its own (docs/cores.md). `progress` is called with what goes
+    on (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
     returned then has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt
     after that.
 
@@ -71,6 +75,7 @@ def run(
 
     plan = planned(written_settings(chosen, set))
     made_from = fit_engine(engine, written, [plan])
+    cut = _cut(plan, cores, made_from, written.directory)
     if isinstance(made_from, Artefacts):
         compile_own([plan], made_from, written.directory)
     warnings = [
@@ -87,6 +92,7 @@ def run(
             interrupt=interrupt,
             stall_s=stall_s,
             lab_files=kept_files(written),
+            cut=cut,
         )
         return run_point(plan, directory, context, teller.event)
 
@@ -100,6 +106,17 @@ def run(
     from fabriclab.api.measured import Run
 
     return Run(result.directory)
+
+
+def _cut(plan: Plan, cores: int | None, made_from: MadeFrom, lab_directory: Path) -> Cut | None:
+    if cores is None:
+        return None
+    if not 1 <= cores <= MOST_PARTS:
+        raise ArgumentError("{cores} {0}: a lab is cut into 1 to {1} parts", cores, MOST_PARTS)
+    if not isinstance(made_from, Artefacts):
+        raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
+    check_several(made_from)
+    return cut_for(plan, cores, lab_directory)
 
 
 def new_run_directory(lab: str, name: str) -> Path:

@@ -12,7 +12,7 @@ from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import As, Engine, Lab, Only, Seed, Set, Stall, Summary, Vars
+from fabriclab.cli.arguments.options import As, Cores, Engine, Lab, Only, Seed, Set, Stall, Summary, Vars
 from fabriclab.cli.commands import generate_options, sweep_options
 from fabriclab.cli.commands.new_options import Origin, Template
 from fabriclab.cli.host.limits import refuse_limits
@@ -65,6 +65,7 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
+    cores: Cores = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the page report.html; `fabriclab report` does so later.")
     ] = True,
@@ -86,7 +87,9 @@ def run(
             from fabriclab.cli.host import failure
         with failure.reported():
             raise typer.Exit(
-                running.run(lab, seed, settings or [], out, force, engine, stall, report, software, variables or [])
+                running.run(
+                    lab, seed, settings or [], out, force, engine, stall, report, software, variables or [], cores
+                )
             )
 
 

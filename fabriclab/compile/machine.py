@@ -34,7 +34,7 @@ from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20
 
-_BASE_MEMORY_BYTES = 256 * MIB
+KERNEL_MEMORY_BYTES = 256 * MIB
 _NODE_MEMORY_BYTES = 6 * MIB
 """A node's processes, namespaces and file system overlay: 3 to 5 MiB measured, replay included."""
 _ROUTER_MEMORY_BYTES = 40 * MIB
@@ -271,7 +271,7 @@ def _need_bytes(plan: Plan, trace_bytes: int) -> int:
     routers = sum(runs_frr(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     processes += programs_memory_bytes(plan)
-    return _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
+    return KERNEL_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
 
 
 def _buffer_bytes(switch: Node) -> int:

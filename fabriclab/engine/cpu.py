@@ -8,7 +8,7 @@ import os
 import random
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 
@@ -37,6 +37,14 @@ def claim_cpu() -> Iterator[int]:
             os.close(descriptor)
         return
     yield random.choice(usable_cpus())
+
+
+@contextmanager
+def claim_cpus(count: int) -> Iterator[list[int | None]]:
+    """Give as many CPUs, each as `claim_cpu` does; where there are fewer, machines share all (None)."""
+    with ExitStack() as stack:
+        cpus = [stack.enter_context(claim_cpu()) for _ in range(count)]
+        yield list(cpus) if len(set(cpus)) == count else [None] * count
 
 
 def _hold(cpu: int) -> int:

@@ -45,9 +45,18 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
 
 def check_stays_up(artefacts: Artefacts) -> None:
     """Raise EngineError where the machine's kernel can't keep a lab up: series 7 has no patches for that."""
+    _check_series(artefacts, "labs stay up")
+
+
+def check_several(artefacts: Artefacts) -> None:
+    """Raise EngineError where the machine's kernel can't be one of several of a lab; likewise."""
+    _check_series(artefacts, "labs run in several machines")
+
+
+def _check_series(artefacts: Artefacts, what: str) -> None:
     version = _version(artefacts.kernel)
     if (series := re.match(r"Linux (\d+)\.", version)) and int(series[1]) >= _SERIES_WITHOUT_LIVE:
-        raise EngineError(f"labs stay up in Linux 6.12 only; the machine's kernel is {version}: unset KERNEL_SERIES")
+        raise EngineError(f"{what} in Linux 6.12 only; the machine's kernel is {version}: unset KERNEL_SERIES")
 
 
 def _lacking(node: Node, headers: Path) -> Iterator[Need]:

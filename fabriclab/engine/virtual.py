@@ -17,12 +17,29 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import OwnModules, Standstill
 from fabriclab.engine.private_directory import boot_path, clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
+from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.watch import Outcome, Watch
 
 SECCOMP = "FABRICLAB_SECCOMP"
 """The environment's word on how the machine runs programs: `auto` is with ptrace where the host allows no filters.
 Where it says nothing, programs that a lab brings are locked in by ptrace, and a machine without any has `auto`."""
 _SECCOMP_CHOICES = ("auto", "on", "off")
+
+
+@dataclass(frozen=True)
+class Wired:
+    """A machine's place among those that run one lab at once. `shared` is the memory of all."""
+
+    index: int
+    shared: Shared
+
+    def parameters(self) -> list[str]:
+        """Return what its kernel is told."""
+        shared = self.shared
+        words = f"{self.index}/{shared.count}:{shared.begin_ns}"
+        if shared.count > 1:
+            words += f":{shared.descriptor}:{shared.ring_bytes}:{shared.least_ns}"
+        return [f"fabriclab.wires={words}", f"fabriclab_part={self.index}"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +62,8 @@ class Machine:
     """The machine's end of the socket by which the host paces a live lab; closed here as soon as the machine has it."""
     locked: bool = False
     """Whether programs of somebody else's run in it: seccomp filters would not lock them in."""
+    wired: Wired | None = None
+    """Its place among several."""
 
 
 def machine_argv(machine: Machine, private: Path) -> list[str]:
@@ -76,6 +95,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         *([f"fabriclab_layers={','.join(f'{name}:{path}' for name, path in layers.items())}"] if layers else []),
         *("con=null", "con0=null,fd:1", f"uml_dir={private}/", "quiet"),
         *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),
+        *([] if machine.wired is None else machine.wired.parameters()),
     ]
 
 

@@ -72,10 +72,13 @@ class Watch:
         stall_s: float,
         *,
         paced: bool = False,
+        part: int | None = None,
         own: OwnModules | None = None,
         standstill: Standstill | None = None,
     ) -> None:
         """Take whom to tell of events, and after which wall time without one a machine counts as hung.
+
+        `part`: its number among several, whose events are written by who watches them all.
 
         `paced`: from its epoch on the host says when time goes on, so that silence means nothing. `own`: the user's own
         modules; `standstill` looks whether one of them never ends.
@@ -89,6 +92,8 @@ class Watch:
         self._interrupt = interrupt
         self._stall_s = stall_s
         self._paced = paced
+        self._events = directory / ("events.jsonl" if part is None else f"logs/events-{part}.jsonl")
+        self._kernel_log = directory / "logs" / ("kernel.log" if part is None else f"kernel-{part}.log")
         self._started = self._last_event = time.monotonic()
         self._stop_asked: float | None = None
         self._partial = b""
@@ -116,8 +121,8 @@ class Watch:
     def _follow(self, output: int) -> None:
         os.set_blocking(output, False)
         with ExitStack() as stack:
-            events = stack.enter_context((self._directory / "events.jsonl").open("w", buffering=1))
-            kernel = stack.enter_context((self._directory / "logs" / "kernel.log").open("w", buffering=1))
+            events = stack.enter_context(self._events.open("w", buffering=1))
+            kernel = stack.enter_context(self._kernel_log.open("w", buffering=1))
             selector = stack.enter_context(selectors.DefaultSelector())
             selector.register(output, selectors.EVENT_READ)
             while self._given_up is None:
@@ -239,6 +244,11 @@ class Watch:
         names = "" if self._own is None else self._own.names
         return f"{self._stuck[1]}, with algorithms of your own in it: {names}; it was killed"
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether the machine was killed, or is to be."""
+        return self._given_up is not None
+
     def outcome(self) -> Outcome:
         """Return how the machine ended; asked when it is dead."""
         status, message = self._given_up or self._judge()
@@ -277,7 +287,7 @@ class Watch:
         lines = telling[:_KERNEL_LINES_SHOWN] or list(self._kernel_tail)[-_KERNEL_LINES_SHOWN:]
         if not lines:
             return "; its kernel said nothing"
-        return "; its kernel's last words (logs/kernel.log):\n" + "\n".join(f"  {line}" for line in lines)
+        return f"; its kernel's last words (logs/{self._kernel_log.name}):\n" + "\n".join(f"  {line}" for line in lines)
 
     def _disk_is_full(self) -> bool:
         state = os.statvfs(self._directory)

@@ -29,6 +29,8 @@ class JobNodeWithNics(TypedDict, total=False):
     """Of all its programs."""
     layers: list[str]
     """Layers over its root file system, by the names that the engine gives them, the first on top."""
+    stream: int
+    """Of a lab in several machines: what all that it draws is made of."""
 
 
 class JobNode(JobNodeWithNics):
@@ -52,6 +54,34 @@ class Link(TypedDict):
     a: Endpoint
     b: Endpoint
     mtu: int
+
+
+class WirePart(TypedDict, total=False):
+    """Where a cable's other end is."""
+
+    part: int
+    """The machine; missing: the same one."""
+
+
+class WireEnd(WirePart):
+    """One end of a cable of a lab in several machines. `number` differs from that of the other end in the last bit;
+    `delay_ns` is of what this end sends, `delay_in_ns` of what comes to it."""
+
+    node: str
+    interface: str
+    mac: str
+    mtu: int
+    number: int
+    delay_ns: int
+    delay_in_ns: int
+
+
+class Wires(TypedDict):
+    """The ends of cables that are in one machine of several, and when the lab begins, counted from the machine's
+    start."""
+
+    begin_ns: int
+    ends: list[WireEnd]
 
 
 class Program(TypedDict):
@@ -187,6 +217,7 @@ class OptionalParts(TypedDict, total=False):
     disturbances: list[Program]
     """What runs beside the traffic; nobody waits for it."""
     live: Live
+    wires: Wires
     modules: list[str]
     """Kernel modules, files relative to the run directory: the user's own algorithms."""
 

@@ -52,6 +52,20 @@ PCAP = "pcap"
 """What they become: pcapng."""
 
 
+PART = "part"
+"""Begins the name of a directory below RAW that has what one of several machines wrote."""
+
+
+def part_file(path: str, part: int) -> str:
+    """Return where one of several machines has a file: its job and its sampler's configuration beside the whole lab's,
+    its logs in a directory of its own."""
+    directory, _, name = path.rpartition("/")
+    if directory.endswith("machine"):
+        stem, _, ending = name.rpartition(".")
+        return f"{directory}/{stem}-{part}.{ending}"
+    return f"{directory}/{PART}-{part}/{name}"
+
+
 def capture_name(port: str) -> str:
     """Return what the files of a captured port (`node:interface`) are called, without their endings."""
     return port.replace(":", "-")

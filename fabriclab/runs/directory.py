@@ -22,8 +22,10 @@ from fabriclab.compile import (
     program_nodes,
     trace_text,
 )
+from fabriclab.compile.cut import Cut
+from fabriclab.compile.wires import cut_job, cut_sampler, without_delays
 from fabriclab.files import read_text, replacing, write_text
-from fabriclab.formats.job import Live
+from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
@@ -31,10 +33,13 @@ from fabriclab.formats.run_directory import (
     HOSTS_FILE,
     JOB_FILE,
     MODULES,
+    PART,
     PLAN,
+    RAW,
     RAW_PCAP,
     SAMPLER_FILE,
     TRACE_FILE,
+    part_file,
 )
 
 _LARGEST_BYTES = 1 << 30
@@ -48,11 +53,12 @@ def write_inputs(
     stock: bool = False,
     collect: Sequence[tuple[str, str, Sequence[str]]] = (),
     live: Live | None = None,
+    cut: Cut | None = None,
 ) -> None:
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
 
     `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
-    `live`: the lab stays up.
+    `live`: the lab stays up. `cut`: it runs in several machines.
 
     Raises TraceError for a user's trace that can't be used, OSError.
     """
@@ -69,12 +75,11 @@ def write_inputs(
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
     if live is not None:
         job["live"] = live
-    write_json(directory / JOB_FILE, job)
+    _write_jobs(job, compile_sampler(plan, flows, stock=stock), plan, cut, directory)
     if plan.algorithms:
         (directory / MODULES).mkdir(exist_ok=True)
     for algorithm in plan.algorithms:
         write_text(directory / MODULES / f"{algorithm.module}.c", algorithm.source)
-    write_json(directory / SAMPLER_FILE, compile_sampler(plan, flows, stock=stock))
     if stock:
         pairs = flows.select("src", "dst").unique().rows()
         write_json(directory / REAL_TIME_FILE, compile_real_time(plan, [(str(src), str(dst)) for src, dst in pairs]))
@@ -82,17 +87,32 @@ def write_inputs(
     # Where addresses are the nodes' own matter, so are names.
     named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
     speaking = program_nodes(plan)
-    for node in plan.nodes:
+    # Cables of several machines have the delays; of one, ports have them.
+    compiling = plan if cut is None else without_delays(plan)
+    for node in compiling.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
         # In containers that stay up links go up and down, which takes no qdisc of its own.
-        compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock)
+        compiled = compile_node(node, compiling, stock=stock, live=live is not None and not stock)
         names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
         for name in compiled.executables:
             (files / "root" / name).chmod(0o755)
+
+
+def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, directory: Path) -> None:
+    """Write what the machine does and what it samples; of several, what each of them does."""
+    if cut is None:
+        write_json(directory / JOB_FILE, job)
+        write_json(directory / SAMPLER_FILE, sampler)
+        return
+    samplers = [cut_sampler(sampler, cut, number) for number in range(len(cut.parts))]
+    for number, one in enumerate(cut_job(job, plan, cut, samplers)):
+        (directory / RAW / f"{PART}-{number}").mkdir(exist_ok=True)
+        write_json(directory / part_file(JOB_FILE, number), one)
+        write_json(directory / part_file(SAMPLER_FILE, number), samplers[number])
 
 
 def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabriclab.compile import TraceError
-from fabriclab.engine.artefacts import EngineError
+from fabriclab.compile.cut import Cut
+from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import Stay
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
@@ -23,6 +24,7 @@ from fabriclab.formats.run_directory import LAB, MANIFEST, MODULES
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only, keep_modules
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
+from fabriclab.runs.parts import execute_parts, merge_logs
 from fabriclab.runs.record import Record
 
 DONE = ("complete", "limit")
@@ -72,6 +74,8 @@ class RunContext:
     """What of a run that ended well stays."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """What the manifest says of the host beside what every run says: which worker of a cluster it is."""
+    cut: Cut | None = None
+    """Into which machines the lab is cut that run at once; None: it runs in one."""
     modules: Mapping[tuple[str, str], bytes] | None = None
     """The user's own algorithms as the kernel takes them, by name and file; None: they are compiled here."""
 
@@ -109,7 +113,9 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
         try:
             stock = has_stock_qdiscs_only(engine)
             live: Live | None = None if context.live is None else {"idle": context.live.idle}
-            write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live)
+            write_inputs(
+                plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live, cut=context.cut
+            )
             write_all({directory / LAB / name: content for name, content in context.lab_files.items()})
         except TraceError as error:
             record.note("failed", str(error))
@@ -120,8 +126,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             return _refused(directory, error)
         try:
             _put_modules(plan, context, directory)
-            held_by = None if context.live is None else context.live.held_by
-            outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
+            outcome = _execute(plan, context, directory, on_event)
             if context.live is not None:
                 context.live.gather(directory)
         except (EngineError, OSError) as error:
@@ -131,6 +136,17 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
                 full = isinstance(error, OSError) and no_room(error)
                 return RunResult(directory, outcome.status, outcome.message, full=full, engine=engine)
         return replace(_finish(directory, record, outcome, context), engine=engine)
+
+
+def _execute(plan: Plan, context: RunContext, directory: Path, on_event: EventCallback) -> Outcome:
+    if context.cut is None or not isinstance(context.artefacts, Artefacts):
+        held_by = None if context.live is None else context.live.held_by
+        return execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
+    outcome = execute_parts(
+        *(plan, context.cut, context.artefacts, directory), on_event, context.interrupt, context.stall_s
+    )
+    merge_logs(plan, directory, context.lab_directory)
+    return outcome
 
 
 def _put_modules(plan: Plan, context: RunContext, directory: Path) -> None:

@@ -88,6 +88,17 @@ Stall = Annotated[
         min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung."
     ),
 ]
+Cores = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=32,
+        metavar="N",
+        help="Cut the lab into so many parts, a machine and a core for each, in step. The bits are the same for every "
+        "N (docs/cores.md); `fabriclab plan` tells whether it pays.",
+        show_default="one machine, not cut",
+    ),
+]
 Matrix = Annotated[
     str | None,
     typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix),

@@ -34,6 +34,7 @@ def run(
     with_report: bool = True,
     software: Software | None = None,
     variables: Sequence[Path] = (),
+    cores: int | None = None,
 ) -> int:
     """Run one point; returns the exit status."""
     chosen, preloading = parse_settings(settings), Preloading()
@@ -54,6 +55,7 @@ def run(
                 force=force,
                 engine=engine,
                 stall_s=stall_s,
+                cores=cores,
                 progress=show,
                 cancel=followed.interrupt,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.api.cores import cores_line
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.text.layer2 import layer2_lines
 from fabriclab.cli.text.switch import switch_lines
@@ -42,6 +43,7 @@ def plan_text(plan: Plan) -> str:
     switches = switch_lines(plan)
     lines += ["switches with a shared buffer:", *(f"  {line}" for line in switches)] if switches else []
     lines += [] if plan.probes.pcap is None else [_captured(plan.probes.pcap)]
+    lines += [line] if (line := cores_line(plan)) else []
     lines += [
         *(f"warning: {sentence}" for sentence in counted_sentences([plan.warnings])),
         *(f"note: {note}" for note in _notes(plan)),

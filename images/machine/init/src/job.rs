@@ -11,6 +11,12 @@ use crate::fib::Prefix;
 
 /// The job's place in the run directory.
 pub const JOB_FILE: &str = "machine/job.json";
+
+/// The job of one of the machines of a lab that is cut into parts.
+pub fn file_of_part(part: u32) -> String {
+    format!("machine/job-{part}.json")
+}
+
 const FORMAT: &str = "fabriclab-job-1";
 
 #[derive(Debug, Deserialize)]
@@ -47,6 +53,35 @@ pub struct Job {
     pub collect: Vec<Program>,
     /// The lab stays, and listens to the host.
     pub live: Option<Live>,
+    /// The links are cables with a delay of their own, between machines too.
+    pub wires: Option<Wires>,
+}
+
+/// Cables, and when the lab begins.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wires {
+    /// Virtual nanoseconds after the machine's start: probes and traffic start then, in all machines.
+    pub begin_ns: i64,
+    /// Those ends that are in this machine.
+    pub ends: Vec<WireEnd>,
+}
+
+/// One end of a cable.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WireEnd {
+    pub node: String,
+    pub interface: String,
+    pub mac: Mac,
+    pub mtu: u32,
+    /// Those of a cable's two ends differ in the last bit.
+    pub number: u32,
+    /// Of what this end sends, and of what comes from the other one.
+    pub delay_ns: u64,
+    pub delay_in_ns: u64,
+    /// The machine that the other end is in; `None`: this one.
+    pub part: Option<u32>,
 }
 
 /// A lab that stays until the host takes it down.
@@ -71,6 +106,8 @@ pub struct Node {
     /// Interfaces that are NICs with offloads; all others have none.
     #[serde(default)]
     pub nics: Vec<Nic>,
+    /// In a lab of wires: what all that it draws is made of.
+    pub stream: Option<u64>,
 }
 
 /// What a NIC does for its host beside sending frames.
@@ -304,11 +341,25 @@ impl TryFrom<String> for Mac {
     }
 }
 
+impl Job {
+    /// The names of a node's interfaces, in the order of the links.
+    pub fn interfaces(&self, node: &str) -> Vec<&str> {
+        let links = self.links.iter().flat_map(|link| [&link.a, &link.b]);
+        let links = links.map(|end| (&end.node, &end.interface));
+        let wires = self.wires.iter().flat_map(|wires| &wires.ends);
+        links
+            .chain(wires.map(|end| (&end.node, &end.interface)))
+            .filter(|(of, _)| *of == node)
+            .map(|(_, interface)| interface.as_str())
+            .collect()
+    }
+}
+
 /// Reads a job's text and checks all that can be checked without the machine.
-pub fn parse(text: &str) -> Result<Job> {
-    let job: Job = serde_json::from_str(text).map_err(|error| locate(text, &error))?;
+pub fn parse(text: &str, file: &str) -> Result<Job> {
+    let job: Job = serde_json::from_str(text).map_err(|error| locate(text, &error, file))?;
     job.check()
-        .map_err(|message| Failure::new(message).in_file(JOB_FILE))?;
+        .map_err(|message| Failure::new(message).in_file(file))?;
     Ok(job)
 }
 
@@ -317,8 +368,8 @@ pub fn check_programs(nodes: HashSet<&str>, programs: &[Program]) -> Result<()> 
     check::check_programs(programs.iter(), &nodes).map_err(Failure::new)
 }
 
-fn locate(text: &str, error: &serde_json::Error) -> Failure {
-    let failure = Failure::new(error.to_string()).in_file(JOB_FILE);
+fn locate(text: &str, error: &serde_json::Error, file: &str) -> Failure {
+    let failure = Failure::new(error.to_string()).in_file(file);
     match text.lines().nth(error.line().saturating_sub(1)) {
         Some(line) if error.line() > 0 => failure.at_line(error.line(), line.trim()),
         _ => failure,

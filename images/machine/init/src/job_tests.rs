@@ -1,5 +1,9 @@
 use super::*;
 
+fn parse(text: &str) -> Result<Job> {
+    super::parse(text, JOB_FILE)
+}
+
 const GOOD: &str = r#"{
   "format": "fabriclab-job-1",
   "limit_ns": 30000000000,
@@ -196,4 +200,29 @@ fn bad_routes_and_events_are_named() {
         let message = parse(&with(&more)).expect_err("must be refused").message;
         assert!(message.contains(expected), "{more}: {message}");
     }
+}
+
+#[test]
+fn wires_have_both_ends_here_or_one_in_another_machine() {
+    let end = |node: &str, number: u32, rest: &str| {
+        format!(
+            r#"{{"node": "{node}", "interface": "eth1", "mac": "02:fa:00:00:00:01", "mtu": 1500, "number": {number},
+                 "delay_ns": 1000, "delay_in_ns": 1000{rest}}}"#
+        )
+    };
+    let job = |ends: &[String]| {
+        parse(&format!(
+            r#"{{"format": "fabriclab-job-1", "limit_ns": 1, "sysctl": null, "links": [],
+                 "nodes": [{{"name": "h1", "stream": 7}}, {{"name": "s1"}}],
+                 "wires": {{"begin_ns": 1000, "ends": [{}]}}}}"#,
+            ends.join(",")
+        ))
+    };
+    let both = job(&[end("h1", 0, ""), end("s1", 1, "")]).expect("good");
+    assert_eq!(both.interfaces("s1"), ["eth1"]);
+    assert!(job(&[end("h1", 0, r#", "part": 1"#)]).is_ok());
+    let lonely = job(&[end("h1", 0, "")]).expect_err("must be refused");
+    assert!(lonely.message.contains("no other end"), "{lonely:?}");
+    let twice = job(&[end("h1", 0, ""), end("s1", 0, "")]).expect_err("must be refused");
+    assert!(twice.message.contains("number of its own"), "{twice:?}");
 }

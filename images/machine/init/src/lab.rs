@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 
-use netlink::Protocol;
+use netlink::{Protocol, Socket};
 use nix::sched::CloneFlags;
 
 use crate::configure;
@@ -14,6 +14,7 @@ use crate::link::{self, Offloads};
 use crate::machine;
 use crate::modules;
 use crate::namespace::{Machine, Node};
+use crate::wires;
 
 pub struct Lab {
     pub machine: Machine,
@@ -38,7 +39,7 @@ impl Lab {
     }
 
     pub fn create_nodes(job: &Job) -> Result<Self> {
-        let machine = Machine::open(machine::batch_by_tools())?;
+        let machine = Machine::open(machine::batch_by_tools(), job.wires.is_some())?;
         let nodes = job
             .nodes
             .iter()
@@ -76,13 +77,9 @@ impl Lab {
             };
             link::create(&mut socket, link, a, b)?;
         }
+        self.create_wires(job, &namespaces, &mut socket)?;
         for node in &self.nodes {
-            let interfaces = job
-                .links
-                .iter()
-                .flat_map(|link| [&link.a, &link.b])
-                .filter(|end| end.node == node.name);
-            let interfaces: Vec<&str> = interfaces.map(|end| end.interface.as_str()).collect();
+            let interfaces = job.interfaces(&node.name);
             let described = job.nodes.iter().find(|each| each.name == node.name);
             let nics = described.map_or(&[][..], |each| &each.nics);
             self.machine
@@ -90,6 +87,26 @@ impl Lab {
                     set_interfaces_up(&interfaces, nics)
                 })
                 .map_err(|failure| failure.in_node(&node.name))?;
+        }
+        Ok(())
+    }
+
+    /// Ends of cables; before them each node gets what it draws from.
+    fn create_wires(&self, job: &Job, namespaces: &[File], socket: &mut Socket) -> Result<()> {
+        let Some(wires) = &job.wires else {
+            return Ok(());
+        };
+        for (node, described) in self.nodes.iter().zip(&job.nodes) {
+            if let Some(stream) = described.stream {
+                self.machine
+                    .inside(node, CloneFlags::CLONE_NEWNET, || wires::begin_node(stream))
+                    .map_err(|failure| failure.in_node(&node.name))?;
+            }
+        }
+        for end in &wires.ends {
+            if let Some(index) = self.indices.get(&end.node) {
+                link::create_wire(socket, end, &namespaces[*index])?;
+            }
         }
         Ok(())
     }

@@ -7,11 +7,16 @@ use netlink::{Protocol, Request, Socket};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
 
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Endpoint, Link, Nic};
+use crate::job::{Endpoint, Link, Mac, Nic, WireEnd};
 use crate::sys;
 
 /// Linux, include/uapi/linux/veth.h.
 const VETH_INFO_PEER: u16 = 1;
+/// kernel/tree/drivers/net/wire.c.
+const WIRE_NUMBER: u16 = 1;
+const WIRE_DELAY_NS: u16 = 2;
+const WIRE_PART: u16 = 3;
+const WIRE_DELAY_IN_NS: u16 = 4;
 /// Linux, include/uapi/linux/ethtool.h: commands that switch an offload.
 const ETHTOOL_STSO: u32 = 0x1f;
 const ETHTOOL_SGSO: u32 = 0x24;
@@ -52,10 +57,41 @@ pub fn create(machine: &mut Socket, link: &Link, a: &File, b: &File) -> Result<(
     })
 }
 
+/// Makes one end of a cable in a network namespace.
+pub fn create_wire(machine: &mut Socket, end: &WireEnd, namespace: &File) -> Result<()> {
+    let mut message = Request::acknowledged(
+        libc::RTM_NEWLINK,
+        libc::NLM_F_CREATE | libc::NLM_F_EXCL,
+        &interface_header(0, 0),
+    );
+    add_interface(&mut message, &end.interface, &end.mac, end.mtu, namespace);
+    message.nest_flagged(libc::IFLA_LINKINFO, |info| {
+        info.attribute(libc::IFLA_INFO_KIND, b"wire");
+        info.nest_flagged(libc::IFLA_INFO_DATA, |data| {
+            data.attribute_u32(WIRE_NUMBER, end.number);
+            data.attribute(WIRE_DELAY_NS, &end.delay_ns.to_ne_bytes());
+            data.attribute(WIRE_DELAY_IN_NS, &end.delay_in_ns.to_ne_bytes());
+            if let Some(part) = end.part {
+                data.attribute_u32(WIRE_PART, part);
+            }
+        });
+    });
+    machine.request(&mut message).map_err(|refusal| {
+        Failure::new(format!(
+            "make the wire {} of {}:{}: {refusal}",
+            end.number, end.node, end.interface
+        ))
+    })
+}
+
 fn add_end(message: &mut Request, end: &Endpoint, mtu: u32, namespace: &File) {
-    message.attribute_string(libc::IFLA_IFNAME, &end.interface);
+    add_interface(message, &end.interface, &end.mac, mtu, namespace);
+}
+
+fn add_interface(message: &mut Request, name: &str, mac: &Mac, mtu: u32, namespace: &File) {
+    message.attribute_string(libc::IFLA_IFNAME, name);
     message.attribute_u32(libc::IFLA_MTU, mtu);
-    message.attribute(libc::IFLA_ADDRESS, &end.mac.0);
+    message.attribute(libc::IFLA_ADDRESS, &mac.0);
     message.attribute_u32(libc::IFLA_NET_NS_FD, namespace.as_raw_fd() as u32);
 }
 

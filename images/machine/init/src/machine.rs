@@ -64,6 +64,13 @@ pub fn batch_by_tools() -> bool {
     })
 }
 
+/// `fabriclab_part=N` on the command line: this machine is one of several of a lab.
+pub fn part() -> Option<u32> {
+    let line = fs::read_to_string("/proc/cmdline").ok()?;
+    let word = |word: &str| word.strip_prefix("fabriclab_part=")?.parse().ok();
+    line.split_whitespace().find_map(word)
+}
+
 fn parameter(line: &str, name: &str) -> Result<String> {
     line.split_whitespace()
         .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))

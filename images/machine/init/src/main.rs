@@ -28,6 +28,7 @@ mod supervisor;
 mod sys;
 mod sysctl;
 mod timeline;
+mod wires;
 
 fn main() {
     if std::process::id() != 1 {
@@ -38,5 +39,6 @@ fn main() {
     }
     machine::report_panics();
     run::boot_and_run();
+    wires::leave();
     machine::power_off();
 }

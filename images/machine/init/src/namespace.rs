@@ -25,6 +25,8 @@ pub struct Machine {
     pid: File,
     /// Batch files go to the real tools, always: to compare what they do with what PID 1 does.
     pub batch_by_tools: bool,
+    /// The lab is of wires: who only watches runs when nobody else does, whoever is in this machine.
+    pub of_wires: bool,
 }
 
 /// A node: its first process, which does nothing but keep the namespaces and reap what is left to it.
@@ -37,7 +39,7 @@ pub struct Node {
 }
 
 impl Machine {
-    pub fn open(batch_by_tools: bool) -> Result<Self> {
+    pub fn open(batch_by_tools: bool, of_wires: bool) -> Result<Self> {
         let open = |kind: &str| {
             File::open(format!("/proc/self/ns/{kind}"))
                 .context(|| format!("open the machine's {kind} namespace"))
@@ -48,6 +50,7 @@ impl Machine {
             uts: open("uts")?,
             pid: open("pid")?,
             batch_by_tools,
+            of_wires,
         })
     }
 

@@ -89,6 +89,8 @@ pub enum Part {
     Plays,
     /// It only looks: what it draws is of a stream of its own, so that nobody else's numbers tell whether it is there.
     Watches,
+    /// The same, and at any instant it runs when all others have.
+    WatchesLast,
 }
 
 /// Starts a program; `node` absent is the machine. `variables` (`NAME=value`) go into its environment.
@@ -106,6 +108,10 @@ pub fn start(
         .collect::<Result<Vec<_>>>()?;
     let variables = environment(node, variables)?;
     let program = Program::new(candidates(&argv[0])?, arguments, variables);
+    let part = match part {
+        Part::Watches if machine.of_wires => Part::WatchesLast,
+        part => part,
+    };
     let spawn = || spawn(node, part, streams, &program);
     let started = match node {
         Some(node) => machine.children_inside(node, spawn)?,
@@ -180,7 +186,10 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
         setns(node.pidfd(), NODE_NAMESPACES)?;
     }
     let _ = setsid();
-    if part == Part::Watches {
+    if part == Part::WatchesLast {
+        sys::yield_to_all()?;
+    }
+    if part != Part::Plays {
         // Any bits are accepted, by kernels to which this one says nothing too.
         let _ = personality::set(PERSONALITY_WATCHES);
     }

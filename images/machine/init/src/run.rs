@@ -18,6 +18,7 @@ use crate::setup;
 use crate::stillness;
 use crate::supervisor::{Ended, Role, Supervisor};
 use crate::timeline::{Approach, Booting, Timeline};
+use crate::wires;
 
 /// From the choice of the epoch to the epoch: programs start and open kept connections meanwhile, virtual time.
 const LEAD_NS: i64 = 10 * clock::MILLISECOND_NS;
@@ -75,10 +76,11 @@ fn boot() -> Result<()> {
 }
 
 fn read_job() -> Result<Job> {
-    let text = fs::read_to_string(Path::new(JOB).join(job::JOB_FILE))
+    let file = machine::part().map_or_else(|| job::JOB_FILE.to_owned(), job::file_of_part);
+    let text = fs::read_to_string(Path::new(JOB).join(&file))
         .context(|| "read it".to_owned())
-        .map_err(|failure| failure.in_file(job::JOB_FILE))?;
-    job::parse(&text)
+        .map_err(|failure| failure.in_file(&file))?;
+    job::parse(&text, &file)
 }
 
 struct Run<'a> {
@@ -102,7 +104,10 @@ impl Run<'_> {
         self.set_up(job)?;
         self.converge(job)?;
         let booting = Booting::of_job(job);
-        let epoch_ns = epoch_after(clock::monotonic_ns());
+        let begin_ns = self
+            .begin(job)
+            .map_err(|failure| (Phase::Probes, failure))?;
+        let epoch_ns = epoch_after(begin_ns);
         let open = |_| Live::open(self.lab, &booting, epoch_ns);
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
@@ -124,9 +129,26 @@ impl Run<'_> {
         let timeline = Timeline::new(&job.events, &booting, epoch_ns, approach);
         match live {
             Some(live) => self.stay(live, timeline),
-            None => self.watch_traffic(epoch_ns, job.limit_ns, timeline),
+            None => self.watch_traffic(epoch_ns, job, timeline),
         }
         .map_err(|failure| (Phase::Traffic, failure))
+    }
+
+    /// When probes and traffic start: now, or where machines agreed on it.
+    fn begin(&mut self, job: &Job) -> Result<i64> {
+        let now_ns = clock::monotonic_ns();
+        let Some(wires) = &job.wires else {
+            return Ok(now_ns);
+        };
+        if now_ns >= wires.begin_ns {
+            return Err(Failure::new(format!(
+                "the lab was to begin {} virtual ms after the start, and its nodes took {} ms",
+                wires.begin_ns / clock::MILLISECOND_NS,
+                now_ns / clock::MILLISECOND_NS
+            )));
+        }
+        self.supervisor.rest(wires.begin_ns - now_ns)?;
+        Ok(wires.begin_ns)
     }
 
     fn stay(&mut self, mut live: Live, timeline: Timeline) -> Result<()> {
@@ -210,14 +232,32 @@ impl Run<'_> {
     }
 
     /// Until all traffic has ended, the limit is reached, the host asks for a stop, or something fails.
-    fn watch_traffic(
-        &mut self,
-        epoch_ns: i64,
-        limit_ns: i64,
-        mut timeline: Timeline,
-    ) -> Result<()> {
-        self.follow_traffic(epoch_ns, limit_ns, &mut timeline)?;
+    fn watch_traffic(&mut self, epoch_ns: i64, job: &Job, mut timeline: Timeline) -> Result<()> {
+        self.follow_traffic(epoch_ns, job.limit_ns, &mut timeline)?;
+        if job.wires.is_some() {
+            self.wait_for_parts(epoch_ns)?;
+        }
         timeline.tell_rest()
+    }
+
+    /// The traffic has ended here; until it has in all machines, which end at one instant.
+    fn wait_for_parts(&mut self, epoch_ns: i64) -> Result<()> {
+        self.supervisor.terminate(Role::Traffic)?;
+        let mut now_ns = clock::monotonic_ns();
+        wires::end_traffic(now_ns)?;
+        while wires::end_ns()?.is_none_or(|end_ns| now_ns < end_ns) {
+            let look_ns = clock::whole_millisecond_after(now_ns, 1);
+            while now_ns < look_ns {
+                let ended = self.supervisor.wait(Some(look_ns))?;
+                self.check(Phase::Traffic, &ended);
+                now_ns = clock::monotonic_ns();
+            }
+            if (look_ns - epoch_ns) % TICK_NS == 0 {
+                events::progress();
+            }
+        }
+        wires::leave();
+        Ok(())
     }
 
     fn follow_traffic(

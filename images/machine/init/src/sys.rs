@@ -169,6 +169,14 @@ pub fn set_ignored(which: Signal, ignored: bool) -> nix::Result<()> {
     unsafe { signal(which, action) }.map(drop)
 }
 
+/// From now on this process runs only when no other one is to.
+pub fn yield_to_all() -> nix::Result<()> {
+    let priority = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the kernel reads `priority`, which outlives the call.
+    let returned = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const priority) };
+    Errno::result(returned).map(drop)
+}
+
 /// A descriptor that becomes readable when the process ends.
 pub fn open_pidfd(pid: Pid) -> nix::Result<OwnedFd> {
     // SAFETY: the call has two integers for arguments.

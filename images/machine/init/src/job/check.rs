@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Endpoint, Expectation, ExpectedNode, Job, Program, FORMAT};
+use super::{Endpoint, Expectation, ExpectedNode, Job, Program, WireEnd, FORMAT};
 
 /// The kernel's limit without the final zero.
 const INTERFACE_NAME_MAX: usize = libc::IF_NAMESIZE - 1;
@@ -26,6 +26,7 @@ impl Job {
         }
         let nodes = self.check_nodes()?;
         self.check_links(&nodes)?;
+        self.check_wires(&nodes)?;
         check_programs(self.programs(), &nodes)?;
         self.check_routes(&nodes)?;
         self.check_setup(&nodes)?;
@@ -64,6 +65,32 @@ impl Job {
             }
         }
         Ok(())
+    }
+
+    fn check_wires(&self, nodes: &HashSet<&str>) -> Checked {
+        let Some(wires) = &self.wires else {
+            return Ok(());
+        };
+        if wires.begin_ns <= 0 || !self.links.is_empty() || self.live.is_some() {
+            return Err(
+                "a job of wires begins after 0, and has no links, and is not live".to_owned(),
+            );
+        }
+        let mut numbers = HashSet::new();
+        for end in &wires.ends {
+            check_interface(&end.node, &end.interface, nodes)?;
+            if end.delay_ns == 0 || !MTU_BYTES.contains(&end.mtu) || !numbers.insert(end.number) {
+                return Err(format!(
+                    "wire {} of {}:{} needs a delay, an mtu of 68 to 65535 bytes and a number of its own",
+                    end.number, end.node, end.interface
+                ));
+            }
+        }
+        let lonely = |end: &&WireEnd| end.part.is_none() && !numbers.contains(&(end.number ^ 1));
+        match wires.ends.iter().find(lonely) {
+            Some(end) => Err(format!("wire {} has no other end here", end.number)),
+            None => Ok(()),
+        }
     }
 
     fn check_routes(&self, nodes: &HashSet<&str>) -> Checked {
@@ -163,31 +190,33 @@ impl Endpoint {
     }
 
     fn check(&self, nodes: &HashSet<&str>) -> Checked {
-        if !nodes.contains(self.node.as_str()) {
-            return Err(dangling(
-                &format!("the link end {}", self.label()),
-                &self.node,
-                nodes,
-            ));
-        }
-        let name = &self.interface;
-        let valid = name
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b':');
-        if name.is_empty()
-            || name.len() > INTERFACE_NAME_MAX
-            || !valid
-            || name == "."
-            || name == ".."
-            || name == "lo"
-        {
-            return Err(format!(
-                "interface \"{name}\" of node {} is no interface name: 1 to 15 characters, no space, / or :, not lo",
-                self.node
-            ));
-        }
-        Ok(())
+        check_interface(&self.node, &self.interface, nodes)
     }
+}
+
+fn check_interface(node: &str, name: &str, nodes: &HashSet<&str>) -> Checked {
+    if !nodes.contains(node) {
+        return Err(dangling(
+            &format!("the link end {node}:{name}"),
+            node,
+            nodes,
+        ));
+    }
+    let valid = name
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b':');
+    if name.is_empty()
+        || name.len() > INTERFACE_NAME_MAX
+        || !valid
+        || name == "."
+        || name == ".."
+        || name == "lo"
+    {
+        return Err(format!(
+                "interface \"{name}\" of node {node} is no interface name: 1 to 15 characters, no space, / or :, not lo"
+            ));
+    }
+    Ok(())
 }
 
 /// Names must differ and be file names, nodes must be there.

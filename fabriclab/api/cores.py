@@ -1,0 +1,61 @@
+"""Whether a lab is worth being cut into parts that run at once, each on a core of its own (docs/cores.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.compile import machine_memory_bytes
+from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
+from fabriclab.compile.wires import unfit
+from fabriclab.formats.plan.model import Plan
+from fabriclab.runs.parts import several_memory_bytes
+from fabriclab.units import SIZE, format_count, format_duration, format_quantity
+
+_PACKET_BITS = 1538 * 8
+_PACKET_NS = 1_500
+"""What a packet takes of a processor at each port that it leaves by, measured on several hosts: 0.8 to 2 us."""
+_BUSY = 0.5
+"""How busy links are taken to be."""
+_PAYING_NS = 40_000
+"""Machines that wait for each other each so long of work, or more, lose less by it than they gain."""
+
+
+def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
+    """Return the cut into most parts with which a lab still runs faster the more there are; None where one machine is
+    as fast."""
+    if unfit(plan):
+        return None
+    found: Cut | None = None
+    for cut in _cuts(plan, most):
+        if _work_ns(plan, cut) / len(cut.parts) < _PAYING_NS:
+            break
+        found = cut
+    return found
+
+
+def _cuts(plan: Plan, most: int) -> Iterator[Cut]:
+    for count in (2, 4, 8, 16, 32):
+        cut = cut_plan(plan, count) if count <= most else None
+        if cut is None:
+            return
+        yield cut
+
+
+def _work_ns(plan: Plan, cut: Cut) -> float:
+    """Return what all machines together have to do while none of them can run further ahead."""
+    rate_bps = sum(port.rate_bps for node in plan.nodes for port in node.ports)
+    return rate_bps * _BUSY * cut.least_delay_ns / 10**9 / _PACKET_BITS * _PACKET_NS
+
+
+def cores_line(plan: Plan) -> str:
+    """Return on how many cores a lab runs faster, in words; nothing where it does not."""
+    cut = paying_cut(plan)
+    if cut is None:
+        return ""
+    count = len(cut.parts)
+    sizes = " + ".join(str(len(part)) for part in cut.parts[:4]) + (" + ..." if count > 4 else "")
+    memory = format_quantity(float(several_memory_bytes(machine_memory_bytes(plan), count)), SIZE, digits=3)
+    return (
+        f"cores: up to {count} pay (--cores): {sizes} nodes, {format_count(cut.links, 'link')} of "
+        f"{format_duration(cut.least_delay_ns)} or more between them; at most {memory} of memory"
+    )

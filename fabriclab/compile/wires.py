@@ -1,0 +1,218 @@
+"""A lab in several machines: the job and the sampler of each, and what can't run so.
+
+Every link is then a cable of the machine's own kind, which has the link's delay (`drivers/net/wire.c` of its kernel);
+so ports have none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from fabriclab.compile.cut import Cut
+from fabriclab.formats.job import Job, JobNode, Program, WireEnd
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.traffic import HadoopTraffic, Iperf3Traffic, ProgramTraffic
+from fabriclab.formats.run_directory import part_file
+
+BEGIN_NS = 2_000_000_000
+"""The lab begins at this instant of all machines: by then each has made its nodes, which takes next to no virtual
+time."""
+_SEPARATE_NAMES = ("sampler",)
+"""Programs that each machine has one of, with a log of its own."""
+_LEAST_RING_BYTES = 1 << 20
+_LONGEST_NS = 1_000_000
+"""Machines learn of the end of each other's traffic after so long (`KNOWN_NS` in images/machine/init/src/wires.rs)."""
+
+
+class UncutError(Exception):
+    """A lab can't run in several machines; the text says why, a sentence a line."""
+
+
+def without_delays(plan: Plan) -> Plan:
+    """Return a plan whose ports have no delay: its cables have it."""
+    nodes = tuple(
+        node.model_copy(update={"ports": tuple(port.model_copy(update={"delay_ns": 0}) for port in node.ports)})
+        for node in plan.nodes
+    )
+    return plan.model_copy(update={"nodes": nodes})
+
+
+def check_cut(plan: Plan, cut: Cut, flows: pl.DataFrame) -> None:
+    """Raise UncutError for what can't run in several machines yet."""
+    if reasons := [*_unfit(plan), *_waits(cut, flows)]:
+        raise UncutError("\n".join(reasons))
+
+
+def unfit(plan: Plan) -> list[str]:
+    """Return why a plan can't run in several machines whatever its cut, a sentence each."""
+    return list(_unfit(plan))
+
+
+def _unfit(plan: Plan) -> Iterator[str]:
+    for node in plan.nodes:
+        for port in node.ports:
+            if port.delay_ns == 0:
+                yield f"{node.name}:{port.interface}: a link without a delay can't be between machines that run at once"
+            elif port.delay_ns > _LONGEST_NS:
+                yield f"{node.name}:{port.interface}: a link's delay is 1 ms at most in a lab of several machines"
+    for found, sentence in (
+        (plan.bgp, "routing: daemons converge in one machine only; static routes can be cut"),
+        (plan.configured, "nodes that bring their own addresses and routes run in one machine only"),
+        (plan.events, "events: links and settings change in one machine only"),
+        (plan.pause_storms, "pause storms happen in one machine only"),
+        (plan.algorithms, "algorithms of your own run in one machine only"),
+        (plan.families != (4,), "addresses: IPv6 runs in one machine only"),
+        (any(node.setup for node in plan.nodes), "nodes with commands of their own run in one machine only"),
+        (any(node.vlans or node.port_channels for node in plan.nodes), "VLANs and port channels: one machine only"),
+        (plan.probes.pcap, "pcap: packets are captured in one machine only"),
+    ):
+        if found:
+            yield sentence
+    for traffic in plan.traffic:
+        if isinstance(traffic, HadoopTraffic | ProgramTraffic | Iperf3Traffic):
+            yield f"traffic.{traffic.name}: programs run in one machine only"
+    yield from (sentence for node in plan.nodes for sentence in _unfit_node(node))
+
+
+def _unfit_node(node: Node) -> Iterator[str]:
+    transport = node.transport
+    if transport is not None and transport.mptcp is not None:
+        yield f"{node.name}: MPTCP runs in one machine only"
+    if any(port.nic is not None and (port.nic.gro or port.nic.interrupt_delay_us) for port in node.ports):
+        yield f"{node.name}: a NIC that merges segments or delays its interrupts runs in one machine only"
+    if any(_queues_by_sockets(port) for port in node.ports):
+        # It knows flows by the addresses of their sockets in the kernel's memory, which all nodes share.
+        yield f"{node.name}: fq, and NICs with a queue in front of them, run in one machine only"
+
+
+def _queues_by_sockets(port: Port) -> bool:
+    in_front = port.nic is not None and port.nic.ring_bytes is not None
+    return in_front or (port.queue is not None and port.queue.aqm is not None and port.queue.aqm.kind == "fq")
+
+
+def _waits(cut: Cut, flows: pl.DataFrame) -> Iterator[str]:
+    """Yield why flows can't wait for each other: those who must know of a group's end are in one machine."""
+    if flows["after"].is_null().all():
+        return
+    awaited = set(flows["after"].drop_nulls().cast(pl.String).unique())
+    part_of = cut.part_of()
+    parts: set[int] = set()
+    for row in flows.select(pl.col("src", "dst", "group", "after").cast(pl.String)).iter_rows(named=True):
+        group = row["group"] or ""
+        if row["after"] is not None or any(group == name or group.startswith(f"{name}/") for name in awaited):
+            parts |= {part_of[row["src"]], part_of[row["dst"]]}
+    if len(parts) > 1:
+        yield "traffic: flows that wait for others (`after`, rounds, shuffles) are between hosts of one part only"
+
+
+def ring_bytes(plan: Plan, cut: Cut) -> int:
+    """Return the size of the memory for frames from one machine to another: what a part's cables may hold, four times
+    over, a power of two."""
+    part_of = cut.part_of()
+    held = sum(
+        port.rate_bps * 2 * port.delay_ns // (8 * 10**9) + 2 * port.mtu
+        for node in plan.nodes
+        for port in node.ports
+        if part_of[node.name] != part_of[port.peer_node]
+    )
+    return max(_LEAST_RING_BYTES, 1 << (4 * held).bit_length())
+
+
+def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]]) -> list[Job]:
+    """Return the job of each part: its nodes, their ends of the cables, and what runs in them. What is of the machine
+    itself the first one does. `samplers`: their configurations."""
+    ends = [_ends(plan, cut, part) for part in range(len(cut.parts))]
+    return [
+        {
+            **job,
+            "nodes": [_with_stream(node, plan.seed) for node in job["nodes"] if node["name"] in cut.parts[part]],
+            "links": [],
+            "wires": {"begin_ns": BEGIN_NS, "ends": ends[part]},
+            "daemons": [],
+            # Besides its format.
+            "probes": [_own_sampler(program, part) for program in job["probes"] if len(samplers[part]) > 1],
+            "traffic": _of_part(job["traffic"], cut, part),
+            "collect": _of_part(job["collect"], cut, part),
+        }
+        for part in range(len(cut.parts))
+    ]
+
+
+def _of_part(programs: Sequence[Program], cut: Cut, part: int) -> list[Program]:
+    names = set(cut.parts[part])
+    return [one for one in programs if (one["node"] in names if one["node"] is not None else part == 0)]
+
+
+def _own_sampler(program: Program, part: int) -> Program:
+    name, config = f"{program['name']}@{part}", "/job/" + part_file("machine/sampler.json", part)
+    argv = [config if word == "/job/machine/sampler.json" else word for word in program["argv"]]
+    return {**program, "name": name, "argv": argv}
+
+
+def _with_stream(node: JobNode, seed: int) -> JobNode:
+    # Not 0, which would be none.
+    digest = hashlib.sha256(f"{seed} {node['name']}".encode()).digest()
+    return {**node, "stream": int.from_bytes(digest[:8], "little") | 1}
+
+
+def _ends(plan: Plan, cut: Cut, part: int) -> list[WireEnd]:
+    part_of = cut.part_of()
+    numbers = _numbers(plan)
+    ends: list[WireEnd] = []
+    for name in cut.parts[part]:
+        for port in plan.node(name).ports:
+            end: WireEnd = {
+                "node": name,
+                "interface": port.interface,
+                "mac": port.mac,
+                "mtu": port.mtu,
+                "number": numbers[name, port.interface],
+                "delay_ns": port.delay_ns,
+                "delay_in_ns": plan.peer_of(port).delay_ns,
+            }
+            if (there := part_of[port.peer_node]) != part:
+                end["part"] = there
+            ends.append(end)
+    return ends
+
+
+def _numbers(plan: Plan) -> Mapping[tuple[str, str], int]:
+    """Return the number of each end of a cable: twice the link's, in the plan's order, and one more at its other
+    end."""
+    numbers: dict[tuple[str, str], int] = {}
+    for node in plan.nodes:
+        for port in node.ports:
+            if (node.name, port.interface) not in numbers:
+                numbers[node.name, port.interface] = len(numbers)
+                numbers[port.peer_node, port.peer_interface] = len(numbers)
+    return numbers
+
+
+def cut_sampler(config: Mapping[str, Any], cut: Cut, part: int) -> dict[str, Any]:
+    """Return the sampler's configuration for one part: the ports and nodes that are there, and files of its own."""
+    names = set(cut.parts[part])
+
+    def is_here(one: Mapping[str, str]) -> bool:
+        return one["name"].partition(":")[0] in names
+
+    def of_part(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        some = {key: [one for one in value[key] if is_here(one)] for key in ("ports", "nodes") if key in value}
+        files: dict[str, Any] = {"output": part_file(value["output"], part)} if "output" in value else {}
+        if "outputs" in value:
+            files["outputs"] = {key: part_file(path, part) for key, path in value["outputs"].items()}
+        return {**value, **some, **files}
+
+    parts = {key: of_part(value) for key, value in config.items()}
+    # A part that names nothing is none.
+    return {key: value for key, value in parts.items() if not isinstance(value, dict) or _names_some(value)}
+
+
+def _names_some(value: Mapping[str, Any]) -> bool:
+    return any(value.get(key) for key in ("ports", "nodes"))

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Cables of a lab that is cut into parts, a machine for each (fabriclab.wires=).
+ *
+ * A frame that leaves at t arrives at t plus the cable's delay. Who has it on its way
+ * is the receiving end's machine: drivers/net/wire.c. What machines say to each other,
+ * and how far each of them may let its time go: arch/um/kernel/wires.c.
+ */
+#ifndef FABRICLAB_WIRES_H
+#define FABRICLAB_WIRES_H
+
+#include <linux/types.h>
+
+struct net;
+
+#ifdef CONFIG_UML_TIME_TRAVEL_SUPPORT
+extern bool wires_are_on;
+#else
+#define wires_are_on false
+#endif
+
+/* -- arch/um/kernel/wires.c ---------------------------------------------------------- */
+
+/*
+ * Called before the machine's time goes from `*now` to `next`. Waits until no frame can
+ * arrive before; delivers those that arrive first, at their time: then it returns true.
+ */
+bool wires_gate(unsigned long long *now, unsigned long long next);
+/* Gives a frame to the machine of another part. */
+void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void *bytes,
+		u32 length);
+/* Frames that would leave before this instant are lost: the lab has not begun. */
+u64 wires_begin(void);
+/* Whether the current context draws random numbers of a node's own; then `key` is drawn. */
+bool wires_draw(void *key, size_t length);
+bool wires_draws(void);
+/* A secret of the whole kernel, which is the same in all machines. */
+bool wires_secret(void *secret, size_t length);
+
+/* -- drivers/net/wire.c -------------------------------------------------------------- */
+
+/* When the next frame arrives, of those that are known. */
+u64 wire_next_arrival(void);
+/* Delivers what arrives at this instant. */
+void wire_deliver(u64 now);
+/* A frame of another machine is on its way. */
+void wire_take(u64 arrival, u32 wire, u64 stamp, const void *bytes, u32 length);
+/* The network of the node whose frame is being received, else NULL. */
+struct net *wire_receiving(void);
+
+#endif

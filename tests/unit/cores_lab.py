@@ -1,0 +1,54 @@
+"""A small fabric that can be cut: three racks, two spines, everything that a lab in several machines may have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fabriclab.formats.plan.model import Plan
+from fabriclab.lab import parse_lab
+from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import leaf_spine, topology_text
+
+EXPERIMENT = """
+title: A small fabric
+switches: {default: SWITCHES}
+hosts: {default: {congestion_control: dctcp, ecn: on, rto_min: 10 ms, nic: NIC}}
+traffic:
+  long: {kind: long, senders: [h1, h3], receiver: h5, stop: 40 ms}
+  mice: {kind: arrivals, senders: all, pairs: out-of-rack, size: {distribution: web-search, cap: 200 KB}, load: 30 %,
+         stop: 40 ms}
+probes:
+  queues: {interval: 100 us, ports: all}
+  tcp: {interval: 1 ms, traffic: [long]}
+  interfaces: {interval: 1 ms}
+MORE"""
+STOCK = "{buffer: 100 KB, ecn_threshold: 30 KB}"
+_WRED = "{min: 30 KB, max: 30 KB, ecn: true}"
+SHARED = f"{{profile: triumph, pools: {{egress: {{size: 200 KB}}}}, queues: {{default: {{wred: {_WRED}}}}}}}"
+
+
+def write_lab(
+    directory: Path, switches: str = STOCK, more: str = "", delay_ns: int = 10_000, nic: str = "none"
+) -> Path:
+    """Write the lab; returns its directory."""
+    directory.mkdir(exist_ok=True)
+    fabric = leaf_spine(
+        "cores",
+        spines=2,
+        leaves=3,
+        hosts_per_leaf=2,
+        host_rate_bps=10**9,
+        uplink_rate_bps=None,
+        oversubscription=None,
+        delay_ns=delay_ns,
+        mtu_bytes=1500,
+    )
+    (directory / "topology.clab.yml").write_text(topology_text(fabric))
+    text = EXPERIMENT.replace("SWITCHES", switches).replace("NIC", nic).replace("MORE", more)
+    (directory / "experiment.yml").write_text(text)
+    return directory
+
+
+def plan_of(directory: Path) -> Plan:
+    """Return the lab's plan."""
+    return resolve_plan(parse_lab(directory), {}, 1)

@@ -1,0 +1,167 @@
+"""How a lab is cut into parts that run at once, and what can't be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cores_lab import SHARED, STOCK, plan_of, write_lab
+from sample_plans import star
+
+from fabriclab.compile import compile_job, compile_sampler, compiled_flows
+from fabriclab.compile.cut import cut_plan
+from fabriclab.compile.wires import UncutError, check_cut, cut_job, cut_sampler, ring_bytes, unfit, without_delays
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.formats.plan.model import Plan
+from fabriclab.lab import parse_lab
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs.parts import cut_for
+from fabriclab.topologies import fat_tree, topology_text
+
+
+def fat(directory: Path, k: int) -> Plan:
+    fabric = fat_tree(
+        "fat",
+        k=k,
+        host_rate_bps=10**9,
+        edge_rate_bps=None,
+        core_rate_bps=None,
+        hosts_per_edge=None,
+        oversubscription=None,
+        delay_ns=10_000,
+        mtu_bytes=1500,
+    )
+    (directory / "topology.clab.yml").write_text(topology_text(fabric))
+    (directory / "experiment.yml").write_text(
+        "title: fat\nswitches: {default: {buffer: 64 KB}}\n"
+        "traffic: {one: {kind: long, senders: [h1-1-1], receiver: h2-1-1, stop: 1 ms}}\n"
+    )
+    return resolve_plan(parse_lab(directory), {}, 1)
+
+
+@pytest.mark.parametrize(("parts", "links"), [(2, 8), (4, 12)])
+def test_pods_stay_whole_and_the_core_is_shared(tmp_path: Path, parts: int, links: int) -> None:
+    plan = fat(tmp_path, 4)
+    cut = cut_plan(plan, parts)
+    assert cut is not None
+    assert (cut.links, cut.least_delay_ns) == (links, 10_000)
+    pods = [{name[1] for name in part if name.startswith("h")} for part in cut.parts]
+    assert [len(of) for of in pods] == [4 // parts] * parts
+    cores = [sum(name.startswith("core") for name in part) for part in cut.parts]
+    assert cores == [4 // parts] * parts
+    assert sorted(name for part in cut.parts for name in part) == sorted(node.name for node in plan.nodes)
+
+
+def test_hosts_are_with_their_switch(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path))
+    cut = cut_plan(plan, 3)
+    assert cut is not None
+    part_of = cut.part_of()
+    for node in plan.nodes:
+        if node.role == "host":
+            assert part_of[node.name] == part_of[node.ports[0].peer_node]
+
+
+def test_a_lab_with_fewer_racks_than_parts_is_not_cut(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path))
+    assert cut_plan(plan, 4) is None
+    with pytest.raises(EngineError, match="--cores 4: cores has too few switches"):
+        cut_for(plan, 4, tmp_path)
+    one = cut_plan(plan, 1)
+    assert one is not None
+    assert one.links == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"more": "routing: {protocol: bgp-unnumbered}\n"}, "daemons converge in one machine only"),
+        ({"delay_ns": 0}, "a link without a delay"),
+        ({"nic": "{tso: off, pacing: fq}"}, "fq, and NICs with a queue in front"),
+        ({"delay_ns": 2_000_000}, "1 ms at most"),
+        ({"more": "events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"}, "events: links and settings"),
+    ],
+)
+def test_what_can_not_run_so_is_named(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+    plan = plan_of(write_lab(tmp_path, **change))
+    assert any(sentence in reason for reason in unfit(plan))
+
+
+@pytest.mark.parametrize("switches", [STOCK, SHARED])
+def test_a_fabric_with_stock_or_shared_buffers_can(tmp_path: Path, switches: str) -> None:
+    assert unfit(plan_of(write_lab(tmp_path, switches))) == []
+
+
+def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
+    write_lab(tmp_path)
+    text = (tmp_path / "experiment.yml").read_text()
+    rounds = "{kind: rounds, senders: [h1, h3], receiver: h5, size: 10 KB, rounds: 2}"
+    (tmp_path / "experiment.yml").write_text(text.replace("traffic:\n", f"traffic:\n  rounds: {rounds}\n"))
+    plan = plan_of(tmp_path)
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    with pytest.raises(UncutError, match="between hosts of one part only"):
+        check_cut(plan, cut, compiled_flows(plan, tmp_path))
+    alone = cut_plan(plan, 1)
+    assert alone is not None
+    check_cut(plan, alone, compiled_flows(plan, tmp_path))
+
+
+def test_each_part_has_its_nodes_their_cables_and_what_runs_there(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path))
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    flows = compiled_flows(plan, tmp_path)
+    sampler = compile_sampler(plan, flows)
+    samplers = [cut_sampler(sampler, cut, part) for part in range(2)]
+    jobs = cut_job(compile_job(plan, flows), plan, cut, samplers)
+    assert [[node["name"] for node in job["nodes"]] for job in jobs] == [list(part) for part in cut.parts]
+    ends = [end for job in jobs for end in job["wires"]["ends"]]
+    assert sorted(end["number"] for end in ends) == list(range(sum(len(node.ports) for node in plan.nodes)))
+    assert sum("part" in end for end in ends) == 2 * cut.links
+    streams = [node["stream"] for job in jobs for node in job["nodes"]]
+    assert len(set(streams)) == len(plan.nodes)
+    assert all(stream % 2 for stream in streams)
+    assert [job["links"] for job in jobs] == [[], []]
+    for job, part in zip(jobs, cut.parts, strict=True):
+        assert {program["node"] for program in job["traffic"]} <= set(part)
+    assert sum(program["name"] == "kernel-release" for job in jobs for program in job["collect"]) == 1
+    whole = {port["name"] for port in sampler["queues"]["ports"]}
+    parts = [{port["name"] for port in one["queues"]["ports"]} for one in samplers]
+    assert parts[0] | parts[1] == whole
+    assert not parts[0] & parts[1]
+    assert samplers[1]["queues"]["output"] == "/job/raw/part-1/queues.csv"
+
+
+def test_a_part_with_nothing_to_sample_has_no_sampler(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path))
+    probes = plan.probes.model_copy(
+        update={"queue_ports": ("leaf1:eth1",), "tcp_interval_ns": None, "interface_interval_ns": None}
+    )
+    plan = plan.model_copy(update={"probes": probes})
+    cut = cut_plan(plan, 3)
+    assert cut is not None
+    flows = compiled_flows(plan, tmp_path)
+    samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(3)]
+    jobs = cut_job(compile_job(plan, flows), plan, cut, samplers)
+    assert [len(job["probes"]) for job in jobs] == [1, 0, 0]
+
+
+def test_cables_have_the_delays_and_ports_none(tmp_path: Path) -> None:
+    plan = without_delays(plan_of(write_lab(tmp_path)))
+    assert {port.delay_ns for node in plan.nodes for port in node.ports} == {0}
+
+
+def test_the_memory_between_machines_holds_what_cables_hold(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path, delay_ns=1_000_000))
+    cut = cut_plan(plan, 3)
+    assert cut is not None
+    size = ring_bytes(plan, cut)
+    assert size & (size - 1) == 0
+    assert size >= 4 * cut.links * 2 * 10**9 * 10**-3 / 8
+
+
+def test_one_switch_is_one_part() -> None:
+    plan = star(3)
+    assert cut_plan(plan, 2) is None
