@@ -41,7 +41,7 @@ pub fn leave() {
     let _ = fs::write(FILE, "leave");
 }
 
-/// Whether the traffic is to end now. The host's wish is seen here and there at other ticks: who sees it first says that
+/// Whether the traffic is to end now. Machines may see the host's wish at different ticks: who sees it first says that
 /// all end at the next one, which no machine reaches before that is written.
 pub fn stops_now(job: &Path, part: u32, tick_ns: i64, interval_ns: i64) -> Result<bool> {
     let agreed = job.join(STOP_AT);
