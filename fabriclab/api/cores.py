@@ -16,7 +16,7 @@ _PACKET_NS = 1_500
 """What a packet takes of a processor at each port that it leaves by, measured on several hosts: 0.8 to 2 us."""
 _BUSY = 0.5
 """How busy links are taken to be."""
-_PAYING_NS = 40_000
+_PAYING_NS = 20_000
 """Machines that wait for each other each so long of work, or more, lose less by it than they gain."""
 
 

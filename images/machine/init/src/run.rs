@@ -39,6 +39,14 @@ pub fn is_stop_asked() -> bool {
     Path::new(JOB).join(STOP_FILE).exists()
 }
 
+/// Machines that run at once end at one instant, this one alone at once.
+fn stops_now(job: &Job, tick_ns: i64) -> Result<bool> {
+    match (&job.wires, machine::part()) {
+        (Some(_), Some(part)) => wires::stops_now(Path::new(JOB), part, tick_ns, TICK_NS),
+        _ => Ok(true),
+    }
+}
+
 type PhaseResult<T> = std::result::Result<T, (Phase, Failure)>;
 
 /// Does everything but the power-off; whatever goes wrong becomes an error event and the status `failed`.
@@ -233,7 +241,7 @@ impl Run<'_> {
 
     /// Until all traffic has ended, the limit is reached, the host asks for a stop, or something fails.
     fn watch_traffic(&mut self, epoch_ns: i64, job: &Job, mut timeline: Timeline) -> Result<()> {
-        self.follow_traffic(epoch_ns, job.limit_ns, &mut timeline)?;
+        self.follow_traffic(epoch_ns, job, &mut timeline)?;
         if job.wires.is_some() {
             self.wait_for_parts(epoch_ns)?;
         }
@@ -260,13 +268,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn follow_traffic(
-        &mut self,
-        epoch_ns: i64,
-        limit_ns: i64,
-        timeline: &mut Timeline,
-    ) -> Result<()> {
-        let end_ns = epoch_ns.saturating_add(limit_ns);
+    fn follow_traffic(&mut self, epoch_ns: i64, job: &Job, timeline: &mut Timeline) -> Result<()> {
+        let end_ns = epoch_ns.saturating_add(job.limit_ns);
         let mut tick_ns = epoch_ns + TICK_NS;
         while self.supervisor.any(Role::Traffic) {
             let deadline_ns = tick_ns.min(end_ns);
@@ -286,12 +289,12 @@ impl Run<'_> {
                 return Ok(());
             }
             if now_ns >= tick_ns {
-                tick_ns += TICK_NS;
                 events::progress();
-                if is_stop_asked() {
+                if is_stop_asked() && stops_now(job, tick_ns)? {
                     self.status = Status::Stopped;
                     return Ok(());
                 }
+                tick_ns += TICK_NS;
             }
         }
         Ok(())

@@ -2,11 +2,14 @@
 //! /proc/fabriclab_wires (images/machine/kernel/tree/arch/um/kernel/wires_proc.c).
 
 use std::fs;
+use std::path::Path;
 
 use crate::clock;
 use crate::failure::{Context, Failure, Result};
 
 const FILE: &str = "/proc/fabriclab_wires";
+/// When the traffic of all ends because the host wants it to, in the run directory.
+const STOP_AT: &str = "machine/stop-at";
 /// All machines know of an end of traffic so much later: no cable between them is that long.
 pub const KNOWN_NS: i64 = clock::MILLISECOND_NS;
 
@@ -38,6 +41,38 @@ pub fn leave() {
     let _ = fs::write(FILE, "leave");
 }
 
+/// Whether the traffic is to end now. Machines may see the host's wish at different ticks: who sees it first says that
+/// all end at the next one, which no machine reaches before that is written.
+pub fn stops_now(job: &Path, part: u32, tick_ns: i64, interval_ns: i64) -> Result<bool> {
+    let agreed = job.join(STOP_AT);
+    let read = || fs::read_to_string(&agreed).ok()?.trim().parse().ok();
+    if let Some(at_ns) = read() {
+        let at_ns: i64 = at_ns;
+        return Ok(tick_ns >= at_ns);
+    }
+    let own = job.join(format!("{STOP_AT}-{part}"));
+    fs::write(&own, (tick_ns + interval_ns).to_string())
+        .and_then(|()| fs::rename(&own, &agreed))
+        .context(|| format!("write {}", agreed.display()))?;
+    Ok(false)
+}
+
 fn tell(text: &str) -> Result<()> {
     fs::write(FILE, text).context(|| format!("write \"{text}\" to {FILE}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_stop_at_the_tick_after_the_first_that_saw_the_wish() {
+        let job = std::env::temp_dir().join(format!("wires-{}", std::process::id()));
+        fs::create_dir_all(job.join("machine")).expect("a directory");
+        assert_eq!(stops_now(&job, 0, 300, 100), Ok(false));
+        assert_eq!(stops_now(&job, 1, 300, 100), Ok(false));
+        assert_eq!(stops_now(&job, 1, 400, 100), Ok(true));
+        assert_eq!(stops_now(&job, 0, 400, 100), Ok(true));
+        fs::remove_dir_all(&job).expect("it is there");
+    }
 }

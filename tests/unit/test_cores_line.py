@@ -1,0 +1,27 @@
+"""On how many cores a lab gets faster, as `fabriclab plan` says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cores_lab import plan_of, write_lab
+from sample_plans import star
+
+from fabriclab.api.cores import cores_line, paying_cut
+
+
+def test_long_delays_pay_and_short_ones_do_not(tmp_path: Path) -> None:
+    assert cores_line(plan_of(write_lab(tmp_path / "short"))) == ""
+    line = cores_line(plan_of(write_lab(tmp_path / "long", delay_ns=500_000)))
+    assert line.startswith("cores: up to 2 pay (--cores): ")
+    assert "of 500 us or more between them; at most" in line
+
+
+def test_what_can_not_be_cut_pays_nowhere() -> None:
+    assert paying_cut(star(3)) is None
+    assert cores_line(star(3)) == ""
+
+
+def test_no_more_than_there_are_is_named(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path, delay_ns=500_000))
+    assert paying_cut(plan, most=1) is None
