@@ -8,6 +8,7 @@ from fabriclab.compile import machine_memory_bytes
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
 from fabriclab.compile.wires import unfit
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import RoundsTraffic, ShuffleTraffic
 from fabriclab.runs.parts import several_memory_bytes
 from fabriclab.units import SIZE, format_count, format_duration, format_quantity
 
@@ -23,8 +24,8 @@ _PAYING_NS = 20_000
 def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
     """Return the cut into most parts with which a lab still runs faster the more there are; None where one machine is
     as fast."""
-    if unfit(plan):
-        return None
+    if unfit(plan) or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic):
+        return None  # Whose flows wait for each other; they are hardly ever between hosts of one part.
     found: Cut | None = None
     for cut in _cuts(plan, most):
         if _work_ns(plan, cut) / len(cut.parts) < _PAYING_NS:

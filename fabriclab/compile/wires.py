@@ -29,10 +29,6 @@ _LONGEST_NS = 1_000_000
 """Machines learn of the end of each other's traffic after so long (`KNOWN_NS` in images/machine/init/src/wires.rs)."""
 
 
-class UncutError(Exception):
-    """A lab can't run in several machines; the text says why, a sentence a line."""
-
-
 def without_delays(plan: Plan) -> Plan:
     """Return a plan whose ports have no delay: its cables have it."""
     nodes = tuple(
@@ -40,12 +36,6 @@ def without_delays(plan: Plan) -> Plan:
         for node in plan.nodes
     )
     return plan.model_copy(update={"nodes": nodes})
-
-
-def check_cut(plan: Plan, cut: Cut, flows: pl.DataFrame) -> None:
-    """Raise UncutError for what can't run in several machines yet."""
-    if reasons := [*_unfit(plan), *_waits(cut, flows)]:
-        raise UncutError("\n".join(reasons))
 
 
 def unfit(plan: Plan) -> list[str]:
@@ -95,10 +85,10 @@ def _queues_by_sockets(port: Port) -> bool:
     return in_front or (port.queue is not None and port.queue.aqm is not None and port.queue.aqm.kind == "fq")
 
 
-def _waits(cut: Cut, flows: pl.DataFrame) -> Iterator[str]:
-    """Yield why flows can't wait for each other: those who must know of a group's end are in one machine."""
+def unmet_waits(cut: Cut, flows: pl.DataFrame) -> list[str]:
+    """Return why flows can't wait for each other: those who must know of a group's end are in one machine."""
     if flows["after"].is_null().all():
-        return
+        return []
     awaited = set(flows["after"].drop_nulls().cast(pl.String).unique())
     part_of = cut.part_of()
     parts: set[int] = set()
@@ -106,8 +96,9 @@ def _waits(cut: Cut, flows: pl.DataFrame) -> Iterator[str]:
         group = row["group"] or ""
         if row["after"] is not None or any(group == name or group.startswith(f"{name}/") for name in awaited):
             parts |= {part_of[row["src"]], part_of[row["dst"]]}
-    if len(parts) > 1:
-        yield "traffic: flows that wait for others (`after`, rounds, shuffles) are between hosts of one part only"
+    if len(parts) < 2:
+        return []
+    return ["traffic: flows that wait for others (`after`, rounds, shuffles) are between hosts of one part only"]
 
 
 def ring_bytes(plan: Plan, cut: Cut) -> int:

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
 from fabriclab.compile.machine import KERNEL_MEMORY_BYTES
-from fabriclab.compile.wires import BEGIN_NS, check_cut, ring_bytes, unfit
+from fabriclab.compile.wires import BEGIN_NS, ring_bytes, unfit, unmet_waits
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpus
 from fabriclab.engine.events import EventCallback
@@ -33,13 +33,17 @@ def cut_for(plan: Plan, cores: int, lab_directory: Path) -> Cut:
 
     Raises EngineError that says why it can't be, TraceError.
     """
-    if reasons := unfit(plan):
-        raise EngineError("\n".join(f"--cores {cores}: {reason}" for reason in reasons))
+    _refuse(cores, unfit(plan))
     cut = cut_plan(plan, cores)
     if cut is None:
         raise EngineError(f"--cores {cores}: {plan.lab} has too few switches for so many parts; choose fewer cores")
-    check_cut(plan, cut, compiled_flows(plan, lab_directory))
+    _refuse(cores, unmet_waits(cut, compiled_flows(plan, lab_directory)))
     return cut
+
+
+def _refuse(cores: int, reasons: Sequence[str]) -> None:
+    if reasons:
+        raise EngineError("\n".join(f"--cores {cores}: {reason}" for reason in reasons))
 
 
 def execute_parts(

@@ -22,6 +22,14 @@ def test_what_can_not_be_cut_pays_nowhere() -> None:
     assert cores_line(star(3)) == ""
 
 
+def test_flows_that_wait_for_each_other_pay_nowhere(tmp_path: Path) -> None:
+    lab = write_lab(tmp_path, delay_ns=500_000)
+    text = (lab / "experiment.yml").read_text()
+    rounds = "rounds: {kind: rounds, senders: [h1, h3], receiver: h5, size: 10 KB, rounds: 2}"
+    (lab / "experiment.yml").write_text(text.replace("traffic:\n", f"traffic:\n  {rounds}\n"))
+    assert cores_line(plan_of(lab)) == ""
+
+
 def test_no_more_than_there_are_is_named(tmp_path: Path) -> None:
     plan = plan_of(write_lab(tmp_path, delay_ns=500_000))
     assert paying_cut(plan, most=1) is None

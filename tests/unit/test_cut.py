@@ -11,7 +11,7 @@ from sample_plans import star
 
 from fabriclab.compile import compile_job, compile_sampler, compiled_flows
 from fabriclab.compile.cut import cut_plan
-from fabriclab.compile.wires import UncutError, check_cut, cut_job, cut_sampler, ring_bytes, unfit, without_delays
+from fabriclab.compile.wires import cut_job, cut_sampler, ring_bytes, unfit, unmet_waits, without_delays
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
@@ -101,11 +101,12 @@ def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     cut = cut_plan(plan, 2)
     assert cut is not None
-    with pytest.raises(UncutError, match="between hosts of one part only"):
-        check_cut(plan, cut, compiled_flows(plan, tmp_path))
+    assert "between hosts of one part only" in unmet_waits(cut, compiled_flows(plan, tmp_path))[0]
+    with pytest.raises(EngineError, match="--cores 2: traffic: flows that wait for others"):
+        cut_for(plan, 2, tmp_path)
     alone = cut_plan(plan, 1)
     assert alone is not None
-    check_cut(plan, alone, compiled_flows(plan, tmp_path))
+    assert unmet_waits(alone, compiled_flows(plan, tmp_path)) == []
 
 
 def test_each_part_has_its_nodes_their_cables_and_what_runs_there(tmp_path: Path) -> None:
