@@ -2,12 +2,15 @@
 //! /proc/fabriclab_wires (images/machine/kernel/tree/arch/um/kernel/wires_proc.c).
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use crate::clock;
 use crate::failure::{Context, Failure, Result};
 
 const FILE: &str = "/proc/fabriclab_wires";
+/// More than its text ever has: a number.
+const LONGEST: usize = 64;
 /// When the traffic of all ends because the host wants it to, in the run directory.
 const STOP_AT: &str = "machine/stop-at";
 /// All machines know of an end of traffic so much later: no cable between them is that long.
@@ -25,7 +28,7 @@ pub fn end_traffic(now_ns: i64) -> Result<()> {
 
 /// When the lab ends: the same instant in all machines. `None`: some have traffic.
 pub fn end_ns() -> Result<Option<i64>> {
-    let text = fs::read_to_string(FILE).context(|| format!("read {FILE}"))?;
+    let text = read_once().context(|| format!("read {FILE}"))?;
     let wrong = |_| {
         Failure::new(format!(
             "{FILE} says \"{}\", which is no number",
@@ -34,6 +37,13 @@ pub fn end_ns() -> Result<Option<i64>> {
     };
     let last_ns: i64 = text.trim().parse().map_err(wrong)?;
     Ok((last_ns > 0).then(|| clock::whole_millisecond_after(last_ns, KNOWN_NS)))
+}
+
+/// By one system call: between two, other machines may make the text longer, and the second would bring its end.
+fn read_once() -> std::io::Result<String> {
+    let mut bytes = [0; LONGEST];
+    let length = fs::File::open(FILE)?.read(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
 /// Nobody waits for this machine any more. One that is alone has nobody to tell.
