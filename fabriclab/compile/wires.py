@@ -17,13 +17,11 @@ from fabriclab.formats.job import Job, JobNode, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import HadoopTraffic, Iperf3Traffic, ProgramTraffic
-from fabriclab.formats.run_directory import part_file
+from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
 
 BEGIN_NS = 2_000_000_000
 """The lab begins at this instant of all machines: by then each has made its nodes, which takes next to no virtual
 time."""
-_SEPARATE_NAMES = ("sampler",)
-"""Programs that each machine has one of, with a log of its own."""
 _LEAST_RING_BYTES = 1 << 20
 _LONGEST_NS = 1_000_000
 """Machines learn of the end of each other's traffic after so long (`KNOWN_NS` in images/machine/init/src/wires.rs)."""
@@ -140,8 +138,8 @@ def _of_part(programs: Sequence[Program], cut: Cut, part: int) -> list[Program]:
 
 
 def _own_sampler(program: Program, part: int) -> Program:
-    name, config = f"{program['name']}@{part}", "/job/" + part_file("machine/sampler.json", part)
-    argv = [config if word == "/job/machine/sampler.json" else word for word in program["argv"]]
+    name, config = f"{program['name']}@{part}", "/job/" + part_file(SAMPLER_FILE, part)
+    argv = [config if word == f"/job/{SAMPLER_FILE}" else word for word in program["argv"]]
     return {**program, "name": name, "argv": argv}
 
 

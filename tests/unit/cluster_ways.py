@@ -20,7 +20,7 @@ _PATIENCE_S = 20.0
 def needed(*names: str) -> None:
     """Skip the test where a program is missing."""
     if missing := [name for name in names if program(name) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+        pytest.skip(f"fabriclab itself needs none of these, so a host may lack them: {', '.join(missing)}")
 
 
 def program(name: str) -> str | None:
@@ -81,7 +81,7 @@ class SshServer:
         until = time.monotonic() + _PATIENCE_S
         while not _listens(port):
             if self._process.poll() is not None or time.monotonic() > until:
-                pytest.skip(f"no SSH server can run here: {(directory / 'log').read_text().strip()}")
+                pytest.skip(f"sshd refuses to run as this user here: {(directory / 'log').read_text().strip()}")
             time.sleep(0.05)
 
     def close(self) -> None:
