@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
-from fabriclab.compile import machine_memory_bytes
+from fabriclab.compile import compiled_flows, machine_memory_bytes
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
-from fabriclab.compile.wires import unfit
+from fabriclab.compile.wires import unfit, unmet_waits
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import RoundsTraffic, ShuffleTraffic
 from fabriclab.runs.parts import several_memory_bytes
@@ -32,6 +34,33 @@ def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
             break
         found = cut
     return found
+
+
+class Parts(NamedTuple):
+    """How a lab is run: cut into parts, or in one machine as it is; and why so, in words, where that was chosen."""
+
+    cut: Cut | None
+    why: str = ""
+
+
+def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
+    """Return the cut by which a lab gains most on so many cores.
+
+    Whether it is cut at all the lab alone decides, never the host, so that every host measures the same: where a cut
+    pays and there is one core, all is one part. Raises TraceError.
+    """
+    if reasons := unfit(plan):
+        return Parts(None, f"cores: not cut: {reasons[0]}")
+    best = paying_cut(plan)
+    if best is None:
+        return Parts(None, "cores: not cut: its parts would wait for each other more than they gain")
+    flows = compiled_flows(plan, lab_directory)
+    fitting = [cut for cut in _cuts(plan, len(best.parts)) if not unmet_waits(cut, flows)]
+    if not fitting:
+        return Parts(None, "cores: not cut: flows that wait for others are in several parts")
+    chosen = next((cut for cut in reversed(fitting) if len(cut.parts) <= cores), None) or cut_plan(plan, 1)
+    used, most = len(chosen.parts) if chosen else 1, len(fitting[-1].parts)
+    return Parts(chosen, f"cores: {format_count(used, 'part')}; up to {most} pay")
 
 
 def _cuts(plan: Plan, most: int) -> Iterator[Cut]:

@@ -65,7 +65,8 @@ class Ended:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something happened to the cluster that a sweep runs on: workers joined, one is lost or left out, and why."""
+    """Something to know while it runs: into how many parts a lab is cut; workers of a cluster that joined, or are lost
+    or left out, and why."""
 
     text: str
 

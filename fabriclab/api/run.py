@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fabriclab.api.cancel import HasIsSet, carried_out
+from fabriclab.api.cores import Parts, paying_parts
 from fabriclab.api.engine import fit_engine
 from fabriclab.api.failures import FAILED, RunFailed
 from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.own_algorithms import compile_own
-from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
+from fabriclab.api.progress import Begun, Ended, Notice, ProgressCallback, RunTeller, ignored
 from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
@@ -27,7 +29,7 @@ from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed, new_directory
 from fabriclab.runs.engines import EngineName, MadeFrom, plan_for
-from fabriclab.runs.parts import MOST_PARTS, Cut, cut_for
+from fabriclab.runs.parts import MOST_PARTS, cut_for
 from fabriclab.runs.point import empty_run
 from fabriclab.runs.sweep import slug
 
@@ -46,7 +48,7 @@ def run(
     force: bool = False,
     engine: EngineName = "vm",
     stall_s: float = 120.0,
-    cores: int | None = None,
+    cores: int | Literal["auto"] | None = None,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Run:
@@ -56,10 +58,10 @@ def run(
     experiment; `seed` is that of everything random: the same one gives the same run, bit by bit. Everything goes into
     the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
     time in seconds without a sign of life after which a machine counts as hung. `cores`: the lab is cut into so many
-    parts that run at once, in step, each in a machine of its own (docs/cores.md). `progress` is called with what goes
-    on (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
-    returned then has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt
-    after that.
+    parts that run at once, in step, each in a machine of its own (docs/cores.md); "auto": as many as this host has and
+    the lab gains by, or no cut where it gains by none. `progress` is called with what goes on (`Begun`, `Notice`,
+    `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is returned then
+    has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt after that.
 
     Raises LabError for mistakes in the lab or in `set`, ArgumentError for other arguments, TraceError for a user's flow
     trace that can't be used, EngineError where this host can't run it, RunFailed where the run fails, OSError. Nothing
@@ -75,7 +77,7 @@ def run(
 
     plan = planned(written_settings(chosen, set))
     made_from = fit_engine(engine, written, [plan])
-    cut = _cut(plan, cores, made_from, written.directory)
+    parts = _parts(plan, cores, made_from, written.directory)
     if isinstance(made_from, Artefacts):
         compile_own([plan], made_from, written.directory)
     warnings = [
@@ -92,13 +94,15 @@ def run(
             interrupt=interrupt,
             stall_s=stall_s,
             lab_files=kept_files(written),
-            cut=cut,
+            cut=parts.cut,
         )
         return run_point(plan, directory, context, teller.event)
 
     with claimed(directory, ours=out is None):
         _make_room(directory, force)
         tell(Begun(directory, engine, tuple(warnings), 1, 0))
+        if parts.why:
+            tell(Notice(parts.why))
         result = carried_out(work, cancel)
         tell(Ended(plan.lab, result, 1, 1))
     if result.status in FAILED:
@@ -108,15 +112,17 @@ def run(
     return Run(result.directory)
 
 
-def _cut(plan: Plan, cores: int | None, made_from: MadeFrom, lab_directory: Path) -> Cut | None:
+def _parts(plan: Plan, cores: int | str | None, made_from: MadeFrom, lab_directory: Path) -> Parts:
     if cores is None:
-        return None
-    if not 1 <= cores <= MOST_PARTS:
-        raise ArgumentError("{cores} {0}: a lab is cut into 1 to {1} parts", cores, MOST_PARTS)
+        return Parts(None)
+    if cores != "auto" and (isinstance(cores, str) or not 1 <= cores <= MOST_PARTS):
+        raise ArgumentError("{cores} {0}: a lab is cut into 1 to {1} parts; or write auto", cores, MOST_PARTS)
     if not isinstance(made_from, Artefacts):
         raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
     check_several(made_from)
-    return cut_for(plan, cores, lab_directory)
+    if isinstance(cores, str):
+        return paying_parts(plan, len(os.sched_getaffinity(0)), lab_directory)
+    return Parts(cut_for(plan, cores, lab_directory))
 
 
 def new_run_directory(lab: str, name: str) -> Path:

@@ -89,13 +89,11 @@ Stall = Annotated[
     ),
 ]
 Cores = Annotated[
-    int | None,
+    str | None,
     typer.Option(
-        min=1,
-        max=32,
-        metavar="N",
+        metavar="N|auto",
         help="Cut the lab into so many parts, a machine and a core for each, in step. The bits are the same for every "
-        "N (docs/cores.md); `fabriclab plan` tells whether it pays.",
+        "N (docs/cores.md). `auto`: as many as this host has and the lab gains by, not cut where it gains by none.",
         show_default="one machine, not cut",
     ),
 ]

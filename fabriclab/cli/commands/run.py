@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 
@@ -18,6 +19,7 @@ from fabriclab.cli.commands.preloading import Preloading
 from fabriclab.cli.host.failure import FAILED, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.errors import ArgumentError
 from fabriclab.files import explain
 from fabriclab.runs import RunResult
 from fabriclab.runs.engines import EngineName
@@ -34,7 +36,7 @@ def run(
     with_report: bool = True,
     software: Software | None = None,
     variables: Sequence[Path] = (),
-    cores: int | None = None,
+    cores: str | None = None,
 ) -> int:
     """Run one point; returns the exit status."""
     chosen, preloading = parse_settings(settings), Preloading()
@@ -55,11 +57,19 @@ def run(
                 force=force,
                 engine=engine,
                 stall_s=stall_s,
-                cores=cores,
+                cores=_meant(cores),
                 progress=show,
                 cancel=followed.interrupt,
             )
     return _conclude(followed.ended[-1], with_report)
+
+
+def _meant(cores: str | None) -> int | Literal["auto"] | None:
+    if cores is None or cores == "auto":
+        return None if cores is None else "auto"
+    if not cores.isdecimal():
+        raise ArgumentError("{cores} {0!r}: write a number of cores, or auto", cores)
+    return int(cores)
 
 
 def _conclude(result: RunResult, with_report: bool) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from fabriclab.api.progress import Begun, Ended, Notice, ProgressEvent
+from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import BadInputError
@@ -51,8 +51,6 @@ def sweep(
                 _show_done_already(followed, event)
             elif isinstance(event, Ended):
                 _show_ended(followed, event)
-            elif isinstance(event, Notice):
-                followed.console.print(event.text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
         done = sweep_lab(
             lab,

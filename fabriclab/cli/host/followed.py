@@ -59,6 +59,8 @@ class FollowedRuns:
         elif isinstance(event, Ended):
             self.ended.append(event.result)
             self.progress.done(event.run, event.result.wall_s)
+        else:
+            self.console.print(event.text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
     def _follow_ingestion(self, event: Progress) -> None:
         """Let SIGTERM end the process while logs become tables: nothing is lost by it, for the raw logs go last."""
