@@ -371,6 +371,7 @@ CASES = (
 
 NOT_RUN = {
     "labs/hadoop": "it runs, but its JVMs compute in real time there: what is measured is not the network",
+    "labs/spark": "its JVMs compute in real time there, as Hadoop's do",
     "labs/l4s": "DualPI2 is in Linux from 6.17 on, and its Prague an algorithm of the lab's own",
     "labs/sonic-leaf-spine": "its switches are SONiC's image, which no registry has",
     "labs/dx-fat-tree": "80 switches, which are deployed however few hosts take part",

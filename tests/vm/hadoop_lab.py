@@ -65,6 +65,7 @@ def skip_unless_asked(rootfs: Path, lab: Path) -> None:
     needed = needed_layers(resolve_plan(parse_lab(lab), {}))
     missing = [kind for kind, items in needed.items() if find_layer(rootfs, kind, items) is None]
     if missing:
-        pytest.skip(f"Hadoop's layers are not built ({', '.join(missing)}): `fabriclab run labs/hadoop` builds them")
+        who = "spark" if lab.name == "spark" else "hadoop"
+        pytest.skip(f"layers are not built ({', '.join(missing)}): `fabriclab run labs/{who}` builds them")
     if not os.environ.get(ASKED):
-        pytest.skip(f"a TeraSort takes minutes of CPU: {ASKED}=1 runs it")
+        pytest.skip(f"its JVMs take minutes of CPU: {ASKED}=1 runs it")

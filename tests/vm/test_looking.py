@@ -58,7 +58,7 @@ POINTS = {
     "websearch-load": "variant=bbr; traffic.web.stop=50 ms",
 }
 """A short point of each lab, as `--set` has it."""
-WITH_LAYERS = ("applications", "hadoop")
+WITH_LAYERS = ("applications", "hadoop", "spark")
 """Labs of programs that are in no root file system: their layers take longer to make than all these points."""
 
 
