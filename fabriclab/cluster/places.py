@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import re
+import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -214,9 +215,22 @@ def _started(place: Place) -> Any:
         ) from error
 
 
+@contextmanager
+def _ours() -> Iterator[None]:
+    """Let nobody take Ctrl-C from us: dask-jobqueue 0.9 does as it is imported (`runner.py`), which then ends a sweep
+    without order, and which is an error where a thread imports it."""
+    real = signal.signal
+    signal.signal = lambda *_: None
+    try:
+        yield
+    finally:
+        signal.signal = real
+
+
 def _imported(module: str, extra: str) -> Any:
     try:
-        return importlib.import_module(module)
+        with _ours():
+            return importlib.import_module(module)
     except ImportError as error:
         raise EngineError(
             f"{error.name or module} is not installed, with which sweeps run on a cluster: "

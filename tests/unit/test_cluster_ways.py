@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from cluster import PATIENCE_S, Cluster
 from cluster_bench import ROUNDS, RUN, Bench, hosts_of
 
 import fabriclab
+from fabriclab.cluster import places
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -85,7 +88,9 @@ SCANCEL = '#!/bin/sh\nkill -KILL -- "-$1"\n'
 
 def slurm(directory: Path, monkeypatch: pytest.MonkeyPatch, queue: str) -> dict[str, Any]:
     """Put a stand-in for Slurm's commands on the path; return Dask's settings for a queue."""
-    pytest.importorskip("dask_jobqueue")
+    if find_spec("dask_jobqueue") is None:
+        pytest.skip("dask-jobqueue is not installed: pip install 'fabriclab[slurm]'")
+    places._imported("dask_jobqueue", "slurm")  # its defaults, below what is set here
     commands = directory / "slurm"
     commands.mkdir()
     for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
@@ -100,6 +105,7 @@ def slurm(directory: Path, monkeypatch: pytest.MonkeyPatch, queue: str) -> dict[
 
 
 def test_what_slurm_refuses_is_told(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    handler = signal.getsignal(signal.SIGINT)
     with (
         dask.config.set(slurm(tmp_path, monkeypatch, "full")),
         pytest.raises(fabriclab.EngineError, match=r"takes no job: sbatch: .* partition specified: full \("),
@@ -108,6 +114,7 @@ def test_what_slurm_refuses_is_told(bench: Bench, tmp_path: Path, monkeypatch: p
     assert not Path("none").exists()
     clusters = [found for found in gc.get_objects() if isinstance(found, distributed.SpecCluster)]
     assert {cluster.status for cluster in clusters} <= {distributed.Status.closed}, "one is left half open"
+    assert signal.getsignal(signal.SIGINT) is handler, "Ctrl-C is whose it was"
 
 
 def test_slurm_runs_workers_as_jobs(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
