@@ -216,7 +216,7 @@ def _started(place: Place) -> Any:
 
 
 @contextmanager
-def _ours() -> Iterator[None]:
+def _signals_kept() -> Iterator[None]:
     """Let nobody take Ctrl-C from us: dask-jobqueue 0.9 does as it is imported (`runner.py`), which then ends a sweep
     without order, and which is an error where a thread imports it."""
     real = signal.signal
@@ -229,7 +229,7 @@ def _ours() -> Iterator[None]:
 
 def _imported(module: str, extra: str) -> Any:
     try:
-        with _ours():
+        with _signals_kept():
             return importlib.import_module(module)
     except ImportError as error:
         raise EngineError(

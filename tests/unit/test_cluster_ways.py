@@ -89,7 +89,7 @@ SCANCEL = '#!/bin/sh\nkill -KILL -- "-$1"\n'
 def slurm(directory: Path, monkeypatch: pytest.MonkeyPatch, queue: str) -> dict[str, Any]:
     """Put a stand-in for Slurm's commands on the path; return Dask's settings for a queue."""
     if find_spec("dask_jobqueue") is None:
-        pytest.skip("dask-jobqueue is not installed: pip install 'fabriclab[slurm]'")
+        pytest.skip("dask-jobqueue is an extra that a host may lack: pip install 'fabriclab[slurm]'")
     places._imported("dask_jobqueue", "slurm")  # its defaults, below what is set here
     commands = directory / "slurm"
     commands.mkdir()

@@ -65,8 +65,10 @@ def run(
 
 
 def _meant(cores: str | None) -> int | Literal["auto"] | None:
-    if cores is None or cores == "auto":
-        return None if cores is None else "auto"
+    if cores is None:
+        return None
+    if cores == "auto":
+        return "auto"
     if not cores.isdecimal():
         raise ArgumentError("{cores} {0!r}: write a number of cores, or auto", cores)
     return int(cores)
