@@ -38,8 +38,8 @@ def read_programs(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]]:
         own = pl.DataFrame({"program": [program.name], "node": [program.node]})
         if scan.rows.select("start_ns").collect()["start_ns"].null_count() and program.after:
             notes.append(f"{program.name} never ran to its end; it waits for {', '.join(map(str, program.after))}")
-        rows.append(own.join(log, how="cross") if log.height else own)
-    return pl.concat(rows, how="diagonal").select("program", "node", *PROGRAM_LOG.columns), notes
+        rows.append(own.join(log if log.height else log.clear(1), how="cross"))
+    return pl.concat(rows).select("program", "node", *PROGRAM_LOG.columns), notes
 
 
 def _programs(plan: Plan) -> list[ProgramTraffic]:

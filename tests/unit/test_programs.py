@@ -167,6 +167,18 @@ def test_one_that_did_not_run_to_its_end_has_no_time(tmp_path: Path, row: str) -
     assert (never in results.notes) == (row == ",,,")
 
 
+def test_a_run_that_ended_before_any_of_them_began_can_be_read(tmp_path: Path) -> None:
+    run = program_run(tmp_path / "run")
+    for file in (run / "raw/programs").iterdir():
+        file.write_text("# fabriclab-program-1\nstart_ns,end_ns,ended_by,status\n")
+    results = read_run(run)
+    assert pl.read_parquet(run / "programs.parquet").rows() == [
+        ("server", "h1", *[None] * 4),
+        ("client", "h2", *[None] * 4),
+    ]
+    assert results.summary["program_ns"] is None
+
+
 def test_a_record_that_replay_did_not_write_is_named(tmp_path: Path) -> None:
     run = program_run(tmp_path / "run", "soon,later,itself,exit 0")
     with pytest.raises(ResultsError, match=r"raw/programs/client.csv:3"):
