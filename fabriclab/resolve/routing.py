@@ -17,7 +17,7 @@ from fabriclab.formats.plan.node import DEFAULT, DEFAULT6, Route
 from fabriclab.lab.network.segments import Segment
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.addressing import PortAddress, extra_network
-from fabriclab.resolve.route_aggregation import aggregate
+from fabriclab.resolve.route_aggregation import NextHops, aggregate
 
 
 @dataclass(frozen=True)
@@ -114,18 +114,31 @@ def _switch_routes(
 ) -> tuple[Route, ...]:
     """Return routes to all networks that the switch is not on; links are symmetric,
     so a distance holds in both directions."""
-    routes: list[tuple[AnyNetwork, tuple[tuple[str, str], ...]]] = []
+    routes: list[tuple[AnyNetwork, NextHops]] = []
+    reached: dict[tuple[str, ...], NextHops] = {}
+    away = distances[switch]
     for segment in segments:
         if any(end.node == switch for end in segment.ends):
             routes += [(network, (hop,)) for _, network, hop in _extra_beside(switch, segment, addresses)]
             continue
-        ends = [end.node for end in segment.ends if end.node in distances]
-        distance = min((distances[switch][end] for end in ends if end in distances[switch]), default=None)
-        if distance is None:
+        ends = [end.node for end in segment.ends if end.node in away]
+        if not ends:
             continue
-        nearer = [hop for hop in hops[switch] if any(distances[end].get(hop.neighbour) == distance - 1 for end in ends)]
-        next_hops = tuple((hop.gateway, hop.interface) for hop in nearer)
+        distance = min(away[end] for end in ends)
+        nearest = tuple(end for end in ends if away[end] == distance)
+        if nearest not in reached:
+            reached[nearest] = _nearer(hops[switch], [distances[end] for end in nearest], distance)
+        next_hops = reached[nearest]
         extra = [extra_network(addresses[end.port].extra) for end in segment.ends]
         network = addresses[segment.ends[0].port].address.network
         routes += [(network, next_hops) for network in (network, *extra) if network is not None]
     return tuple(Route(destination=str(network), next_hops=next_hops) for network, next_hops in aggregate(routes))
+
+
+def _nearer(hops: Sequence[_Hop], ends: Sequence[Mapping[str, int]], distance: int) -> NextHops:
+    """Return the hops to neighbours that are nearer to one of the ends, by their distances, than `distance`."""
+    return tuple(
+        (hop.gateway, hop.interface)
+        for hop in hops
+        if any(distances.get(hop.neighbour) == distance - 1 for distances in ends)
+    )

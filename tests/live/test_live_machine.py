@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,16 @@ while True:
 def live(desk: Path) -> Iterator[Live]:
     with fabriclab.up("dctcp-queue", idle=True, out="run") as lab:
         yield lab
+
+
+@contextmanager
+def until_interrupted(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a command that only Ctrl-C ends, and end it so, whatever comes between."""
+    with subprocess.Popen([*FABRICLAB, *words], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
 
 
 def replayed(directory: Path, speed: str) -> str:
@@ -88,35 +99,32 @@ def test_a_shell_has_a_terminal_of_its_own(live: Live) -> None:
 def test_a_service_in_a_node_is_reached_through_a_port_here(live: Live) -> None:
     Path("serve.py").write_text(SERVER)
     subprocess.run([*FABRICLAB, "cp", "serve.py", "h2:/root"], check=True)
-    server = subprocess.Popen([*FABRICLAB, "exec", "h2", "--", "python3", "/root/serve.py"])
-    forward = subprocess.Popen([*FABRICLAB, "forward", "0:h2:80"], stderr=subprocess.PIPE, text=True)
-    assert forward.stderr is not None
-    said = forward.stderr.readline()
-    port = int(re.findall(r"127\.0\.0\.1:(\d+) leads to h2:80", said)[0])
-    answer = b""
-    while not answer:  # the service takes its time to begin
-        with socket.create_connection(("127.0.0.1", port)) as connection:
-            connection.sendall(b"hello")
-            answer = connection.recv(100)
-    assert answer == b"HELLO"
-    for process in (forward, server):
-        process.send_signal(signal.SIGINT)
-        process.wait()
-    forward.stderr.close()
+    with (
+        until_interrupted("exec", "h2", "--", "python3", "/root/serve.py"),
+        until_interrupted("forward", "0:h2:80") as forward,
+    ):
+        assert forward.stderr is not None
+        port = int(re.findall(r"127\.0\.0\.1:(\d+) leads to h2:80", forward.stderr.readline())[0])
+        answer = b""
+        while not answer:  # the service takes its time to begin: nobody listens, and the connection ends, or is reset
+            with (
+                suppress(ConnectionResetError),
+                socket.create_connection(("127.0.0.1", port)) as connection,
+            ):
+                connection.sendall(b"hello")
+                answer = connection.recv(100)
+        assert answer == b"HELLO"
     subprocess.run([*FABRICLAB, "cp", "h2:/root/serve.py", "back.py"], check=True)
     assert Path("back.py").read_text() == SERVER
 
 
 def test_a_capture_has_virtual_nanoseconds(live: Live) -> None:
-    with subprocess.Popen(
-        [*FABRICLAB, "capture", "s1:eth1", "-w", "s1.pcapng", "icmp"], stderr=subprocess.PIPE
-    ) as capture:
+    with until_interrupted("capture", "s1:eth1", "-w", "s1.pcapng", "icmp") as capture:
         assert capture.stderr is not None
-        while b"listening" not in capture.stderr.readline():
-            pass
+        assert any("listening" in line for line in capture.stderr)
         live.exec("h1", ["ping", "-c3", "-i", "0.1", "h2"])
         capture.send_signal(signal.SIGINT)
-        assert b"6 packets captured" in capture.stderr.read()
+        assert "6 packets captured" in capture.stderr.read()
     data, times = Path("s1.pcapng").read_bytes(), []
     while data:
         kind, length = struct.unpack_from("<II", data)

@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use clap::Parser;
+use nix::sys::resource::{getrlimit, setrlimit, Resource};
 
 use config::{Config, Handle, Interfaces, Queues};
 use connections::ConnectionWatcher;
@@ -82,6 +83,7 @@ struct Sampler {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    raise_descriptor_limit();
     let mut sampler = match Sampler::start(&arguments) {
         Ok(sampler) => sampler,
         Err(error) => return fail(&error, 2),
@@ -95,6 +97,14 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => fail(&error, 1),
+    }
+}
+
+/// Every node has a socket of its own, and a fabric may have more nodes than the usual limit. Where it can't be raised,
+/// the socket that is one too many is told.
+fn raise_descriptor_limit() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 

@@ -12,9 +12,11 @@ use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
 use crate::mounts::{HostDirectories, HostLayer};
 
-/// The usual soft limit. Not more: FRR closes every descriptor up to it, one call each, which took seconds with 65,536.
-pub const OPEN_FILES: usize = 1024;
-/// What a program may raise its own limit to (the replay has a socket for each of 10,000 flows).
+/// The usual soft limit, of every program. Not more: FRR closes every descriptor up to it, one call each, which took
+/// seconds with 65,536.
+const OPEN_FILES: u64 = 1024;
+/// What a program may raise its own limit to (the replay has a socket for each of 10,000 flows), and what PID 1 has: a
+/// descriptor of each node, and those of its sessions.
 const OPEN_FILES_MAX: u64 = 1_048_576;
 
 /// Makes a panic an error event and an orderly end. Without it the kernel would panic too.
@@ -101,8 +103,13 @@ pub fn plain_console() {
 }
 
 pub fn raise_limits() -> Result<()> {
-    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES as u64, OPEN_FILES_MAX)
+    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES_MAX, OPEN_FILES_MAX)
         .context(|| format!("allow up to {OPEN_FILES_MAX} open files"))
+}
+
+/// This process, which becomes a program, has the limits of one.
+pub fn limits_of_a_program() -> nix::Result<()> {
+    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES_MAX)
 }
 
 /// Writes everything to the host and ends the machine.

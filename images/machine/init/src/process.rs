@@ -13,6 +13,7 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid, Pid};
 
 use crate::failure::{Context, Failure, Result};
+use crate::machine;
 use crate::namespace::{Machine, Node};
 use crate::sys::{self, Program};
 
@@ -186,6 +187,7 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
         setns(node.pidfd(), NODE_NAMESPACES)?;
     }
     let _ = setsid();
+    machine::limits_of_a_program()?;
     if part == Part::WatchesLast {
         sys::yield_to_all()?;
     }

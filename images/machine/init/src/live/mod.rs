@@ -28,17 +28,12 @@ use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
 use crate::job;
 use crate::lab::Lab;
-use crate::machine::OPEN_FILES;
 use crate::run::{epoch_after, is_stop_asked, TICK_NS};
 use crate::supervisor::{wait_for_events, Ended, Role, Supervisor, GRACE_NS};
 use crate::timeline::{Alteration, Booting, Timeline};
 
-/// How many sessions may be open at once, if there are descriptors for them.
+/// How many sessions may be open at once.
 const SESSIONS_MAX: usize = 256;
-/// How many descriptors a session has: three pipes, or a terminal's two ends, or a connection.
-const SESSION_DESCRIPTORS: usize = 3;
-/// How many descriptors are kept for all else, beside one of each node.
-const OTHER_DESCRIPTORS: usize = 64;
 
 pub struct Live<'a> {
     lab: &'a Lab,
@@ -46,7 +41,6 @@ pub struct Live<'a> {
     booting: &'a Booting<'a>,
     channel: Channel,
     sessions: BTreeMap<u32, Session>,
-    sessions_max: usize,
     epoch_ns: i64,
     /// Why the lab ends, when it does.
     end: Option<Status>,
@@ -61,7 +55,6 @@ impl<'a> Live<'a> {
             booting,
             channel,
             sessions: BTreeMap::new(),
-            sessions_max: sessions_max(lab.nodes().len()),
             epoch_ns,
             end: None,
         })
@@ -163,10 +156,9 @@ impl<'a> Live<'a> {
     }
 
     fn open_session(&mut self, supervisor: &mut Supervisor, number: u32, open: Open) -> Result<()> {
-        let most = self.sessions_max;
-        if self.sessions.len() >= most {
+        if self.sessions.len() >= SESSIONS_MAX {
             return Err(Failure::new(format!(
-                "{most} sessions are open, and no more can be"
+                "{SESSIONS_MAX} sessions are open, and no more can be"
             )));
         }
         let mut told = Started::default();
@@ -303,12 +295,6 @@ impl<'a> Live<'a> {
         }
         Ok(())
     }
-}
-
-/// Sessions must leave PID 1 the descriptors that it needs for changes and programs of the run.
-fn sessions_max(nodes: usize) -> usize {
-    let left = OPEN_FILES.saturating_sub(nodes + OTHER_DESCRIPTORS);
-    SESSIONS_MAX.min(left / SESSION_DESCRIPTORS)
 }
 
 /// What has happened while PID 1 waited.
