@@ -39,8 +39,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         print(f"\n{report.nodeid} failed ({report.when}):\n{report.longreprtext}\n", flush=True)
 
 
-def pytest_collection_finish() -> None:
-    """Take what libraries do out of the trace, once it is known which of them the tests use."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Take what libraries do out of the trace, once it is known which of them the tests use.
+
+    Tests that share something run one after the other, in one worker, by their mark xdist_group. Where pytest-xdist and
+    pytest do not fit together it groups none, and says nothing: then this is an error.
+    """
+    if getattr(session.config.option, "loadgroup", False):
+        grouped = next((item for item in session.items if item.get_closest_marker("xdist_group")), None)
+        if grouped is not None and "@" not in grouped.nodeid:
+            raise pytest.UsageError(f"pytest-xdist does not group tests with pytest {pytest.__version__} (make venv)")
     from untraced import trace_no_libraries
 
     trace_no_libraries()
