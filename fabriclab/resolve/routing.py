@@ -29,6 +29,17 @@ class _Hop:
     gateway: str
 
 
+@dataclass(frozen=True)
+class _Destination:
+    """A segment as others route to it."""
+
+    nodes: frozenset[str]
+    """Who is on it: there packets arrive."""
+    ends: tuple[str, ...]
+    networks: tuple[AnyNetwork, ...]
+    """Its own, and those of its ports' extra addresses."""
+
+
 def compute_routes(
     topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
 ) -> dict[str, tuple[Route, ...]]:
@@ -37,15 +48,33 @@ def compute_routes(
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(segments, addresses, switches)
     hosts = frozenset(topology.hosts)
+    beside: dict[str, list[Segment]] = defaultdict(list)
+    for segment in segments:
+        for end in segment.ends:
+            beside[end.node].append(segment)
     routes = {
-        host: (*_default_route(hops[host]), *_routes_beside(host, hosts, segments, addresses))
+        host: (*_default_route(hops[host]), *_routes_beside(host, hosts, beside[host], addresses))
         for host in topology.hosts
     }
     distances = {switch: _distances(switch, hops, switches) for switch in topology.switches}
-    routes.update(
-        {switch: _switch_routes(switch, segments, addresses, hops, distances) for switch in topology.switches}
-    )
+    destinations = [_destination(segment, addresses, distances) for segment in segments]
+    for switch in topology.switches:
+        found = aggregate(_switch_routes(switch, segments, destinations, addresses, hops, distances))
+        routes[switch] = tuple(Route(destination=str(network), next_hops=ways) for network, ways in found)
     return routes
+
+
+def _destination(
+    segment: Segment, addresses: Mapping[str, PortAddress], switches: Mapping[str, object]
+) -> _Destination:
+    own = addresses[segment.ends[0].port].address.network
+    extra = [extra_network(addresses[end.port].extra) for end in segment.ends]
+    nodes = [end.node for end in segment.ends]
+    return _Destination(
+        nodes=frozenset(nodes),
+        ends=tuple(node for node in nodes if node in switches),
+        networks=tuple(network for network in (own, *extra) if network is not None),
+    )
 
 
 def _hops_to_switches(
@@ -71,12 +100,11 @@ def _default_route(hops: list[_Hop]) -> tuple[Route, ...]:
 def _routes_beside(
     node: str, hosts: frozenset[str], segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
 ) -> Iterator[Route]:
-    """Yield routes to the extra addresses of a host's neighbours that are hosts too."""
+    """Yield routes to the extra addresses of a host's neighbours that are hosts too, on its segments."""
     for segment in segments:
-        if any(end.node == node for end in segment.ends):
-            for neighbour, network, hop in _extra_beside(node, segment, addresses):
-                if neighbour in hosts:
-                    yield Route(destination=str(network), next_hops=(hop,))
+        for neighbour, network, hop in _extra_beside(node, segment, addresses):
+            if neighbour in hosts:
+                yield Route(destination=str(network), next_hops=(hop,))
 
 
 def _extra_beside(
@@ -108,31 +136,27 @@ def _distances(source: str, hops: Mapping[str, list[_Hop]], switches: frozenset[
 def _switch_routes(
     switch: str,
     segments: Sequence[Segment],
+    destinations: Sequence[_Destination],
     addresses: Mapping[str, PortAddress],
     hops: Mapping[str, list[_Hop]],
     distances: Mapping[str, Mapping[str, int]],
-) -> tuple[Route, ...]:
-    """Return routes to all networks that the switch is not on; links are symmetric,
+) -> Iterator[tuple[AnyNetwork, NextHops]]:
+    """Yield the ways to all networks that the switch is not on; links are symmetric,
     so a distance holds in both directions."""
-    routes: list[tuple[AnyNetwork, NextHops]] = []
-    reached: dict[tuple[str, ...], NextHops] = {}
+    # By the ends that are nearest: many segments share them, such as those of a leaf's hosts.
+    known: dict[tuple[str, ...], NextHops] = {}
     away = distances[switch]
-    for segment in segments:
-        if any(end.node == switch for end in segment.ends):
-            routes += [(network, (hop,)) for _, network, hop in _extra_beside(switch, segment, addresses)]
+    for segment, destination in zip(segments, destinations, strict=True):
+        if switch in destination.nodes:
+            yield from ((network, (hop,)) for _, network, hop in _extra_beside(switch, segment, addresses))
             continue
-        ends = [end.node for end in segment.ends if end.node in away]
-        if not ends:
+        distance = min((away[end] for end in destination.ends if end in away), default=None)
+        if distance is None:
             continue
-        distance = min(away[end] for end in ends)
-        nearest = tuple(end for end in ends if away[end] == distance)
-        if nearest not in reached:
-            reached[nearest] = _nearer(hops[switch], [distances[end] for end in nearest], distance)
-        next_hops = reached[nearest]
-        extra = [extra_network(addresses[end.port].extra) for end in segment.ends]
-        network = addresses[segment.ends[0].port].address.network
-        routes += [(network, next_hops) for network in (network, *extra) if network is not None]
-    return tuple(Route(destination=str(network), next_hops=next_hops) for network, next_hops in aggregate(routes))
+        nearest = tuple(end for end in destination.ends if away.get(end) == distance)
+        if nearest not in known:
+            known[nearest] = _nearer(hops[switch], [distances[end] for end in nearest], distance)
+        yield from ((network, known[nearest]) for network in destination.networks)
 
 
 def _nearer(hops: Sequence[_Hop], ends: Sequence[Mapping[str, int]], distance: int) -> NextHops:

@@ -133,6 +133,7 @@ def boot(
     *,
     files: dict[str, str] | None = None,
     option: str = "",
+    memory_bytes: int = 256 << 20,
 ) -> list[Event]:
     """Run the job in a fresh run directory and return its events."""
     for name, text in {
@@ -143,9 +144,7 @@ def boot(
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    machine = Machine(
-        artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=min(os.sched_getaffinity(0))
-    )
+    machine = Machine(artefacts, directory, seed=1, memory_bytes=memory_bytes, cpu=min(os.sched_getaffinity(0)))
     with tempfile.TemporaryDirectory() as private:
         argv = machine_argv(machine, Path(private)) + ([option] if option else [])
         environment = {
@@ -260,6 +259,17 @@ def test_nodes_are_separate_machines(artefacts: Artefacts, run_directory: Path) 
     assert error(events)["node"] == "b", "b has no file of a's root/"
     for feature in ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"):
         assert f"{feature}: off" in collected(run_directory, "offloads")
+
+
+def test_a_fabric_may_have_more_nodes_than_a_program_has_descriptors(artefacts: Artefacts, run_directory: Path) -> None:
+    # PID 1 has a descriptor of each node. Programs have the usual limit: FRR closes every descriptor up to it.
+    nodes = [{"name": f"n{number}"} for number in range(1100)]
+    described = job(
+        nodes=nodes, links=[], traffic=[], collect=[program("limit", "n1099", "bash", "-c", "ulimit -Sn; ulimit -Hn")]
+    )
+    events = boot(artefacts, run_directory, described, memory_bytes=1 << 30)
+    assert events[-1]["status"] == "complete", events
+    assert collected(run_directory, "limit") == "1024\n1048576\n"
 
 
 def test_failed_traffic_fails_the_run_and_keeps_its_output(artefacts: Artefacts, run_directory: Path) -> None:

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::mount::{mount, umount2, MntFlags, MsFlags};
 use nix::sys::stat::{makedev, mknod, umask, Mode, SFlag};
-use nix::unistd::{chdir, pivot_root};
+use nix::unistd::{chdir, pivot_root, Pid};
 
 use crate::failure::{Context, Failure, Result};
 
-/// Where each network namespace has a name, in the machine and in every node.
-pub const NETNS_DIRECTORY: &str = "/run/netns";
+/// Where each network namespace has a name, in the machine and in every node: a link into `PROCESSES`. As mounts, which
+/// `ip netns add` makes, they would be as many in each node as there are nodes.
+const NETNS_DIRECTORY: &str = "/run/netns";
+/// The machine's /proc, in the machine and in every node, whose own /proc has its own processes only.
+const PROCESSES: &str = "/run/fabriclab/processes";
 /// Where traffic programs of all nodes find each other's sockets: one file system, in the machine and in every node.
 const RENDEZVOUS_DIRECTORY: &str = "/run/fabriclab/rendezvous";
 /// The read-only root file system below every overlay, seen by the machine only.
@@ -82,12 +85,15 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
         let target = root.join(&place);
         mount_type("hostfs", target, MsFlags::MS_RDONLY, Some(&layer.path))?;
     }
-    let names = root.join(&NETNS_DIRECTORY[1..]);
-    bind(&names, &names)?;
     mount_kernel_views(&root)?;
-    change_root(&root)?;
-    // Namespaces that get a name later appear in every node: each holds a slave of this mount.
-    make_propagation(NETNS_DIRECTORY, MsFlags::MS_SHARED)
+    link("/proc", &root.join(&PROCESSES[1..]))?;
+    change_root(&root)
+}
+
+/// Gives the network namespace of a process of the machine a name.
+pub fn name_network_namespace(name: &str, pid: Pid) -> Result<()> {
+    let target = format!("{PROCESSES}/{pid}/ns/net");
+    link(&target, &Path::new(NETNS_DIRECTORY).join(name))
 }
 
 /// Replaces the machine's root by a node's own, with `layers` over the root file system. To be called in the node's new
@@ -96,20 +102,19 @@ pub fn enter_node_root(layers: &[String]) -> Result<()> {
     // Nothing that is mounted or unmounted here must happen in the machine as well.
     make_propagation("/", MsFlags::MS_SLAVE)?;
     let root = overlay_root(LOWER, layers)?;
-    make_directories(&root, &["run/netns"])?;
-    make_directories(&root, &[&RENDEZVOUS_DIRECTORY[1..]])?;
-    for directory in ["/dev", "/job", "/tools", RENDEZVOUS_DIRECTORY] {
+    for directory in [NETNS_DIRECTORY, RENDEZVOUS_DIRECTORY, PROCESSES] {
+        make_directories(&root, &[&directory[1..]])?;
+    }
+    for directory in [
+        "/dev",
+        "/job",
+        "/tools",
+        NETNS_DIRECTORY,
+        RENDEZVOUS_DIRECTORY,
+    ] {
         bind(directory, &root.join(&directory[1..]))?;
     }
-    let names = root.join(&NETNS_DIRECTORY[1..]);
-    mount(
-        Some(NETNS_DIRECTORY),
-        &names,
-        None::<&str>,
-        MsFlags::MS_BIND | MsFlags::MS_REC,
-        None::<&str>,
-    )
-    .context(|| format!("mount {} on {}", NETNS_DIRECTORY, names.display()))?;
+    bind("/proc", &root.join(&PROCESSES[1..]))?;
     mount_kernel_views(&root)?;
     change_root(&root)
 }
@@ -193,7 +198,7 @@ fn make_devices() -> Result<()> {
         .context(|| format!("make {}", path.display()))?;
     }
     for (name, target) in DEVICE_LINKS {
-        symlink(target, Path::new("/dev").join(name)).context(|| format!("make /dev/{name}"))?;
+        link(target, &Path::new("/dev").join(name))?;
     }
     make_directories(Path::new("/dev"), &["pts"])
 }
@@ -204,6 +209,10 @@ fn make_directories(root: &Path, names: &[&str]) -> Result<()> {
         fs::create_dir_all(&path).context(|| format!("make {}", path.display()))?;
     }
     Ok(())
+}
+
+fn link(target: &str, place: &Path) -> Result<()> {
+    symlink(target, place).context(|| format!("make {}", place.display()))
 }
 
 /// Makes `root` the root of this mount namespace and forgets the old one.

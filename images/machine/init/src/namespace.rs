@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::mount::{mount, MsFlags};
 use nix::sched::{setns, CloneFlags};
 use nix::sys::signal::Signal;
 use nix::unistd::{sethostname, Pid};
@@ -92,8 +91,7 @@ impl Node {
         let mut node =
             start_first_process(name, layers).map_err(|failure| failure.in_node(name))?;
         node.environment = environment;
-        node.name_network_namespace()
-            .map_err(|failure| failure.in_node(name))?;
+        mounts::name_network_namespace(name, node.pid).map_err(|failure| failure.in_node(name))?;
         Ok(node)
     }
 
@@ -105,20 +103,6 @@ impl Node {
     pub fn open_network_namespace(&self) -> Result<File> {
         let path = format!("/proc/{}/ns/net", self.pid);
         File::open(&path).context(|| format!("open {path}"))
-    }
-
-    fn name_network_namespace(&self) -> Result<()> {
-        let target = format!("{}/{}", mounts::NETNS_DIRECTORY, self.name);
-        File::create(&target).context(|| format!("make {target}"))?;
-        let source = format!("/proc/{}/ns/net", self.pid);
-        mount(
-            Some(source.as_str()),
-            target.as_str(),
-            None::<&str>,
-            MsFlags::MS_BIND,
-            None::<&str>,
-        )
-        .context(|| format!("mount {target}"))
     }
 }
 
