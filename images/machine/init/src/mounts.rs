@@ -11,6 +11,7 @@ use nix::sys::stat::{makedev, mknod, umask, Mode, SFlag};
 use nix::unistd::{chdir, pivot_root, Pid};
 
 use crate::failure::{Context, Failure, Result};
+use crate::process;
 
 /// Where each network namespace has a name, in the machine and in every node: a link into `PROCESSES`. As mounts, which
 /// `ip netns add` makes, they would be as many in each node as there are nodes.
@@ -86,7 +87,8 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
         mount_type("hostfs", target, MsFlags::MS_RDONLY, Some(&layer.path))?;
     }
     mount_kernel_views(&root)?;
-    link("/proc", &root.join(&PROCESSES[1..]))?;
+    // A new inode draws a number: with the names that nodes always had, the same were drawn.
+    process::watching(|| link("/proc", &root.join(&PROCESSES[1..])))?;
     change_root(&root)
 }
 
@@ -102,9 +104,10 @@ pub fn enter_node_root(layers: &[String]) -> Result<()> {
     // Nothing that is mounted or unmounted here must happen in the machine as well.
     make_propagation("/", MsFlags::MS_SLAVE)?;
     let root = overlay_root(LOWER, layers)?;
-    for directory in [NETNS_DIRECTORY, RENDEZVOUS_DIRECTORY, PROCESSES] {
+    for directory in [NETNS_DIRECTORY, RENDEZVOUS_DIRECTORY] {
         make_directories(&root, &[&directory[1..]])?;
     }
+    process::watching(|| make_directories(&root, &[&PROCESSES[1..]]))?;
     for directory in [
         "/dev",
         "/job",
