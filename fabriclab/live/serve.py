@@ -7,6 +7,7 @@ a JSON object a line, until the lab is up. Then it stays, until the lab goes dow
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import json
 import os
 import signal
@@ -207,7 +208,7 @@ def _conclude(result: asyncio.Future[RunResult], front: Front) -> None:
 
 
 def _log_to(directory: Path) -> None:
-    """Let what is said from now on go to the run directory."""
+    """Let what is said from now on go to the run directory; SIGUSR1 asks where all threads are."""
     path = directory / LOG
     path.parent.mkdir(exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -215,6 +216,7 @@ def _log_to(directory: Path) -> None:
         os.dup2(handle, number)
     os.close(handle)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    faulthandler.register(signal.SIGUSR1)
 
 
 if __name__ == "__main__":

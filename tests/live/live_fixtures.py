@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import fabriclab
+
+TOO_LONG_S = 600
+"""Far above what a test takes here, and less than after which it is ended (pyproject.toml)."""
 
 if TYPE_CHECKING:
     from fabriclab.engine.artefacts import Artefacts
@@ -35,12 +41,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def desk(artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def desk(artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working directory where labs come up on the real machine."""
     monkeypatch.chdir(tmp_path)
     # The path of a socket is short, and pytest's directories are long.
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    return tmp_path
+    asking = threading.Timer(TOO_LONG_S, where_servers_are, (tmp_path,))
+    asking.daemon = True
+    asking.start()
+    yield tmp_path
+    asking.cancel()
+
+
+def where_servers_are(desk: Path) -> None:
+    """Say what the servers of a test's labs wait for, and what their machines said, when it takes too long."""
+    from fabriclab.live.registry import labs
+    from fabriclab.live.serve import LOG
+
+    for facts in labs().values():
+        os.kill(facts["pid"], signal.SIGUSR1)
+    time.sleep(1)
+    for log in (*desk.glob(f"*/{LOG}"), *desk.glob("*/logs/kernel.log"), *desk.glob("*/events.jsonl")):
+        print(f"{log}:\n{log.read_text(errors='replace')[-8000:]}", file=sys.__stderr__, flush=True)
 
 
 @pytest.fixture
