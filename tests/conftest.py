@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 pytest_plugins = ["live_fixtures", "page_fixtures"]
 TESTS = Path(__file__).parent
 LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
+
+# A shell that runs the tests in the background lets them, and so all that they start, ignore Ctrl-C: a program that a
+# test ends by it would go on, and the test wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test depends on how busy the host is: an example may take as long as it takes, and so may drawing it.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
