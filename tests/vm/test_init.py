@@ -249,6 +249,7 @@ def test_nodes_are_separate_machines(artefacts: Artefacts, run_directory: Path) 
             program("b", "b", "bash", "-c", f"{look}; cat /etc/from-root"),
             program("files", "a", "cat", "/etc/from-root", "/etc/mine"),
             program("offloads", "a", "ethtool", "-k", "eth1"),
+            program("beside", "a", "ip", "-n", "b", "link", "show", "dev", "eth1"),
         ]
     )
     events = boot(artefacts, run_directory, described, files={"nodes/a/root/etc/from-root": "copied\n"})
@@ -257,6 +258,7 @@ def test_nodes_are_separate_machines(artefacts: Artefacts, run_directory: Path) 
     assert collected(run_directory, "a").endswith("a b ")
     assert collected(run_directory, "files") == "copied\nmine\n"
     assert error(events)["node"] == "b", "b has no file of a's root/"
+    assert "02:fa:00:00:02:01" in collected(run_directory, "beside"), "a knows b's network namespace by its name"
     for feature in ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"):
         assert f"{feature}: off" in collected(run_directory, "offloads")
 
