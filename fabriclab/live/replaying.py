@@ -124,7 +124,6 @@ async def replay(
     for number in stopping:
         loop.add_signal_handler(number, _stop_at_once, running)
     giving = asyncio.create_task(_give(running, recording))
-    giving.add_done_callback(lambda done: _stop_at_once(running) if _failed(done) else None)
     pacing = asyncio.create_task(_pace(running))
     try:
         ended = await result
@@ -157,11 +156,6 @@ class _Followed:
     inputs: int
     difference: Taken | Nap | None
     failure: str
-
-
-def _failed(giving: asyncio.Task[_Followed]) -> bool:
-    """Return whether nobody will take the lab down any more."""
-    return not giving.cancelled() and giving.exception() is not None
 
 
 def _ignore(_: Frame) -> None:
@@ -201,6 +195,9 @@ async def _give(running: Running, recording: Recording) -> _Followed:
     except MachineGone as gone:
         _stop_at_once(running)
         return _Followed(given, difference, f"after {given} of {len(recording.inputs)} inputs: {gone}")
+    except Exception:
+        _stop_at_once(running)  # nobody takes the lab down any more
+        raise
     return _Followed(given, difference, "")
 
 

@@ -33,6 +33,7 @@ class _Hop:
 class _Destination:
     """A segment as others route to it."""
 
+    segment: Segment
     nodes: frozenset[str]
     """Who is on it: there packets arrive."""
     ends: tuple[str, ...]
@@ -59,7 +60,7 @@ def compute_routes(
     distances = {switch: _distances(switch, hops, switches) for switch in topology.switches}
     destinations = [_destination(segment, addresses, distances) for segment in segments]
     for switch in topology.switches:
-        found = aggregate(_switch_routes(switch, segments, destinations, addresses, hops, distances))
+        found = aggregate(_switch_routes(switch, destinations, addresses, hops, distances))
         routes[switch] = tuple(Route(destination=str(network), next_hops=ways) for network, ways in found)
     return routes
 
@@ -71,6 +72,7 @@ def _destination(
     extra = [extra_network(addresses[end.port].extra) for end in segment.ends]
     nodes = [end.node for end in segment.ends]
     return _Destination(
+        segment=segment,
         nodes=frozenset(nodes),
         ends=tuple(node for node in nodes if node in switches),
         networks=tuple(network for network in (own, *extra) if network is not None),
@@ -135,7 +137,6 @@ def _distances(source: str, hops: Mapping[str, list[_Hop]], switches: frozenset[
 
 def _switch_routes(
     switch: str,
-    segments: Sequence[Segment],
     destinations: Sequence[_Destination],
     addresses: Mapping[str, PortAddress],
     hops: Mapping[str, list[_Hop]],
@@ -146,9 +147,9 @@ def _switch_routes(
     # By the ends that are nearest: many segments share them, such as those of a leaf's hosts.
     known: dict[tuple[str, ...], NextHops] = {}
     away = distances[switch]
-    for segment, destination in zip(segments, destinations, strict=True):
+    for destination in destinations:
         if switch in destination.nodes:
-            yield from ((network, (hop,)) for _, network, hop in _extra_beside(switch, segment, addresses))
+            yield from ((network, (hop,)) for _, network, hop in _extra_beside(switch, destination.segment, addresses))
             continue
         distance = min((away[end] for end in destination.ends if end in away), default=None)
         if distance is None:
