@@ -78,12 +78,24 @@ download_package() {
   mv "$1/$package"_*.deb "$2/"
 }
 
-# unpack_debian DIR: the package's source as DIR/source; DIR/version tells which.
+# Four fifths of Linux's files are for machines and devices that this kernel can't have. Kconfig files stay: they name each other.
+unneeded_architectures=(alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc powerpc riscv s390 sh sparc xtensa)
+unneeded_drivers=(accel accessibility ata clk comedi cpufreq crypto dma edac extcon firmware gpio gpu hid hwmon i2c iio infiniband input
+  interconnect irqchip isdn leds md media memory mfd misc mmc mtd net/can net/dsa net/ethernet net/fddi net/ipa net/phy net/usb net/wan
+  net/wireless net/wwan nvme nvmem pci perf phy pinctrl platform power regulator rtc s390 scsi soc soundwire spi staging thermal usb video
+  watchdog)
+unneeded_filesystems=(9p afs bcachefs btrfs ceph erofs ext2 ext4 f2fs fat gfs2 jffs2 jfs nfs nfsd nilfs2 ntfs3 ocfs2 reiserfs smb ubifs udf ufs xfs)
+unneeded=("${unneeded_drivers[@]/#/drivers/}" "${unneeded_filesystems[@]/#/fs/}" sound)
+
+# unpack_debian DIR: the package's source, but what is unneeded, as DIR/source; DIR/version tells which.
 unpack_debian() {
-  local deb
+  local deb directory leave=(--exclude='*/Documentation/*/*' --exclude='*/tools/testing' --exclude='*/tools/perf')
   deb=$(fetch_package)
+  for directory in "${unneeded_architectures[@]}"; do leave+=(--exclude="*/arch/$directory/*.*"); done
+  for directory in "${unneeded[@]}"; do leave+=(--exclude="*/$directory/*.[chS]"); done
   mkdir "$1/source"
-  dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "./usr/src/$package.tar.*" | tar -xJ -C "$1/source" --strip-components=1
+  dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "./usr/src/$package.tar.*" |
+    tar -xJ -C "$1/source" --strip-components=1 "${leave[@]}"
   dpkg-deb -f "$deb" Package Version >"$1/version"
 }
 
@@ -138,13 +150,16 @@ add_own_files() {
   echo 'source "net/sched/switch_port/Kconfig"' >>"$1/net/sched/Kconfig"
 }
 
+# make_linux WORDS...: without pahole, whose version would stand in the program.
+make_linux() { make -s ARCH=um PAHOLE=false "$@"; }
+
 # configure SOURCE OBJECTS FRAGMENT...
 configure() {
   local source=$1 objects=$2
   shift 2
-  make -s -C "$source" ARCH=um O="$objects" tinyconfig >/dev/null
+  make_linux -C "$source" O="$objects" tinyconfig >/dev/null
   cat "$@" >>"$objects/.config"
-  make -s -C "$source" ARCH=um O="$objects" olddefconfig >/dev/null 2>&1
+  make_linux -C "$source" O="$objects" olddefconfig >/dev/null 2>&1
   check_options "$objects/.config" "$@"
 }
 
@@ -205,7 +220,7 @@ build_in() {
   mkdir "$directory/objects"
   configure "$directory/source" "$directory/objects" "${fragments[@]}"
   # Fixed names and times: the same source gives the same program.
-  make -s -C "$directory/source" ARCH=um O="$directory/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
+  make_linux -C "$directory/source" O="$directory/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
     KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSION=1 linux
   printf 'Compiler: gcc %s\n' "$(gcc -dumpfullversion)" >>"$directory/version"
   cp "$directory/objects/linux" "$directory/linux"

@@ -3,6 +3,8 @@
  * The way out: schedule, send, deliver; and what a port does by itself as time goes on.
  * All of it under the chip's lock.
  */
+#include <net/frame_fetch.h>
+
 #include "switch.h"
 
 /* -- Service ----------------------------------------------------------------------------------- */
@@ -146,6 +148,7 @@ static void switch_port_serve(struct switch_port *port, u64 now)
 		if (number < 0)
 			return;
 		skb = switch_queue_pop(port, number);
+		frame_fetch(skb);
 		wire_bytes = switch_frame_wire_bytes(port, skb);
 		if (switch_aqm_departure(port, number, skb, now, wire_bytes))
 			break;
@@ -251,6 +254,7 @@ struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now)
 			qdisc_watchdog_schedule_ns(&port->watchdog, switch_frame(skb)->time_ns);
 			return NULL;
 		}
+		frame_fetch(skb);
 		__qdisc_dequeue_head(&port->wire);
 		if (!switch_wire_loses(port))
 			return skb;
