@@ -195,8 +195,8 @@ async def _give(running: Running, recording: Recording) -> _Followed:
     except MachineGone as gone:
         _stop_at_once(running)
         return _Followed(given, difference, f"after {given} of {len(recording.inputs)} inputs: {gone}")
-    except Exception:
-        _stop_at_once(running)  # nobody takes the lab down any more
+    except Exception:  # whatever it is goes on to the caller; but nobody takes the lab down any more
+        _stop_at_once(running)
         raise
     return _Followed(given, difference, "")
 

@@ -78,7 +78,7 @@ download_package() {
   mv "$1/$package"_*.deb "$2/"
 }
 
-# Four fifths of Linux's files are for machines and devices that this kernel can't have. Kconfig files stay: they name each other.
+# Three quarters of Linux's files are for machines and devices that this kernel can't have. Kconfig files stay: they name each other.
 unneeded_architectures=(alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc powerpc riscv s390 sh sparc xtensa)
 unneeded_drivers=(accel accessibility ata clk comedi cpufreq crypto dma edac extcon firmware gpio gpu hid hwmon i2c iio infiniband input
   interconnect irqchip isdn leds md media memory mfd misc mmc mtd net/can net/dsa net/ethernet net/fddi net/ipa net/phy net/usb net/wan
