@@ -123,6 +123,21 @@ FLOWS = (
     Metric("coflow_median_ns", f"{_COFLOW}, median", f"median of {_OF_COFLOW}", _CLASS, better="less"),
     Metric("coflow_p95_ns", f"{_COFLOW}, 95th percentile", f"95th percentile of {_OF_COFLOW}", _CLASS, better="less"),
     Metric("coflow_p99_ns", f"{_COFLOW}, 99th percentile", f"99th percentile of {_OF_COFLOW}", _CLASS, better="less"),
+    Metric("coflows", "Coflows", "coflows: rounds, queries, phases of a job; null where there are none", _CLASS),
+    Metric(
+        "coflows_with_timeouts",
+        "Coflows that waited for a timeout",
+        "coflows with a flow whose retransmission timer ran out",
+        _CLASS,
+        better="less",
+    ),
+    Metric(
+        "coflow_deadline_misses",
+        "Coflows that missed their deadline",
+        "coflows that missed the deadline that all their flows have, incomplete ones included; null where none has one",
+        _CLASS,
+        better="less",
+    ),
     Metric(
         "deadline_misses",
         "Deadlines missed",

@@ -13,7 +13,7 @@ from typing import Any
 from fabriclab.formats.figures import BY_NAME
 from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import HadoopTraffic, TraceTraffic
+from fabriclab.formats.plan.traffic import HadoopTraffic, TraceTraffic, Traffic
 from fabriclab.lab.metrics import POOL_METRICS, PROGRAM_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
 from fabriclab.lab.reading.problems import listed
 
@@ -141,11 +141,17 @@ class Sights:
             return "" if any(each.program_nodes() for each in pieces) else "there is no program"
         if name == "job_ns":
             return "" if any(each.is_job for each in pieces) else "there is no shuffle and no Hadoop job"
-        if name.startswith("coflow_"):
-            return "" if any(each.has_coflows for each in pieces) else "no traffic has coflows"
+        if name.startswith("coflow"):
+            return self._coflows_lack(name, pieces)
         if name.startswith(_OF_SIZED_FLOWS):
             return self._completion_lacks((place,) if place else (), with_deadline=name.startswith("deadline_"))
         return ""
+
+    def _coflows_lack(self, name: str, pieces: Sequence[Traffic]) -> str:
+        with_coflows = [each for each in pieces if each.has_coflows]
+        if name != "coflow_deadline_misses" or not with_coflows or self._has_trace:
+            return "" if with_coflows else "no traffic has coflows"
+        return "" if any(each.has_deadline for each in with_coflows) else "no flow has a deadline"
 
     def _shuffles_lack(self, place: str) -> str:
         """Return why nobody sees the connections of a shuffle; of all clusters, or of that of one job."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from fabriclab.results.estimates import add_statistics, grouping, is_pool, with_grouping
-from fabriclab.results.flows import is_done
+from fabriclab.results.flows import is_done, waited_for_timeout
 
 
 def coflow_table(flows: pl.LazyFrame) -> pl.DataFrame:
@@ -22,6 +22,7 @@ def coflow_table(flows: pl.LazyFrame) -> pl.DataFrame:
       start_ns, end_ns      first start and last byte read, ns after the epoch
       completion_ns         end - start of a complete coflow, else null
       flows, flows_complete, complete
+      waited_for_timeout    whether the retransmission timer of one of its flows ran out; null where none was logged
       deadline_ns, deadline_missed   where all flows are of this very group and have the same deadline;
                             an incomplete coflow missed it
     """
@@ -48,6 +49,7 @@ def coflow_table(flows: pl.LazyFrame) -> pl.DataFrame:
         "flows",
         "flows_complete",
         "complete",
+        "waited_for_timeout",
     ]
     missed = pl.when(pl.col("deadline_ns").is_not_null()).then(late).alias("deadline_missed")
     return (
@@ -62,8 +64,8 @@ def coflow_completion_table(flows: pl.LazyFrame, *, by: Sequence[str] = ("class"
     coflow_table.
 
     Only level `coflow` is counted, unless `by` has `level`. Columns beside `by`: coflows, complete, incomplete,
-    deadline_coflows, deadline_misses, runs, resampled, and the statistics of
-    `fabriclab.results.completion.completion_table` in nanoseconds.
+    with_timeouts (those that waited for one; null where none was logged), deadline_coflows, deadline_misses, runs,
+    resampled, and the statistics of `fabriclab.results.completion.completion_table` in nanoseconds.
     """
     coflows = coflow_table(flows).lazy()
     if "level" not in by:
@@ -73,6 +75,7 @@ def coflow_completion_table(flows: pl.LazyFrame, *, by: Sequence[str] = ("class"
         pl.len().cast(pl.Int64).alias("coflows"),
         pl.col("complete").sum().cast(pl.Int64),
         (~pl.col("complete")).sum().cast(pl.Int64).alias("incomplete"),
+        count_known("waited_for_timeout").alias("with_timeouts"),
         pl.col("deadline_ns").count().cast(pl.Int64).alias("deadline_coflows"),
         pl.col("deadline_missed").sum().cast(pl.Int64).alias("deadline_misses"),
         pl.col("run").n_unique().cast(pl.Int64).alias("runs"),
@@ -80,11 +83,17 @@ def coflow_completion_table(flows: pl.LazyFrame, *, by: Sequence[str] = ("class"
     return add_statistics(counts.collect(), rows, by, "completion_ns", pooled=is_pool(flows))
 
 
+def count_known(column: str) -> pl.Expr:
+    """Return how often a column is true; null where it is null in every row: nobody knows."""
+    values = pl.col(column)
+    return pl.when(values.count() > 0).then(values.sum().cast(pl.Int64))
+
+
 def _members(flows: pl.LazyFrame, run: list[str]) -> pl.LazyFrame:
     """Return a row for each flow and coflow that it belongs to: `group` is the coflow's name then,
     `whole` the flow's own."""
     finished = pl.col("finished") if "finished" in flows.collect_schema().names() else is_done()
-    columns = (*run, "group", "class", "start_ns", "end_ns", "deadline_ns")
+    columns = (*run, "group", "class", "start_ns", "end_ns", "recovery", "deadline_ns")
     whole, parts = pl.col("group").alias("whole"), pl.col("group").str.splitn("/", 3).struct
     rows = flows.filter(pl.col("group").is_not_null()).select(*columns, finished.alias("finished"), whole)
     first, second = parts.field("field_0"), parts.field("field_1")
@@ -101,5 +110,6 @@ def _coflow_columns() -> Iterator[pl.Expr]:
     yield pl.col("end_ns").max()
     yield pl.len().cast(pl.Int64).alias("flows")
     yield pl.col("finished").sum().cast(pl.Int64).alias("flows_complete")
+    yield waited_for_timeout().max().alias("waited_for_timeout")
     alike = (pl.col("deadline_ns").n_unique() == 1) & (pl.col("whole") == pl.col("group")).all()
     yield pl.when(alike).then(pl.col("deadline_ns").first()).alias("deadline_ns")

@@ -9,7 +9,8 @@ import polars as pl
 
 from fabriclab.formats.metrics import FLOWS, names
 from fabriclab.results.bootstrap import exact_sum, standard_deviation
-from fabriclab.results.coflows import coflow_table
+from fabriclab.results.coflows import coflow_table, count_known
+from fabriclab.results.flows import waited_for_timeout
 from fabriclab.results.statistics import jain_index, percentile
 
 Metric = float | int | None
@@ -68,7 +69,7 @@ def _counts() -> list[pl.Expr]:
     }
     # The count or sum of nothing is 0; one of values that nobody logged is not measured.
     logged = {
-        "flows_with_timeouts": (recovery.is_in(["timeout", "several timeouts"]), recovery),
+        "flows_with_timeouts": (waited_for_timeout(), recovery),
         "flows_with_setup_timeouts": (set_up_ns >= HANDSHAKE_TIMEOUT_NS, set_up_ns),
         "flows_fast_retransmit": (recovery == "fast retransmit", recovery),
         "mptcp_fallbacks": (pl.col("transport") == "fallback", pl.col("transport")),
@@ -89,6 +90,7 @@ def _counts() -> list[pl.Expr]:
 
 def _distributions(times: pl.DataFrame, coflows: pl.DataFrame) -> dict[str, Any]:
     fct, slowdown, coflow = times["fct_ns"], times["slowdown"].drop_nulls(), coflows["completion_ns"].drop_nulls()
+    late, waiting = (count_known(name).alias(name) for name in ("deadline_missed", "waited_for_timeout"))
     return {
         "fct_mean_ns": _mean(fct),
         "fct_std_ns": standard_deviation(fct.to_numpy()),
@@ -98,6 +100,9 @@ def _distributions(times: pl.DataFrame, coflows: pl.DataFrame) -> dict[str, Any]
         **{f"slowdown_{name}": percentile(slowdown, percent) for name, percent in _PERCENTILES.items()},
         "coflow_mean_ns": _mean(coflow),
         **{f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name])) for name in ("median", "p95", "p99")},
+        "coflows": coflows.height or None,
+        "coflows_with_timeouts": coflows.select(waiting).item(),
+        "coflow_deadline_misses": coflows.select(late).item(),
     }
 
 

@@ -146,6 +146,11 @@ def is_done() -> pl.Expr:
     return (pl.col("status") == "complete") | ((pl.col("status") == "stopped") & pl.col("stop_ns").is_not_null())
 
 
+def waited_for_timeout() -> pl.Expr:
+    """Return whether a flow's retransmission timer ran out; null where nobody logged it."""
+    return pl.col("recovery").is_in(RECOVERIES[2:])
+
+
 def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
     """Return the trace with its defaults filled in, and with the ideal of each flow."""
     pairs = trace.select("src", "dst").unique().collect(engine="streaming")

@@ -24,3 +24,17 @@ def small_run(tmp_path: Path, trace: str, logs: dict[str, str], **files: Any) ->
 
 def row(run_dir: Path, flow: int) -> dict[str, Any]:
     return read_run(run_dir).flows.filter(pl.col("flow") == flow).collect().row(0, named=True)
+
+
+def query_run(tmp_path: Path) -> Path:
+    """A run of two queries of two flows each, 600 ns to answer: a flow of the first had two timeouts and is late."""
+    trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,group,deadline_ns,class\n"
+    trace += "".join(f"{flow},0,h{1 + flow % 2},h3,5000,q{flow // 2},600,query\n" for flow in range(4))
+    ends, timeouts = (900, 100, 200, 300), (2, 0, 0, 0)
+    sources = [
+        "".join(f"{flow},src,complete,0,,,,5000,0,{timeouts[flow]},0,4,51,80\n" for flow in flows)
+        for flows in ((0, 2), (1, 3))
+    ]
+    sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,\n" for flow, end in enumerate(ends))
+    logs = {"h1": sources[0], "h2": sources[1], "h3": sink}
+    return small_run(tmp_path, "", logs, **{"traffic/trace.csv": trace})

@@ -211,6 +211,21 @@ def test_deadlines_are_of_the_whole_query() -> None:
     assert table.filter(pl.col("level") == "job")["deadline_missed"].to_list() == [None]
 
 
+def test_a_coflow_waits_for_a_timeout_when_one_of_its_flows_does() -> None:
+    flow = {"start_ns": 0, "fct_ns": 70}
+    rows = flows(
+        {**flow, "group": "q/1", "recovery": "none"},
+        {**flow, "group": "q/1", "recovery": "several timeouts"},
+        {**flow, "group": "q/2", "recovery": "fast retransmit"},
+        {**flow, "group": "q/3", "recovery": None},
+    )
+    table = coflow_table(rows).filter(pl.col("level") == "coflow").sort("group")
+    assert table["waited_for_timeout"].to_list() == [True, False, None]
+    assert coflow_completion_table(rows)["with_timeouts"].to_list() == [1]
+    unknown = flows({**flow, "group": "q/3", "recovery": None})
+    assert coflow_completion_table(unknown)["with_timeouts"].to_list() == [None]
+
+
 def test_coflows_have_statistics_as_flows_have() -> None:
     rows = [{"group": f"q/{number}", "fct_ns": 1000 * (number + 1), "deadline_ns": 5_000} for number in range(9)]
     row = coflow_completion_table(flows(*rows, {"group": "q/9", **CUT})).row(0, named=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_runs import row, small_run
+from small_runs import query_run, row, small_run
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, long_run
 
 from fabriclab.formats.logs import TCP
@@ -229,6 +229,20 @@ def test_coflows_have_percentiles_of_their_own(tmp_path: Path) -> None:
     summary = read_run(small_run(tmp_path, trace, logs)).summary
     names = ("coflow_median_ns", "coflow_p95_ns", "coflow_median_ns[query]", "coflow_p99_ns[query]")
     assert [summary[name] for name in names] == [700, 900, 700, 900]
+
+
+def test_coflows_that_are_late_or_wait_are_counted(tmp_path: Path) -> None:
+    summary = read_run(query_run(tmp_path)).summary
+    names = ("coflows", "coflows_with_timeouts", "coflow_deadline_misses")
+    assert [summary[name] for name in names] == [2, 1, 1]
+    assert [summary[f"{name}[query]"] for name in names] == [2, 1, 1]
+
+
+def test_runs_without_coflows_have_no_numbers_of_them(tmp_path: Path) -> None:
+    summary = read_run(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,mice\n", {})).summary
+    names = ("coflows", "coflows_with_timeouts", "coflow_deadline_misses")
+    assert [summary[name] for name in names] == [None, None, None]
+    assert not [name for name in summary if name.startswith("coflow") and "[" in name]
 
 
 def test_classes_have_metrics_of_their_own_but_not_without_end(tmp_path: Path) -> None:

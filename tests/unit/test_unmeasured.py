@@ -93,6 +93,7 @@ def test_check_reads_the_classes_of_a_trace(tmp_path: Path) -> None:
         ("job_ns", "there is no shuffle and no Hadoop job"),
         ("shuffle_retransmits", "there is no Hadoop job"),
         ("coflow_p99_ns", "no traffic has coflows"),
+        ("coflow_deadline_misses", "no traffic has coflows"),
         ("deadline_misses", "flows of all traffic are long: they have no completion time"),
     ],
 )
