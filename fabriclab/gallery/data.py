@@ -18,6 +18,8 @@ from fabriclab.gallery.quantities import as_written
 NUMBERS = ("mean", "low", "high", "least", "greatest")
 """The mean over the point's runs, or the statistic of all its runs' flows; its 95 % interval; the least and the
 greatest run's own. A point of one run has no interval."""
+Numbers = dict[str, float | None]
+"""The numbers of a quantity at a point, by NUMBERS; those that it has not are missing."""
 _COLUMNS = ("metric", *NUMBERS, "runs")
 _SOURCES = "made-from.json"
 

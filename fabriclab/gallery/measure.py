@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from fabriclab.gallery.data import NUMBERS, Row, Source
+from fabriclab.gallery.data import NUMBERS, Numbers, Row, Source
 from fabriclab.gallery.published import GalleryError, Published, Quantity
 from fabriclab.gallery.quantities import as_written
+from fabriclab.gallery.sizes import of_sizes
+from fabriclab.results.bootstrap import Estimate, ratio_estimate
 from fabriclab.results.paired_differences import paired_change
 from fabriclab.results.sweep import Pool, pooled, read_sweep
 
@@ -42,12 +45,16 @@ def _row(pool: Pool, pools: tuple[Pool, ...], quantity: Quantity, named: list[st
     settings = {name: as_written(value) for name, value in known.items()}
     if quantity.against:
         numbers, runs = _against(pool, pools, quantity)
+    elif quantity.share_of:
+        numbers, runs = _share(pool, quantity)
+    elif quantity.sizes is not None:
+        numbers, runs = of_sizes(pool, quantity.metric, *quantity.sizes)
     else:
         numbers, runs = _own(pool, quantity.metric)
     return Row(settings, quantity.column, {name: numbers.get(name) for name in NUMBERS}, runs)
 
 
-def _own(pool: Pool, metric: str) -> tuple[dict[str, float | None], int]:
+def _own(pool: Pool, metric: str) -> tuple[Numbers, int]:
     values = [float(value) for run in pool.runs if (value := run.summary.get(metric)) is not None]
     found = pool.metric(metric)
     ends = {"least": min(values, default=None), "greatest": max(values, default=None)}
@@ -57,7 +64,20 @@ def _own(pool: Pool, metric: str) -> tuple[dict[str, float | None], int]:
     return {"mean": found.mean.value, "low": found.mean.low, "high": found.mean.high, **ends}, found.runs
 
 
-def _of_all_flows(pool: Pool, metric: str) -> dict[str, float | None] | None:
+def _share(pool: Pool, quantity: Quantity) -> tuple[Numbers, int]:
+    """Return what one count is of another: of all runs together, and the least and the greatest run's own."""
+    pairs = [(run.summary.get(quantity.metric), run.summary.get(quantity.share_of)) for run in pool.runs]
+    known = np.array([pair for pair in pairs if pair[0] is not None and pair[1]], dtype=np.float64)
+    if not len(known):
+        return {}, 0
+    values, references = known.T
+    shares = values / references
+    found = ratio_estimate(values, references) if len(known) > 1 else Estimate(float(shares[0]))
+    ends = {"least": float(shares.min()), "greatest": float(shares.max())}
+    return {"mean": found.value, "low": found.low, "high": found.high, **ends}, len(known)
+
+
+def _of_all_flows(pool: Pool, metric: str) -> Numbers | None:
     """Return a statistic of the flows of all runs together; None where the metric is none."""
     parts = _OF_FLOWS.fullmatch(metric)
     if parts is None:
@@ -69,7 +89,7 @@ def _of_all_flows(pool: Pool, metric: str) -> dict[str, float | None] | None:
     return {"mean": entry[statistic], "low": entry[f"{statistic}_low"], "high": entry[f"{statistic}_high"]}
 
 
-def _against(pool: Pool, pools: tuple[Pool, ...], quantity: Quantity) -> tuple[dict[str, float | None], int]:
+def _against(pool: Pool, pools: tuple[Pool, ...], quantity: Quantity) -> tuple[Numbers, int]:
     wanted: dict[str, Any] = {**pool.settings, **quantity.against}
     base = next((other for other in pools if other.settings == wanted), None)
     if base is None:

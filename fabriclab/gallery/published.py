@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,8 +13,9 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from fabriclab.errors import FabriclabError
 from fabriclab.formats.where_clause import Scalar
-from fabriclab.gallery.quantities import as_written, units_of
+from fabriclab.gallery.quantities import OF_SIZED_FLOWS, as_written, units_of
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file, text_of
+from fabriclab.units import parse_size
 
 FILE = "published.yml"
 DIRECTORY = "published"
@@ -36,26 +38,52 @@ class Quantity(_Record):
     """A metric of the summary (`docs/metrics.md`), and how it is written.
 
     With `against`, it is divided by the same metric at the point where these settings differ, seed by seed, and unit
-    `%` is how much more that is.
+    `%` is how much more that is. With `share_of`, it is a share of another count, and with `above` or `up_to` it is of
+    the flows of these sizes only, of all runs together.
     """
 
     metric: str
     unit: str = ""
     digits: int = Field(default=0, ge=0, le=9)
     against: Where = {}
+    share_of: str = ""
+    above: str = ""
+    up_to: str = ""
 
     @property
     def column(self) -> str:
         """What the data call it."""
         changed = ", ".join(f"{name}={as_written(value)}" for name, value in self.against.items())
-        return f"{self.metric} against {changed}" if changed else self.metric
+        parts = {" of ": self.share_of, " above ": self.above, " up to ": self.up_to, " against ": changed}
+        return self.metric + "".join(f"{word}{part}" for word, part in parts.items() if part)
+
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """The flows that count: those above the first size in bytes, up to the second; None of all flows."""
+        if not (self.above or self.up_to):
+            return None
+        return parse_size(self.above) if self.above else 0, parse_size(self.up_to) if self.up_to else sys.maxsize
 
     @model_validator(mode="after")
     def _unit_fits(self) -> Quantity:
-        allowed = ("%",) if self.against else units_of(self.metric)
+        allowed = ("%",) if self.against or self.share_of else units_of(self.metric)
         if self.unit not in allowed:
             words = ", ".join(unit or "none" for unit in allowed)
             raise ValueError(f"unit {self.unit!r} does not fit {self.column}; write one of: {words}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Quantity:
+        ways = [name for name in ("against", "share_of") if getattr(self, name)]
+        if self.sizes is not None:
+            if not OF_SIZED_FLOWS.fullmatch(self.metric):
+                right = "completion times and slowdowns of one class of flows can, such as fct_p99_ns[mice]"
+                raise ValueError(f"{self.metric} can't be of some sizes only; {right}")
+            ways.append("above and up_to")
+        if len(ways) > 1:
+            raise ValueError(f"{self.metric}: {ways[0]} and {ways[1]} don't go together; leave one out")
+        if self.share_of and not all("%" in units_of(name) for name in (self.metric, self.share_of)):
+            raise ValueError(f"{self.metric} of {self.share_of}: a share is of two counts, such as timeouts and flows")
         return self
 
 

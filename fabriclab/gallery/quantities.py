@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fabriclab.formats.where_clause import Scalar
 
 _UNITS = {
@@ -12,6 +14,8 @@ _UNITS = {
 }
 """By the ending of a metric's name, which is its unit: what a number of it is divided by."""
 _PLAIN = {"": 1.0, "%": 0.01}
+OF_SIZED_FLOWS = re.compile(r"(fct|slowdown)_(mean|median|p95|p99|p999)(?:_ns)?\[(.+)\]")
+"""Metrics of a class that can be of its flows of some sizes only: kind, statistic and class."""
 
 
 def _known(metric: str) -> dict[str, float]:

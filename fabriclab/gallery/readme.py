@@ -26,6 +26,15 @@ def generated(lab: Path, published: Published, data: Data, sources: Mapping[str,
     return text
 
 
+def require_places(lab: Path, published: Published) -> None:
+    """Raise GalleryError unless the README has a place for every table and every sentence: known before anything is
+    measured."""
+    text = (lab / README).read_text(encoding="utf-8")
+    _require_regions(text, lab / README, _region_names(published))
+    for sentence in published.sentences:
+        _match(text, lab / README, sentence)
+
+
 def differences(lab: Path) -> list[str]:
     """Return where a lab's README says something else than its data, as "line: what stands there; what is right"."""
     written = (lab / README).read_text(encoding="utf-8").splitlines()
@@ -40,25 +49,32 @@ def differences(lab: Path) -> list[str]:
 
 
 def _with_regions(text: str, path: Path, published: Published, data: Data, sources: Mapping[str, Source]) -> str:
-    made = {f"table: {name}": markdown(name, table, data) for name, table in published.tables.items()}
+    made = {_table_region(name): markdown(name, table, data) for name, table in published.tables.items()}
     made[_MADE_FROM] = made_from(published, sources)
-    seen: list[str] = []
+    _require_regions(text, path, tuple(made))
+    return _REGION.sub(lambda match: f"{match[1]}\n{made[match[2]]}\n{match[3]}", text)
 
-    def region(match: re.Match[str]) -> str:
-        name = match[2]
-        if name not in made:
+
+def _region_names(published: Published) -> tuple[str, ...]:
+    return (*map(_table_region, published.tables), _MADE_FROM)
+
+
+def _table_region(name: str) -> str:
+    return f"table: {name}"
+
+
+def _require_regions(text: str, path: Path, wanted: tuple[str, ...]) -> None:
+    matches = list(_REGION.finditer(text))
+    for match in matches:
+        if match[2] not in wanted:
             line = text.count("\n", 0, match.start()) + 1
-            known = ", ".join(sorted(made))
-            raise GalleryError(f"{path}:{line}: <!-- {name} -->: published.yml has no such thing; there are: {known}")
-        seen.append(name)
-        return f"{match[1]}\n{made[name]}\n{match[3]}"
-
-    found = _REGION.sub(region, text)
-    for name in made:
+            known = ", ".join(sorted(wanted))
+            raise GalleryError(f"{path}:{line}: <!-- {match[2]} -->: published.yml has no such thing; there are: {known}")
+    seen = [match[2] for match in matches]
+    for name in wanted:
         if seen.count(name) != 1:
-            wanted = f"write <!-- {name} --> and {END} on lines of their own once"
-            raise GalleryError(f"{path}: the region of {name!r} stands there {seen.count(name)} times; {wanted}")
-    return found
+            right = f"write <!-- {name} --> and {END} on lines of their own once"
+            raise GalleryError(f"{path}: the region of {name!r} stands there {seen.count(name)} times; {right}")
 
 
 def made_from(published: Published, sources: Mapping[str, Source]) -> str:
@@ -86,16 +102,20 @@ def _listed(words: list[str] | tuple[str, ...]) -> str:
 
 
 def _with_sentence(text: str, path: Path, sentence: Sentence, data: Data) -> str:
+    match = _match(text, path, sentence)
+    for place in reversed(range(len(sentence.values))):
+        start, end = match.span(place + 1)
+        text = text[:start] + _value_text(sentence.values[place], sentence, data) + text[end:]
+    return text
+
+
+def _match(text: str, path: Path, sentence: Sentence) -> re.Match[str]:
     pieces = [r"\s+".join(map(re.escape, re.split(r"\s+", piece))) for piece in sentence.text.split("{}")]
     matches = list(re.finditer(_NUMBER.join(pieces), text))
     if len(matches) != 1:
         wanted = "write it there once, with any numbers, or mend its words in published.yml"
         raise GalleryError(f"{path}: {sentence.text!r} stands there {len(matches)} times; {wanted}")
-    (match,) = matches
-    for place in reversed(range(len(sentence.values))):
-        start, end = match.span(place + 1)
-        text = text[:start] + _value_text(sentence.values[place], sentence, data) + text[end:]
-    return text
+    return matches[0]
 
 
 def _value_text(value: Value, sentence: Sentence, data: Data) -> str:

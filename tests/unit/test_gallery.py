@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fake_machine
+import polars as pl
 import pytest
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, write_sweep
 from test_cli import ANSWER, Invoke, invoke, machine  # noqa: F401 - fixtures
@@ -133,6 +134,56 @@ def test_seeds_give_intervals_ranges_and_changes(lab: Path, tmp_path: Path) -> N
     assert re.search(r"\| CUBIC \| 798.155 \|  \| [\d.]+ \([\d.]+ to [\d.]+\) \|  \|", page), page
     assert re.search(r"\| dctcp \| .*\| [+-][\d.]+ \[[+-][\d.]+, [+-][\d.]+\]", page), page
     assert {row.runs for row in read_rows(lab, "demo") if row.metric == "goodput_bps"} == {3}
+
+
+def test_shares_of_counts_and_flows_of_some_sizes(lab: Path, tmp_path: Path) -> None:
+    """Of three seeds with 8, 9 and 10 rounds together, and of the flows of one size: 256,000 bytes."""
+    cells = (
+        "      - {metric: flows_with_timeouts, share_of: flows, unit: '%', digits: 2, form: interval}\n"
+        "      - {metric: 'fct_mean_ns[sru]', above: 10 KB, up_to: 1 MB, unit: ms, digits: 4, form: range}\n"
+        "      - {metric: 'fct_p99_ns[sru]', up_to: 10 KB, unit: ms}\nsentences"
+    )
+    text = PUBLISHED.replace("    bold: {cubic: [8]}\n", "")
+    (lab / FILE).write_text(text.replace("      - {metric: goodput_bps, unit: Mbps}\nsentences", cells))
+    directory = swept(tmp_path / "sweep", seeds=3)
+    publish(lab, read_published(lab), {"demo": directory})
+    runs = [read_run(directory / f"points/cubic-8-{seed}") for seed in (1, 2, 3)]
+    waited, flows = (sum(int(run.summary[name] or 0) for run in runs) for name in ("flows_with_timeouts", "flows"))
+    times = pl.concat([run.flows.select("fct_ns").collect() for run in runs])["fct_ns"]
+    found = {
+        (row.settings["senders"], row.metric): row
+        for row in read_rows(lab, "demo")
+        if row.settings["variant"] == "cubic"
+    }
+    share = found["8", "flows_with_timeouts of flows"]
+    mean = found["8", "fct_mean_ns[sru] above 10 KB up to 1 MB"]
+    assert share.numbers["mean"] == waited / flows > 0 and share.runs == 3
+    assert mean.numbers["mean"] == pytest.approx(times.mean(), rel=1e-12)
+    assert mean.numbers["least"] == min(float(run.summary["fct_mean_ns"] or 0) for run in runs)
+    assert found["8", "fct_p99_ns[sru] up to 10 KB"].numbers == dict.fromkeys(
+        ("mean", "low", "high", "least", "greatest")
+    )
+    assert differences(lab) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("{metric: goodput_bps, above: 1 KB, unit: Mbps}", "goodput_bps can't be of some sizes only; completion times"),
+        ("{metric: 'fct_mean_ns[sru]', above: 1 apple, unit: ms}", "1 apple"),
+        ("{metric: flows, share_of: goodput_bps, unit: '%'}", "flows of goodput_bps: a share is of two counts"),
+        ("{metric: timeouts, share_of: flows}", "unit '' does not fit timeouts of flows; write one of: %"),
+        (
+            "{metric: timeouts, share_of: flows, against: {variant: cubic}, unit: '%'}",
+            "against and share_of don't go together",
+        ),
+    ],
+)
+def test_quantities_that_make_no_sense_are_named(lab: Path, cell: str, said: str) -> None:
+    (lab / FILE).write_text(PUBLISHED.replace("{metric: goodput_bps, unit: Mbps}\nsentences", f"{cell}\nsentences"))
+    with pytest.raises(GalleryError, match=re.escape(said)) as caught:
+        read_published(lab)
+    assert str(caught.value).startswith(f"{lab / FILE}:12:")
 
 
 def test_points_that_are_not_done_are_not_published(lab: Path, tmp_path: Path) -> None:
@@ -279,6 +330,19 @@ def test_a_run_that_fails_publishes_nothing(
     assert result.exit_code != 0
     assert "are not done" in result.output
     assert (small / README).read_text() == PAGE
+
+
+def test_a_page_without_a_place_is_named_before_anything_runs(
+    small: Path,
+    invoke: Invoke,  # noqa: F811
+    machine: Callable[[str], Artefacts],  # noqa: F811
+) -> None:
+    machine("exit 1\n")
+    (small / README).write_text(PAGE.replace("<!-- table: goodput -->", ""))
+    result = invoke("figures", str(small))
+    assert result.exit_code != 0
+    assert "the region of 'table: goodput' stands there 0 times" in " ".join(result.output.split())
+    assert not Path("runs/figures").exists()
 
 
 def test_a_lab_that_publishes_nothing_is_named(tmp_path: Path, invoke: Invoke) -> None:  # noqa: F811

@@ -19,7 +19,7 @@ from fabriclab.gallery import moved
 from fabriclab.gallery.data import Row, Source, data_file, read_rows, read_sources, write_data
 from fabriclab.gallery.measure import measured
 from fabriclab.gallery.published import FILE, GalleryError, Published, is_published, read_published
-from fabriclab.gallery.readme import README, differences, generated
+from fabriclab.gallery.readme import README, differences, generated, require_places
 from fabriclab.report import write_pictures
 
 
@@ -37,6 +37,8 @@ def figures(labs: Sequence[Path], jobs: int | None, out: Path) -> int:
     """Run what is published of each lab, write data, README and pictures, and say what moved; returns the exit
     status."""
     chosen = [(lab, read_published(lab)) for lab in _labs(labs)]
+    for lab, published in chosen:
+        require_places(lab, published)
     sections = []
     for lab, published in chosen:
         directories = {matrix: _run(lab, published, matrix, jobs, out) for matrix in published.matrices}
