@@ -27,20 +27,29 @@ def fabriclab_version() -> str:
         return "unknown"
 
 
+_PUBLISHED = (":!labs/*/published/*", ":!labs/*/README.md", ":!labs/*.svg")
+"""What `fabriclab figures` writes: no run depends on it, and the next lab's runs are of the same commit."""
+
+
 @cache
 def git_revision(project: Path = PROJECT) -> str | None:
-    """Return the project's commit, `-dirty` when files differ from it; None where neither a git
-    checkout nor a wheel tells."""
+    """Return the project's commit, `-dirty` when files differ from it that a run could depend on; None where neither a
+    git checkout nor a wheel tells."""
     if is_installed():
         return packed_revision()
     if not (project / ".git").exists():
         return None
-    command = ["git", "-C", str(project), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+        commit = _git(project, "describe", "--always", "--abbrev=12")
+        changed = _git(project, "diff", "--name-only", "HEAD", "--", ".", *_PUBLISHED)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return result.stdout.strip()
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(project: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(project), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout.strip()
 
 
 def _cpu_model() -> str:
