@@ -137,7 +137,7 @@ def test_seeds_give_intervals_ranges_and_changes(lab: Path, tmp_path: Path) -> N
 
 
 def test_shares_of_counts_and_flows_of_some_sizes(lab: Path, tmp_path: Path) -> None:
-    """Of three seeds with 8, 9 and 10 rounds together, and of the flows of one size: 256,000 bytes."""
+    """Three seeds have 8, 9 and 10 rounds; all flows have 256,000 bytes."""
     cells = (
         "      - {metric: flows_with_timeouts, share_of: flows, unit: '%', digits: 2, form: interval}\n"
         "      - {metric: 'fct_mean_ns[sru]', above: 10 KB, up_to: 1 MB, unit: ms, digits: 4, form: range}\n"
