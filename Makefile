@@ -124,9 +124,9 @@ bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
 
 # What stays running beside it goes first: all of a lab takes from seconds to an hour.
-figures: venv ## run labs' published matrices again, write their tables and pictures, say what moved: LAB=incast, LABS="a b", DRY=1 compares only
+figures: venv ## run labs' published matrices again, write their tables and pictures, say what moved: LAB=incast, LABS="a b", ON=dask://HOST:8786 on a cluster, DRY=1 compares only
 	@$(if $(DRY),,images/machine/build)
-	@nice -n 10 $(BIN)/fabriclab figures $(LAB) $(LABS) $(if $(DRY),--check)
+	@nice -n 10 $(BIN)/fabriclab figures $(LAB) $(LABS) $(if $(ON),--on $(ON)) $(if $(DRY),--check)
 
 clean: ## remove what was built here (not the artefact cache, ~/.cache/fabriclab)
 	@rm -rf $(VENV) target runs dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

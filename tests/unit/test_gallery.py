@@ -345,6 +345,13 @@ def test_a_page_without_a_place_is_named_before_anything_runs(
     assert not Path("runs/figures").exists()
 
 
+def test_a_cluster_that_is_none_is_named_before_anything_runs(small: Path, invoke: Invoke) -> None:  # noqa: F811
+    result = invoke("figures", str(small), "--on", "nowhere")
+    assert result.exit_code == 2
+    assert "nowhere" in result.output and "dask://" in result.output
+    assert (small / README).read_text() == PAGE
+
+
 def test_a_lab_that_publishes_nothing_is_named(tmp_path: Path, invoke: Invoke) -> None:  # noqa: F811
     result = invoke("figures", str(LABS / "hello-world"))
     assert result.exit_code == 2

@@ -21,6 +21,7 @@ from fabriclab.gallery.measure import measured
 from fabriclab.gallery.published import FILE, GalleryError, Published, is_published, read_published
 from fabriclab.gallery.readme import README, differences, generated, require_places
 from fabriclab.report import write_pictures
+from fabriclab.runs.point import Keep
 
 
 def check(labs: Sequence[Path]) -> int:
@@ -33,15 +34,17 @@ def check(labs: Sequence[Path]) -> int:
     return FAILED if found else OK
 
 
-def figures(labs: Sequence[Path], jobs: int | None, out: Path) -> int:
-    """Run what is published of each lab, write data, README and pictures, and say what moved; returns the exit
-    status."""
+def figures(labs: Sequence[Path], jobs: int | None, out: Path, on: str = "local", keep: Keep = "all") -> int:
+    """Run what is published of each lab, here or on a cluster, write data, README and pictures, and say what moved.
+
+    Returns the exit status.
+    """
     chosen = [(lab, read_published(lab)) for lab in _labs(labs)]
     for lab, published in chosen:
         require_places(lab, published)
     sections = []
     for lab, published in chosen:
-        directories = {matrix: _run(lab, published, matrix, jobs, out) for matrix in published.matrices}
+        directories = {matrix: _run(lab, published, matrix, jobs, out, on, keep) for matrix in published.matrices}
         with waiting(f"reading the results of {lab.name}"):
             sections.append(publish(lab, published, directories))
         text = "\n".join(["# What moved\n", *sections])
@@ -87,7 +90,7 @@ def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> 
     return drawn
 
 
-def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Path) -> Path:
+def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Path, on: str, keep: Keep) -> Path:
     """Run what is not done of a matrix; return the sweep's directory."""
     directory = out / lab.name / matrix
     with FollowedRuns(f"reading {lab}", "vm") as followed:
@@ -106,6 +109,8 @@ def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Pa
             seeds=published.matrices[matrix].seeds,
             jobs=jobs,
             out=directory,
+            on=on,
+            keep=keep,
             progress=show,
             cancel=followed.interrupt,
         )

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fabriclab.cli.arguments.options import Keep, On
+
 app = typer.Typer()
 
 
@@ -22,11 +24,16 @@ def figures(
         bool, typer.Option("--check", help="Run nothing and write nothing: say where a README differs from its data.")
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU")
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; on a cluster all that it has"
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the sweeps and `moved.md` lie; what is done there is kept.")
     ] = Path("runs/figures"),
+    on: On = "local",
+    keep: Keep = "all",
 ) -> None:
     """Run a lab's published matrices again, write its README's tables, numbers and pictures, and say what moved.
 
@@ -37,9 +44,11 @@ def figures(
       fabriclab figures incast
 
       fabriclab figures --check
+
+      fabriclab figures --on dask://node1:8786 --keep results
     """
     from fabriclab.cli.commands import figures as making
     from fabriclab.cli.host import failure
 
     with failure.reported():
-        raise typer.Exit(making.check(labs or []) if check else making.figures(labs or [], jobs, out))
+        raise typer.Exit(making.check(labs or []) if check else making.figures(labs or [], jobs, out, on, keep))
