@@ -302,8 +302,8 @@ SAMPLED = "".join(
 
 def test_the_command_measures_writes_and_compares(
     small: Path,
-    invoke: Invoke,  # noqa: F811
-    machine: Callable[[str], Artefacts],  # noqa: F811
+    invoke: Invoke,  # noqa: F811 - the fixture imported above
+    machine: Callable[[str], Artefacts],  # noqa: F811 - the fixture imported above
 ) -> None:
     machine(ANSWER + SAMPLED + fake_machine.END)
     result = invoke("figures", str(small))
@@ -322,8 +322,8 @@ def test_the_command_measures_writes_and_compares(
 
 def test_a_run_that_fails_publishes_nothing(
     small: Path,
-    invoke: Invoke,  # noqa: F811
-    machine: Callable[[str], Artefacts],  # noqa: F811
+    invoke: Invoke,  # noqa: F811 - the fixture imported above
+    machine: Callable[[str], Artefacts],  # noqa: F811 - the fixture imported above
 ) -> None:
     machine("exit 1\n")
     result = invoke("figures", str(small))
@@ -334,8 +334,8 @@ def test_a_run_that_fails_publishes_nothing(
 
 def test_a_page_without_a_place_is_named_before_anything_runs(
     small: Path,
-    invoke: Invoke,  # noqa: F811
-    machine: Callable[[str], Artefacts],  # noqa: F811
+    invoke: Invoke,  # noqa: F811 - the fixture imported above
+    machine: Callable[[str], Artefacts],  # noqa: F811 - the fixture imported above
 ) -> None:
     machine("exit 1\n")
     (small / README).write_text(PAGE.replace("<!-- table: goodput -->", ""))
@@ -345,14 +345,14 @@ def test_a_page_without_a_place_is_named_before_anything_runs(
     assert not Path("runs/figures").exists()
 
 
-def test_a_cluster_that_is_none_is_named_before_anything_runs(small: Path, invoke: Invoke) -> None:  # noqa: F811
+def test_a_cluster_that_is_none_is_named_before_anything_runs(small: Path, invoke: Invoke) -> None:  # noqa: F811 - the fixture imported above
     result = invoke("figures", str(small), "--on", "nowhere")
     assert result.exit_code == 2
     assert "nowhere" in result.output and "dask://" in result.output
     assert (small / README).read_text() == PAGE
 
 
-def test_a_lab_that_publishes_nothing_is_named(tmp_path: Path, invoke: Invoke) -> None:  # noqa: F811
+def test_a_lab_that_publishes_nothing_is_named(tmp_path: Path, invoke: Invoke) -> None:  # noqa: F811 - the fixture imported above
     result = invoke("figures", str(LABS / "hello-world"))
     assert result.exit_code == 2
     shutil.copytree(LABS / "incast", tmp_path / "plain", ignore=shutil.ignore_patterns("published*"))
