@@ -33,9 +33,10 @@ class Row:
     numbers: Mapping[str, float | None]
     runs: int
 
-    def fits(self, where: Mapping[str, Scalar]) -> bool:
-        """Return whether the point has these settings."""
-        return all(self.settings.get(name) == as_written(value) for name, value in where.items())
+    def fits(self, where: Mapping[str, Scalar | tuple[Scalar, ...]]) -> bool:
+        """Return whether the point has these settings, each with that value or one of several."""
+        wanted = {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()}
+        return all(self.settings.get(name) in map(as_written, values) for name, values in wanted.items())
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ DIRECTORY = "published"
 """The data beside the README: MATRIX.csv, and `made-from.json`."""
 
 Name = str
-Where = dict[Name, Scalar]
-"""Values of settings: of the points that are meant."""
+Where = dict[Name, Scalar | tuple[Scalar, ...]]
+"""Values of settings, each one or several: of the points that are meant."""
 
 
 class GalleryError(FabriclabError):
@@ -45,7 +45,7 @@ class Quantity(_Record):
     metric: str
     unit: str = ""
     digits: int = Field(default=0, ge=0, le=9)
-    against: Where = {}
+    against: dict[Name, Scalar] = {}
     share_of: str = ""
     above: str = ""
     up_to: str = ""
@@ -103,9 +103,9 @@ class Matrix(_Record):
 class Table(_Record):
     """A table: a row for each combination of the settings `rows`, cells for each value of the setting `columns`.
 
-    Points are those of `matrices`, in their order, that have the settings `where`; of points that two matrices have
-    the first matrix's count. `words` says how values are written, `last` what follows the last column's title.
-    `bold` names cells by the row's last setting, or all of them joined by ", ", and values of the columns.
+    Points are those of `matrices`, in their order, that have the settings `where`, each one value or one of several;
+    of points that two matrices have the first matrix's count. `words` says how values are written, `last` what
+    follows the last column's title. `bold` names cells by the row's last setting, or all of them joined by ", ", and values of the columns.
     """
 
     matrices: tuple[Name, ...] = Field(min_length=1)
