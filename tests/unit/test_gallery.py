@@ -20,6 +20,7 @@ from fabriclab.gallery.data import Row, data_file, read_rows
 from fabriclab.gallery.moved import in_words, moves
 from fabriclab.gallery.published import FILE, GalleryError, is_published, read_published
 from fabriclab.gallery.readme import README, differences
+from fabriclab.gallery.tables import markdown
 from fabriclab.results import ingest_run, read_run
 
 LABS = Path(__file__).parents[2] / "labs"
@@ -134,6 +135,21 @@ def test_seeds_give_intervals_ranges_and_changes(lab: Path, tmp_path: Path) -> N
     assert re.search(r"\| CUBIC \| 798.155 \|  \| [\d.]+ \([\d.]+ to [\d.]+\) \|  \|", page), page
     assert re.search(r"\| dctcp \| .*\| [+-][\d.]+ \[[+-][\d.]+, [+-][\d.]+\]", page), page
     assert {row.runs for row in read_rows(lab, "demo") if row.metric == "goodput_bps"} == {3}
+
+
+def test_a_table_is_of_some_points(lab: Path, tmp_path: Path) -> None:
+    publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep")})
+    data = {"demo": read_rows(lab, "demo")}
+    for where, rows, columns in (
+        ("{variant: dctcp}", ["dctcp"], ["1", "8 senders"]),
+        ("{variant: [dctcp, reno]}", ["dctcp"], ["1", "8 senders"]),
+        ("{variant: [cubic, dctcp], senders: [8]}", ["CUBIC", "dctcp"], ["8 senders"]),
+    ):
+        text = PUBLISHED.replace("    rows: [variant]\n", f"    rows: [variant]\n    where: {where}\n")
+        (lab / FILE).write_text(text)
+        lines = markdown("goodput", read_published(lab).tables["goodput"], data).splitlines()
+        assert lines[0] == f"| variant | {' | '.join(columns)} |"
+        assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2:]] == rows
 
 
 def test_shares_of_counts_and_flows_of_some_sizes(lab: Path, tmp_path: Path) -> None:
