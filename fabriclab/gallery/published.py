@@ -105,7 +105,8 @@ class Table(_Record):
 
     Points are those of `matrices`, in their order, that have the settings `where`, each one value or one of several;
     of points that two matrices have the first matrix's count. `words` says how values are written, `last` what
-    follows the last column's title. `bold` names cells by the row's last setting, or all of them joined by ", ", and values of the columns.
+    follows the last column's title. `bold` names cells by the row's last setting, or all of them joined by ", ", and
+    values of the columns.
     """
 
     matrices: tuple[Name, ...] = Field(min_length=1)
@@ -153,8 +154,11 @@ class Pictured(_Record):
 
 
 class Published(_Record):
-    """The whole file."""
+    """The whole file. `kernel_series`: the Linux that it is measured with, as KERNEL_SERIES names it; "" is the usual
+    one.
+    """
 
+    kernel_series: str = ""
     matrices: dict[Name, Matrix] = Field(min_length=1)
     tables: dict[Name, Table] = {}
     sentences: tuple[Sentence, ...] = ()

@@ -361,6 +361,27 @@ def test_a_page_without_a_place_is_named_before_anything_runs(
     assert not Path("runs/figures").exists()
 
 
+def test_a_lab_is_measured_with_the_kernel_that_it_names(
+    small: Path,
+    invoke: Invoke,  # noqa: F811 - the fixture imported above
+    machine: Callable[[str], Artefacts],  # noqa: F811 - the fixture imported above
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine("exit 1\n")
+    (small / FILE).write_text('kernel_series: "7.3"\n' + (small / FILE).read_text())
+    refused = invoke("figures", str(small))
+    assert refused.exit_code != 0
+    assert "mine is measured with Linux 7.3: export KERNEL_SERIES=7.3" in " ".join(refused.output.split())
+    monkeypatch.setenv("KERNEL_SERIES", "7.3")
+    assert "mine is measured with" not in invoke("figures", str(small)).output
+    monkeypatch.setattr("fabriclab.cli.commands.figures.known_labs", lambda: [small])
+    monkeypatch.delenv("KERNEL_SERIES")
+    left_out = invoke("figures")
+    assert (left_out.exit_code, left_out.stdout) == (0, "")
+    assert "left out: mine is measured with Linux 7.3: export KERNEL_SERIES=7.3" in " ".join(left_out.stderr.split())
+    assert (small / README).read_text() == PAGE
+
+
 def test_a_cluster_that_is_none_is_named_before_anything_runs(small: Path, invoke: Invoke) -> None:  # noqa: F811 - the fixture imported above
     result = invoke("figures", str(small), "--on", "nowhere")
     assert result.exit_code == 2

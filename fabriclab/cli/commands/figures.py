@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +40,9 @@ def figures(labs: Sequence[Path], jobs: int | None, out: Path, on: str = "local"
 
     Returns the exit status.
     """
-    chosen = [(lab, read_published(lab)) for lab in _labs(labs)]
+    chosen = _of_this_kernel([(lab, read_published(lab)) for lab in _labs(labs)], named=bool(labs))
+    if not chosen:
+        return OK
     for lab, published in chosen:
         require_places(lab, published)
     sections = []
@@ -117,6 +120,22 @@ def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Pa
     if followed.interrupt.requested:
         raise KeyboardInterrupt
     return directory
+
+
+def _of_this_kernel(labs: list[tuple[Path, Published]], *, named: bool) -> list[tuple[Path, Published]]:
+    """Return the labs that are measured with the machine's kernel, saying which are left out and how to measure them.
+
+    Raises BadInputError where such a lab was named.
+    """
+    series = os.environ.get("KERNEL_SERIES", "")
+    others = [(lab, published.kernel_series) for lab, published in labs if published.kernel_series != series]
+    for lab, wanted in others:
+        how = f"export KERNEL_SERIES={wanted}" if wanted else "unset KERNEL_SERIES"
+        text = f"{lab.name} is measured with {f'Linux {wanted}' if wanted else 'the usual kernel'}: {how}"
+        if named:
+            raise BadInputError(text)
+        Console(stderr=True).print(f"left out: {text}", highlight=False, soft_wrap=True)
+    return [(lab, published) for lab, published in labs if published.kernel_series == series]
 
 
 def _labs(written: Sequence[Path]) -> list[Path]:
