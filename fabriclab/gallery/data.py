@@ -36,7 +36,7 @@ class Row:
     def fits(self, where: Mapping[str, Scalar | tuple[Scalar, ...]]) -> bool:
         """Return whether the point has these settings, each with that value or one of several."""
         wanted = {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()}
-        return all(self.settings.get(name) in map(as_written, values) for name, values in wanted.items())
+        return all(self.settings.get(name) in [as_written(one) for one in values] for name, values in wanted.items())
 
 
 @dataclass(frozen=True)
