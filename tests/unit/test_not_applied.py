@@ -174,7 +174,7 @@ def test_our_labs_use_no_such_key(directory: Path) -> None:
 
 def test_other_binds_of_a_sonic_switch_are_listed(tmp_path: Path) -> None:
     source = ROOT / "labs" / "sonic-leaf-spine"
-    for file in source.iterdir():
+    for file in filter(Path.is_file, source.iterdir()):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     topology = tmp_path / "topology.clab.yml"
     text = topology.read_text().replace(
