@@ -21,6 +21,9 @@ FILE = "published.yml"
 DIRECTORY = "published"
 """The data beside the README: MATRIX.csv, and `made-from.json`."""
 
+USUAL_SERIES = "6.12"
+"""The series of Linux that labs are measured with: `default_series` of `images/machine/kernel/build.sh`."""
+
 Name = str
 Where = dict[Name, Scalar | tuple[Scalar, ...]]
 """Values of settings, each one or several: of the points that are meant."""
@@ -154,11 +157,9 @@ class Pictured(_Record):
 
 
 class Published(_Record):
-    """The whole file. `kernel_series`: the Linux that it is measured with, as KERNEL_SERIES names it; "" is the usual
-    one.
-    """
+    """The whole file. `kernel_series`: the series of Linux that it is measured with, as KERNEL_SERIES names it."""
 
-    kernel_series: str = ""
+    kernel_series: str = USUAL_SERIES
     matrices: dict[Name, Matrix] = Field(min_length=1)
     tables: dict[Name, Table] = {}
     sentences: tuple[Sentence, ...] = ()

@@ -18,7 +18,7 @@ from fabriclab.cli.commands.figures import publish
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.gallery.data import Row, data_file, read_rows
 from fabriclab.gallery.moved import in_words, moves
-from fabriclab.gallery.published import FILE, GalleryError, is_published, read_published
+from fabriclab.gallery.published import FILE, USUAL_SERIES, GalleryError, is_published, read_published
 from fabriclab.gallery.readme import README, differences
 from fabriclab.gallery.tables import markdown
 from fabriclab.results import ingest_run, read_run
@@ -374,12 +374,23 @@ def test_a_lab_is_measured_with_the_kernel_that_it_names(
     assert "mine is measured with Linux 7.3: export KERNEL_SERIES=7.3" in " ".join(refused.output.split())
     monkeypatch.setenv("KERNEL_SERIES", "7.3")
     assert "mine is measured with" not in invoke("figures", str(small)).output
+    shutil.copytree(small, small.parent / "usual")
+    (small.parent / "usual" / FILE).write_text((small / FILE).read_text().partition("\n")[2])
+    others = invoke("figures", str(small.parent / "usual"))
+    assert "usual is measured with Linux 6.12: unset KERNEL_SERIES" in " ".join(others.output.split())
+    monkeypatch.setenv("KERNEL_SERIES", USUAL_SERIES)
+    assert "is measured with" not in invoke("figures", str(small.parent / "usual")).output
     monkeypatch.setattr("fabriclab.cli.commands.figures.known_labs", lambda: [small])
     monkeypatch.delenv("KERNEL_SERIES")
     left_out = invoke("figures")
     assert (left_out.exit_code, left_out.stdout) == (0, "")
     assert "left out: mine is measured with Linux 7.3: export KERNEL_SERIES=7.3" in " ".join(left_out.stderr.split())
     assert (small / README).read_text() == PAGE
+
+
+def test_the_usual_kernel_is_that_which_is_built() -> None:
+    script = (LABS.parent / "images/machine/kernel/build.sh").read_text()
+    assert re.findall(r"^default_series=(.*)$", script, re.MULTILINE) == [USUAL_SERIES]
 
 
 def test_a_cluster_that_is_none_is_named_before_anything_runs(small: Path, invoke: Invoke) -> None:  # noqa: F811 - the fixture imported above

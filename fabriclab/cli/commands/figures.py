@@ -19,7 +19,14 @@ from fabriclab.files import write_all, write_text
 from fabriclab.gallery import moved
 from fabriclab.gallery.data import Row, Source, data_file, read_rows, read_sources, write_data
 from fabriclab.gallery.measure import measured
-from fabriclab.gallery.published import FILE, GalleryError, Published, is_published, read_published
+from fabriclab.gallery.published import (
+    FILE,
+    USUAL_SERIES,
+    GalleryError,
+    Published,
+    is_published,
+    read_published,
+)
 from fabriclab.gallery.readme import README, differences, generated, require_places
 from fabriclab.report import write_pictures
 from fabriclab.runs.point import Keep
@@ -127,11 +134,11 @@ def _of_this_kernel(labs: list[tuple[Path, Published]], *, named: bool) -> list[
 
     Raises BadInputError where such a lab was named.
     """
-    series = os.environ.get("KERNEL_SERIES", "")
+    series = os.environ.get("KERNEL_SERIES") or USUAL_SERIES
     others = [(lab, published.kernel_series) for lab, published in labs if published.kernel_series != series]
     for lab, wanted in others:
-        how = f"export KERNEL_SERIES={wanted}" if wanted else "unset KERNEL_SERIES"
-        text = f"{lab.name} is measured with {f'Linux {wanted}' if wanted else 'the usual kernel'}: {how}"
+        how = "unset KERNEL_SERIES" if wanted == USUAL_SERIES else f"export KERNEL_SERIES={wanted}"
+        text = f"{lab.name} is measured with Linux {wanted}: {how}"
         if named:
             raise BadInputError(text)
         Console(stderr=True).print(f"left out: {text}", highlight=False, soft_wrap=True)
