@@ -8,16 +8,18 @@ import re
 import selectors
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any, Literal, TextIO, cast, get_args
 
+from fabriclab.engine.boundary import SAID
 from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import ANSWER_PATIENCE_S, COMPUTING_S, OwnModules, Standstill
 from fabriclab.engine.process import MachineProcess
+from fabriclab.engine.scratch import Scratch, open_plain
 from fabriclab.files import no_room, reason
 
 Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
@@ -58,14 +60,18 @@ class Outcome:
     full: bool = False
     """Whether the disk had no room left."""
 
+    def leaving_out(self, reasons: Sequence[str]) -> Outcome:
+        """Return it with what of the machine's files is no part of the results."""
+        return replace(self, message="\n".join(filter(None, [self.message, *reasons]))) if reasons else self
+
 
 class Watch:
-    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log,
-    `stop`); it has `logs`."""
+    """Follows one machine to its end. What it is told goes into the run directory (events.jsonl, logs/kernel.log), which
+    has `logs`; the machine writes into `scratch`."""
 
     def __init__(
         self,
-        directory: Path,
+        scratch: Scratch,
         process: MachineProcess,
         on_event: EventCallback,
         interrupt: Interrupt,
@@ -86,7 +92,8 @@ class Watch:
         self._own = own
         self._standstill = standstill
         self._stuck: tuple[float, str] | None = None
-        self._directory = directory
+        self._scratch = scratch
+        self._directory = directory = scratch.run_directory
         self._process = process
         self._on_event = on_event
         self._interrupt = interrupt
@@ -105,6 +112,7 @@ class Watch:
         self._virtual_ns = 0
         self._end: str | None = None
         self._user_mode: str | None = None
+        self._boundary: str | None = None
         self._full = False
         self._given_up: tuple[Status, str] | None = None
 
@@ -156,6 +164,10 @@ class Watch:
         event = parse_event(line)
         if event is None:
             kernel.write(line + "\n")
+            if self._boundary is None and line.startswith(SAID):
+                self._boundary = line.removeprefix(SAID)
+                return
+            self._boundary = self._boundary or ""
             if line.startswith(_USER_MODE):
                 self._user_mode = line.removeprefix(_USER_MODE)
             if line.strip():
@@ -190,7 +202,7 @@ class Watch:
 
     def _describe_process(self, event: Event) -> str:
         name = event.text("name")
-        said = last_lines(self._directory / "logs" / f"{name}.log", 2)
+        said = last_lines(self._scratch.path / "logs" / f"{name}.log", 2) if PurePath(name).name == name else ""
         return f"{name} ended with {event.text('status')}" + (f": {said}" if said else "")
 
     def _look(self) -> None:
@@ -200,7 +212,7 @@ class Watch:
             self._given_up = ("interrupted", "interrupted: the machine was killed")
         elif self._interrupt.requested and self._stop_asked is None:
             self._stop_asked = now
-            (self._directory / "stop").touch()
+            self._scratch.ask_to_stop()
         elif self._stop_asked is not None and now - self._stop_asked > STOP_PATIENCE_S:
             self._given_up = (
                 "interrupted",
@@ -259,7 +271,7 @@ class Watch:
         elif not message:
             # A command of a node's own files that failed stops nobody, as in containers, and is told.
             message = "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
-        figures = {"user_mode": self._user_mode}
+        figures = {"user_mode": self._user_mode, "boundary": self._boundary or None}
         return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, figures, full=self._full)
 
     def _judge(self) -> tuple[Status, str]:
@@ -301,7 +313,7 @@ def last_lines(path: Path, count: int) -> str:
     """Return the last `count` lines of a file that say something, joined by ` | `; empty when there is none. What an
     exception of Java's has below its words says only where it was."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - _END_BYTES))
             text = file.read().decode(errors="replace")

@@ -7,6 +7,7 @@ import itertools
 from typing import Any
 
 from fabriclab.compile.frr import runs_frr
+from fabriclab.engine.scratch import open_plain, while_it_runs
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
@@ -69,7 +70,8 @@ class Control:
         """Return the hosts' addresses: the plan's, or those that were found as the nodes' own files made them."""
         if self._plan.configured is None:
             return {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"}
-        rows = (self._running.directory / HOSTS_FILE).read_text().splitlines()[2:]
+        with open_plain(while_it_runs(self._running.directory, HOSTS_FILE)) as file:
+            rows = file.read().decode(errors="replace").splitlines()[2:]
         return dict(row.split(",", 1) for row in rows if "," in row)
 
     def check_opening(self, body: dict[str, Any]) -> None:
