@@ -1,7 +1,7 @@
 """What binds a machine's kernel, and the processes of its programs, on the host (`SECURITY.md`).
 
-The guest's kernel is a process of the user's and hostile by definition: a lab from a stranger may take it over. So it is
-started by `confine` (images/machine/confine), which lets the host's kernel bind it first.
+The guest's kernel is a process of the user's and hostile by definition: a lab from a stranger may take it over. So
+`confine` (images/machine/confine) starts it, and lets the host's kernel bind it first.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ def confined(
     write: Sequence[Path],
     file_bytes: int,
     cpu: int | None,
+    name: str,
 ) -> list[str]:
     """Return the words before the kernel's command line that bind it to these files; its processor, too.
 
-    `file_bytes`: no file becomes longer.
+    `file_bytes`: no file becomes longer. `name`: what lists of processes call it; nothing inside can read that.
     """
     execute = [artefacts.kernel, *(Path(path) for path in _libraries(artefacts))]
     return [
@@ -46,6 +47,7 @@ def confined(
         *_each("--write", [*write, *map(Path, _ALWAYS_WRITTEN)]),
         *("--file-bytes", str(file_bytes)),
         *([] if cpu is None else ["--cpu", str(cpu)]),
+        *("--name", name),
         "--",
     ]
 
@@ -68,12 +70,12 @@ def most_file_bytes(directory: Path, memory_bytes: int) -> int:
     return max(state.f_bavail * state.f_frsize, memory_bytes)
 
 
-def what_binds(artefacts: Artefacts) -> str:
+def what_binds(tools: Path) -> str:
     """Return what would bind a machine on this host, as a run's manifest says it: `landlock 7, seccomp`.
 
     Raises EngineError where that can't be asked.
     """
-    argv = [str(artefacts.tools / CONFINE), "--machine-calls", "--ask"]
+    argv = [str(tools / CONFINE), "--machine-calls", "--ask"]
     try:
         said = subprocess.run(argv, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
     except (OSError, subprocess.CalledProcessError) as error:

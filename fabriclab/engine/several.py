@@ -19,9 +19,9 @@ from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.private_directory import clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
-from fabriclab.engine.scratch import Scratch
 from fabriclab.engine.virtual import Machine, machine_argv
 from fabriclab.engine.watch import Outcome, Status, Watch
+from fabriclab.scratch import Scratch
 
 _WORST_FIRST: tuple[Status, ...] = ("crashed", "failed", "starved", "interrupted", "stopped", "limit", "complete")
 _ORDERLY = ("complete", "limit", "stopped", "interrupted")

@@ -18,10 +18,10 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import OwnModules, Standstill
 from fabriclab.engine.private_directory import clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
-from fabriclab.engine.scratch import Scratch
 from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.watch import Outcome, Watch
 from fabriclab.formats.run_directory import INPUTS
+from fabriclab.scratch import Scratch
 
 SECCOMP = "FABRICLAB_SECCOMP"
 """The environment's word on how the machine runs programs: `auto` is with ptrace where the host allows no filters.
@@ -94,6 +94,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
             write=[scratch.resolve(), private.resolve()],
             file_bytes=most_file_bytes(machine.directory, machine.memory_bytes),
             cpu=machine.cpu,
+            name=f"fabriclab-machine {machine.directory.resolve()}",
         ),
         str(artefacts.kernel),
         f"mem={machine.memory_bytes >> 20}M",

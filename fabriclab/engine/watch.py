@@ -19,8 +19,8 @@ from fabriclab.engine.events import Event, EventCallback, describe_error, parse_
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import ANSWER_PATIENCE_S, COMPUTING_S, OwnModules, Standstill
 from fabriclab.engine.process import MachineProcess
-from fabriclab.engine.scratch import Scratch, open_plain
 from fabriclab.files import no_room, reason
+from fabriclab.scratch import Scratch, open_plain
 
 Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
 
@@ -31,6 +31,10 @@ POWER_OFF_PATIENCE_S = 10.0
 
 _LOOK_S = 0.1
 _READ_BYTES = 1 << 16
+_READS_AT_ONCE = 32
+_LONGEST_LINE_BYTES = 1 << 20
+_LONGEST_LOG_BYTES = 1 << 30
+"""A machine that says more is not listened to any longer: its output is written where it can't write itself."""
 _KERNEL_TAIL_LINES = 200
 _KERNEL_LINES_SHOWN = 8
 _USER_MODE = "user mode: "
@@ -66,8 +70,8 @@ class Outcome:
 
 
 class Watch:
-    """Follows one machine to its end. What it is told goes into the run directory (events.jsonl, logs/kernel.log), which
-    has `logs`; the machine writes into `scratch`."""
+    """Follows one machine to its end. What it is told goes into the run directory (events.jsonl, logs/kernel.log),
+    which has `logs`; the machine writes into `scratch`."""
 
     def __init__(
         self,
@@ -104,6 +108,7 @@ class Watch:
         self._started = self._last_event = time.monotonic()
         self._stop_asked: float | None = None
         self._partial = b""
+        self._said_bytes = 0
         self._kernel_tail: deque[str] = deque(maxlen=_KERNEL_TAIL_LINES)
         self._problems: deque[str] = deque(maxlen=_PROBLEMS_KEPT)
         self._phase = ""
@@ -141,6 +146,8 @@ class Watch:
                 closed = self._read(output, events, kernel)
                 if closed:
                     self._process.wait(POWER_OFF_PATIENCE_S)
+                if self._given_up is not None:
+                    return
                 if dead or closed:
                     if self._partial:
                         self._take(self._partial.decode(errors="replace"), events, kernel)
@@ -148,8 +155,9 @@ class Watch:
                 self._look()
 
     def _read(self, output: int, events: TextIO, kernel: TextIO) -> bool:
-        """Take what there is; returns whether the output is closed."""
-        while True:
+        """Take what there is; returns whether the output is closed. A pipe holds less than is read at once, so what a
+        dead machine had to say is all there; one that never stops talking is looked at in between."""
+        for _ in range(_READS_AT_ONCE):
             try:
                 data = os.read(output, _READ_BYTES)
             except BlockingIOError:
@@ -157,10 +165,19 @@ class Watch:
             if not data:
                 return True
             *lines, self._partial = (self._partial + data).split(b"\n")
+            if len(self._partial) > _LONGEST_LINE_BYTES:
+                lines, self._partial = [*lines, self._partial], b""
             for line in lines:
                 self._take(line.decode(errors="replace").rstrip("\r"), events, kernel)
+            if self._given_up is not None:
+                break
+        return False
 
     def _take(self, line: str, events: TextIO, kernel: TextIO) -> None:
+        self._said_bytes += len(line) + 1
+        if self._said_bytes > _LONGEST_LOG_BYTES:
+            self._given_up = ("crashed", f"the machine said more than {_LONGEST_LOG_BYTES >> 30} GiB; it was killed")
+            return
         event = parse_event(line)
         if event is None:
             kernel.write(line + "\n")

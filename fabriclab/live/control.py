@@ -7,7 +7,6 @@ import itertools
 from typing import Any
 
 from fabriclab.compile.frr import runs_frr
-from fabriclab.engine.scratch import open_plain, while_it_runs
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
@@ -22,6 +21,7 @@ from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
 from fabriclab.resolve.interfaces import first_address
+from fabriclab.scratch import open_plain, while_it_runs
 from fabriclab.units import format_size
 
 _LONGEST_STEP_NS = 10**18

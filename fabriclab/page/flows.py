@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fabriclab.engine.scratch import open_plain, while_it_runs
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
+from fabriclab.scratch import open_plain, while_it_runs
 
 _MOST_FLOWS = 200_000
 """Those of a longer trace are listed when they end, without size and class."""

@@ -167,8 +167,8 @@ class Boot:
             brought = [path.name for path in run.iterdir() if path.name not in INPUTS]
             machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300, adds_to=brought)
             outcome = run_machine(machine, self.messages.append, Interrupt())
-        for path in (run / OUTPUT).iterdir() if (run / OUTPUT).is_dir() else ():
-            path.replace(run / path.name)
+        for written in (run / OUTPUT).iterdir() if (run / OUTPUT).is_dir() else ():
+            written.replace(run / written.name)
         assert outcome.status == "complete", self.explain(run, outcome)
         assert not COMPLAINT.search((run / "logs/kernel.log").read_text()), self.explain(run, outcome)
         return run

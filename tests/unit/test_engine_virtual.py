@@ -266,7 +266,7 @@ def test_the_host_s_kernel_binds_the_machine_before_it_begins(tmp_path: Path) ->
     argv = machine_argv(machine, tmp_path / "private")
     options = argv[1 : argv.index("--")]
     assert argv[0] == str(built.tools / "confine") and argv[argv.index("--") + 1] == str(built.kernel)
-    assert options[0] == "--machine-calls" and options[-2:] == ["--cpu", "1"]
+    assert options[0] == "--machine-calls" and options[-4:-2] == ["--cpu", "1"]
     executed, read, written = (
         [option.partition("=")[2] for option in options if option.startswith(f"--{name}=")]
         for name in ("execute", "read", "write")
@@ -313,3 +313,30 @@ def test_last_words_are_an_exception_s_not_its_stack_s(tmp_path: Path) -> None:
     )
     assert last_lines(log, 2) == "Exception in thread: refused | Caused by: nobody there"
     assert last_lines(tmp_path / "absent", 2) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "@" + "[" * 100_000,
+        '@{"event":"progress","t_ns":' + "9" * 5_000 + "}",
+        '@{"event":"progress","t_ns":' + "9" * 50 + "}",
+        '@{"event":["progress"]}',
+        '@{"event":"process","name":"../../../etc/passwd","status":"exit 1"}',
+        "x" * 3_000_000,
+    ],
+    ids=["nested", "huge", "late", "no-name", "path", "long"],
+)
+def test_a_machine_may_say_anything(line: str, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    said.write_text(line + "\n")
+    outcome = run(tmp_path, fake_machine.EPOCH + f"cat {said}\n" + fake_machine.END)
+    assert outcome.status == "complete" and outcome.virtual_ns == 250_000_000
+    assert "root:" not in outcome.message
+
+
+def test_a_machine_that_never_stops_talking_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.engine.watch._LONGEST_LOG_BYTES", 1 << 20)
+    outcome = run(tmp_path, fake_machine.EPOCH + "yes\n")
+    assert outcome.status == "crashed" and "said more than" in outcome.message
+    assert (tmp_path / "run" / "logs" / "kernel.log").stat().st_size < 1 << 21

@@ -20,9 +20,9 @@ from typing import Any
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
-from fabriclab.engine.scratch import Scratch
 from fabriclab.engine.virtual import Machine, machine_argv
 from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, PAYLOAD_MAX, Answer, Input, Output, Request
+from fabriclab.scratch import Scratch
 
 WALL_LIMIT_S = 300
 """Far above what anything takes: a machine that hangs must not hang the tests."""

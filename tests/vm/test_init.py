@@ -17,8 +17,8 @@ import pytest
 
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
-from fabriclab.engine.scratch import Scratch
 from fabriclab.engine.virtual import Machine, machine_argv
+from fabriclab.scratch import Scratch
 
 pytestmark = pytest.mark.vm
 

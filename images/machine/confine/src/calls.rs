@@ -29,6 +29,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_pwrite64,
     libc::SYS_lseek,
     libc::SYS_close,
+    libc::SYS_close_range,
     libc::SYS_dup,
     libc::SYS_dup2,
     libc::SYS_dup3,

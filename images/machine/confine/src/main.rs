@@ -53,6 +53,9 @@ struct Arguments {
     /// The processor that it runs on.
     #[arg(long, value_name = "NUMBER")]
     cpu: Option<usize>,
+    /// What lists of processes call it, in the place of its path.
+    #[arg(long, value_name = "TEXT")]
+    name: Option<std::ffi::OsString>,
     /// Print the line, start nothing.
     #[arg(long, conflicts_with = "program")]
     ask: bool,
@@ -136,9 +139,12 @@ fn without_randomised_addresses() {
 
 /// Becomes the program; returns only why it could not.
 fn execute(path: &Path, descriptor: i32, arguments: &Arguments) -> Result<()> {
-    let words = arguments
+    let (first, others) = arguments
         .program
-        .iter()
+        .split_first()
+        .ok_or_else(|| Failure::new("no program is named".to_owned()))?;
+    let words = std::iter::once(arguments.name.as_ref().unwrap_or(first))
+        .chain(others)
         .map(|word| c_string(word.as_bytes()))
         .collect::<Result<Vec<_>>>()?;
     let environment = std::env::vars_os()

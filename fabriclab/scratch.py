@@ -23,7 +23,7 @@ _WRITTEN = (RAW, LOGS, COLLECT, OUTPUT, HADOOP, LIVE_FILES)
 _STOP = "stop"
 _NO_RESULTS = (*INPUTS, _STOP)
 """Beside those of the machines that agree on when to stop, whose names begin as its does."""
-_HOSTS_OWN = re.compile(r"kernel(-\d+)?\.log|events-\d+\.jsonl")
+_HOSTS_OWN = re.compile(r"kernel(-\d+)?\.log|events-\d+\.jsonl|server\.log")
 """The names in LOGS of the host's own logs."""
 _MOST_FILES = 2_000_000
 _DEEPEST = 64
@@ -53,10 +53,11 @@ class Scratch:
             (shutil.copytree if source.is_dir() else shutil.copy)(source, self.path / name)
         for name in INPUTS:
             (self.path / name).mkdir(exist_ok=True)
-        for name in _WRITTEN:
-            if (self.run_directory / name).is_dir():
-                (self.run_directory / name).rename(self.path / name)
+        # The host writes logs, too, and not where the machine could.
         (self.path / LOGS).mkdir(exist_ok=True)
+        for name in _WRITTEN:
+            if name != LOGS and (self.run_directory / name).is_dir():
+                (self.run_directory / name).rename(self.path / name)
 
     def ask_to_stop(self) -> None:
         """Tell the machine to end its traffic. Raises OSError."""
@@ -76,7 +77,10 @@ class Scratch:
         return left_out
 
     def copy_out(self) -> list[str]:
-        """Copy what a machine has written so far, which may still run, into the run directory. Raises OSError."""
+        """Copy what a machine has written so far into the run directory: it may still run, or was killed with its host.
+
+        Returns what was left out, in words. Raises OSError.
+        """
         return self._each(move=False) if self.path.is_dir() else []
 
     def _each(self, *, move: bool) -> list[str]:
