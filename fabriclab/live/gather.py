@@ -6,6 +6,7 @@ Its programs count their times from an epoch of their own; here they are counted
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from fabriclab.formats.logs import FLOW_LOG
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
 from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
+from fabriclab.scratch import open_plain
 
 LIVE_TRACE = "trace.csv"
 """A started traffic's flow trace, in its directory; the logs of its hosts lie beside it."""
@@ -89,7 +91,7 @@ def _writer(file: TextIO, table: Table) -> csv.DictWriter[str]:
 
 def rows_of(path: Path) -> Iterator[Row]:
     """Yield the rows of a CSV file; a last one that was cut is left out."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with io.TextIOWrapper(open_plain(path), encoding="utf-8", newline="") as file:
         file.readline()
         whole = (line for line in file if line.endswith("\n"))
         for row in csv.DictReader(whole):

@@ -34,6 +34,7 @@ from fabriclab.live.changes_log import LAB_FILES, Done, read_changes
 from fabriclab.live.gather import LIVE_TRACE, Row, Started, rows_of, shifted_flows
 from fabriclab.live.recording import Header, read_recording
 from fabriclab.resolve import resolve_plan
+from fabriclab.scratch import while_it_runs
 from fabriclab.units import format_count, format_duration
 
 README = "README.md"
@@ -219,7 +220,8 @@ def _flows(session: _Session) -> Iterator[Row]:
             continue
         place = str(done.details["directory"])
         stop_ns = stopped.get(place)
-        for row in shifted_flows(rows_of(session.directory / place / LIVE_TRACE), Started(place, done.at_ns)):
+        trace = while_it_runs(session.directory, f"{place}/{LIVE_TRACE}")
+        for row in shifted_flows(rows_of(trace), Started(place, done.at_ns)):
             if stop_ns is not None and not row.get("after") and int(row["start_ns"]) >= stop_ns:
                 continue
             if stop_ns is not None and row.get("stop_ns"):

@@ -1,4 +1,4 @@
-"""What a machine leaves in its scratch directory, and what of it becomes part of the run: as a stranger would leave it."""
+"""What a machine leaves in its scratch directory, as a stranger would, and what of it becomes part of the run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def test_addresses_that_the_machine_adds_come_back(tmp_path: Path) -> None:
     assert (tmp_path / "traffic" / "hosts.csv").read_text() == "host,address\nh1,10.0.0.1\n"
 
 
-@pytest.mark.parametrize("place", ["raw/flows/h1.csv", "logs/sampler.log", "output/mine", "report.html", "summary.json"])
+@pytest.mark.parametrize(
+    "place", ["raw/flows/h1.csv", "logs/sampler.log", "output/mine", "report.html", "summary.json"]
+)
 def test_a_link_is_left_out_and_never_followed(place: str, scratch: Scratch, victim: Path) -> None:
     link = scratch.path / place
     link.parent.mkdir(exist_ok=True)

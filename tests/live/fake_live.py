@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from fake_machine import write_confine
+
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, NAP, REAL_TIME, Answer, Input, Output, Request, Stop
 
@@ -31,9 +33,10 @@ def artefacts(directory: Path) -> Artefacts:
     tools = directory / "cache" / "tools" / "00112233445566aa"
     for path in (kernel.parent, rootfs, tools):
         path.mkdir(parents=True, exist_ok=True)
-    paths = [str(_ROOT), str(Path(__file__).parent)]
+    paths = [str(_ROOT), str(Path(__file__).parent), str(_ROOT / "tests" / "unit")]
     kernel.write_text(f"#!{sys.executable}\nimport sys\nsys.path[:0] = {paths}\nimport fake_live\nfake_live.main()\n")
     kernel.chmod(0o755)
+    write_confine(tools)
     return Artefacts(kernel=kernel, rootfs=rootfs, tools=tools)
 
 

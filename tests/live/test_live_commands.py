@@ -235,7 +235,7 @@ def test_a_server_is_a_process_of_its_own_and_nothing_of_it_survives_it(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "site").mkdir()
-    text = PATCHED.format(paths=[str(Path(__file__).parent)], home=str(home))
+    text = PATCHED.format(paths=[str(Path(__file__).parent), str(Path(__file__).parents[1] / "unit")], home=str(home))
     (home / "site" / "sitecustomize.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(home / "site"))
     live = fabriclab.up("pair", speed="max")
@@ -249,4 +249,5 @@ def test_a_server_is_a_process_of_its_own_and_nothing_of_it_survives_it(
     assert "complete" not in (live.directory / "events.jsonl").read_text()
     assert (live.directory / "logs" / "server.log").read_text() == ""
     monkeypatch.delenv("PYTHONPATH")
-    assert called("replay", str(live.directory)).exit_code == 0
+    again = called("replay", str(live.directory))
+    assert again.exit_code == 0, again.output

@@ -123,7 +123,7 @@ def test_started_traffic_is_part_of_the_run(live: Live) -> None:
     live.stop("one")
     with pytest.raises(LiveError, match="nothing of it that was started by hand runs"):
         live.stop("one")
-    started = json.loads((live.directory / "live" / "started.json").read_text())["programs"]
+    started = json.loads((live.directory / "scratch" / "live" / "started.json").read_text())["programs"]
     assert [program["name"] for program in started] == ["flow-2@h1", "flow-2@h2"]
     assert "--port" in started[0]["argv"] and "7032" in started[0]["argv"]
     directory = live.down().directory

@@ -33,6 +33,12 @@ echo '@{"event":"end","status":"stopped","t_ns":200000000}'
 """
 
 
+def write_confine(tools: Path) -> None:
+    """Write what starts a kernel that is a script."""
+    (tools / "confine").write_text(_CONFINE)
+    (tools / "confine").chmod(0o755)
+
+
 def artefacts(directory: Path, body: str) -> Artefacts:
     """Return artefacts whose kernel runs `body`."""
     kernel = directory / "cache" / "kernel" / "0123456789abcdef" / "linux"
@@ -42,7 +48,6 @@ def artefacts(directory: Path, body: str) -> Artefacts:
         path.mkdir(parents=True, exist_ok=True)
     kernel.write_text(_HEAD + body)
     kernel.chmod(0o755)
-    (tools / "confine").write_text(_CONFINE)
-    (tools / "confine").chmod(0o755)
+    write_confine(tools)
     (rootfs.parent / "packages").write_text("iproute2_6.15.0-1_amd64\nfrr_10.3-3_amd64\n")
     return Artefacts(kernel=kernel, rootfs=rootfs, tools=tools)

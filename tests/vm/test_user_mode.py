@@ -74,11 +74,11 @@ def test_a_program_sees_the_same_faults_signals_and_registers(
     for mode in MODES:
         set_mode(monkeypatch, mode)
         lab = small_lab()
-        (vm.directory / mode).mkdir()
-        place = vm.directory / mode / "user-mode"
+        place = vm.directory / mode / "machine" / "user-mode"
+        place.parent.mkdir(parents=True)
         place.write_bytes(witness.read_bytes())
         place.chmod(0o755)
-        traffic = [{"name": "witness", "node": "h1", "argv": ["/job/user-mode"]}]
+        traffic = [{"name": "witness", "node": "h1", "argv": ["/job/machine/user-mode"]}]
         outcome = vm.boot(lab, traffic, mode)
         assert (outcome.status, outcome.message) == ("complete", "")
         skip_without_seccomp(mode, outcome.figures["user_mode"])
