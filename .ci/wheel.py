@@ -39,8 +39,13 @@ class Part:
 
     @property
     def key(self) -> str:
-        """The hash of all that it is made from."""
+        """The hash of what went into it."""
         return self.directory.name
+
+    @property
+    def recipe(self) -> str:
+        """The hash of the sources that it is made from, as its file `contents` begins with it."""
+        return (self.directory / "contents").read_text().split(maxsplit=2)[1]
 
 
 def built(names: Sequence[str]) -> dict[str, Part]:
@@ -92,6 +97,7 @@ def write_machine(directory: Path, parts: dict[str, Part], level: str) -> None:
         index[name] = {
             "kind": part.kind,
             "key": part.key,
+            "recipe": part.recipe,
             "archive": archive,
             "inner": part.inner,
             "version": version(part),

@@ -4,7 +4,8 @@
 # Any user can do this, without user namespaces or fakeroot: packages are unpacked (mmdebstrap's chrootless mode, variant extract) and
 # no maintainer script runs, so nothing needs to be root. What a node needs of the scripts' work is done here by hand.
 # The small one has all but FRR and what only FRR needs: a wheel brings it along (make wheel), labs without routing daemons run on it.
-# Beside the root directory lie `packages`, the versions that it was made of; `sources`, each package with its source package; `licenses`.
+# Beside the root directory lie `packages`, the versions that it was made of; `SHA256SUMS`, the hashes of their files; `sources`, each
+# package with its source package; `licenses`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
@@ -15,6 +16,13 @@ source "$here/mirror.sh"
 suite=trixie
 
 key() { cache_key "rootfs-1 $suite $size" "$here/packages.txt" "$here/rootfs.sh"; }
+
+# former_key: what `key` was before this script kept SHA256SUMS: the same root file system, whose packages' hashes nobody
+# noted. It is found, and adopted, so that nobody has to build it again.
+former_key() {
+  cache_key_of "rootfs-1 $suite $size" "$(sha256sum <"$here/packages.txt" | cut -d' ' -f1) packages.txt" \
+    '78172205bb23d1363cec0554531a9a4f962c786dc4dc76999389a560e90ce772 rootfs.sh'
+}
 
 # packages: what is asked for, of this size.
 packages() {
@@ -31,6 +39,7 @@ unpack() {
   # shellcheck disable=SC2016  # $1 and the fields are the hook's
   mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
     --include="$(packages)" --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do basename "$package" .deb; done >"$1/../packages"' \
+    --extract-hook='(cd "$1"/var/cache/apt/archives && sha256sum -- *.deb) >"$1/../SHA256SUMS"' \
     --extract-hook='dpkg-deb --show --showformat="\${Package} \${Version} \${source:Package} \${source:Version}\n" "$1"/var/cache/apt/archives/*.deb >"$1/../sources"' \
     "$suite" "$1/root" "$(apt_source "$suite")"
   rm "$1/transport.conf"
@@ -127,12 +136,15 @@ case ${1:-} in
   build)
     # Assignments: a failure in an argument would be lost.
     key=$(key)
+    former=$(former_key)
+    cache_adopt rootfs "$key" "$former"
     artefact=$(cache_make rootfs "$key" make_rootfs)
     printf '%s/root\n' "$artefact"
     ;;
   where)
     key=$(key)
-    artefact=$(cache_find rootfs "$key")
+    former=$(former_key)
+    artefact=$(cache_find rootfs "$key" "$former")
     printf '%s\n' "${artefact:+$artefact/root}"
     ;;
   *)
