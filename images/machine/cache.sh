@@ -34,17 +34,10 @@ cache_root() {
 cache_key() {
   local text=$1 hash file
   shift
-  # One process for all files: every run asks for the keys.
-  sha256sum -- "$@" | while read -r hash file; do printf '%s %s\n' "$hash" "${file##*/}"; done | _key_of "$text"
-}
-
-# cache_key_of TEXT LINE...: the same from lines "HASH NAME" in the files' place.
-cache_key_of() { printf '%s\n' "${@:2}" | _key_of "$1"; }
-
-_key_of() {
   {
-    printf '%s\n' "$1"
-    cat
+    printf '%s\n' "$text"
+    # One process for all files: every run asks for the keys.
+    sha256sum -- "$@" | while read -r hash file; do printf '%s %s\n' "$hash" "${file##*/}"; done
   } | sha256sum | cut -c1-16
 }
 
@@ -62,30 +55,28 @@ cache_directory() {
 cache_make() {
   local kind=$1 recipe=$2
   shift 2
-  cache_adopt "$kind" "$recipe" "$recipe"
-  if [ -z "$(cache_find "$kind" "$recipe")" ]; then _make "$kind" "$recipe" "$recipe" "$@"; fi
+  _adopt "$kind" "$recipe"
+  if [ -z "$(cache_find "$kind" "$recipe")" ]; then _make "$kind" "$recipe" "$@"; fi
   cache_find "$kind" "$recipe"
 }
 
-# cache_adopt KIND RECIPE FORMER: before there were contents keys, an artefact lay under its recipe's. One that lies there
-# as FORMER is published as what RECIPE makes. It stays where it is, too, for recordings that name it: the files are
-# the same (hard links).
-cache_adopt() {
+# _adopt KIND RECIPE: before there were contents keys, an artefact lay under its recipe's. One that lies there is published.
+# It stays where it is, too, for recordings that name it: the files are the same (hard links).
+_adopt() {
   local former
-  former=$(cache_root)/$1/$3
+  former=$(cache_root)/$1/$2
   if [ ! -d "$former" ] || [ ! -w "${former%/*}" ] || [ -d "${former%/*}/recipes/$2" ]; then return; fi
-  _make "$1" "$2" "$3" _copy_of "$former"
+  _make "$1" "$2" _copy_of "$former"
 }
 
 # _copy_of DIR COPY
 _copy_of() { cp -al "$1/." "$2/" 2>/dev/null || cp -a "$1/." "$2/"; }
 
-# _make KIND RECIPE MADE_BY COMMAND...: makes and publishes an artefact of a recipe unless it is there; its contents name
-# the recipe that it was MADE_BY.
+# _make KIND RECIPE COMMAND...: makes and publishes an artefact unless it is there.
 _make() {
-  local recipe=$2 made_by=$3 store partial lock
+  local recipe=$2 store partial lock
   store=$(cache_root)/$1
-  shift 3
+  shift 2
   cache_directory "$store"
   exec {lock}>"$store/$recipe.lock"
   flock "$lock"
@@ -99,7 +90,7 @@ _make() {
     (
       umask 022
       "$@" "$partial" >&2
-      contents_of "$partial" "$made_by" "$store/../sources" >"$partial/contents"
+      contents_of "$partial" "$recipe" "$store/../sources" >"$partial/contents"
     )
     chmod 755 "$partial"
     _publish "$store" "$recipe" "$partial"
@@ -124,20 +115,15 @@ _publish() {
   mv -T "$1/recipes/.$2.$$" "$1/recipes/$2"
 }
 
-# cache_find KIND RECIPE...: the path of what was made by the first of these recipes that made anything, else nothing. An
-# artefact that was made before there were contents keys lies under its recipe's key until a build adopts it.
+# cache_find KIND RECIPE: the path of what that recipe made, else nothing. An artefact that was made before there were
+# contents keys lies under its recipe's until a build adopts it.
 cache_find() {
-  local store recipe target
+  local store target
   store=$(cache_root)/$1
-  for recipe in "${@:2}"; do
-    if [ -d "$store/recipes/$recipe" ]; then
-      target=$(readlink "$store/recipes/$recipe")
-      printf '%s\n' "$store/${target##*/}"
-      return
-    fi
-    if [ -d "$store/$recipe" ]; then
-      printf '%s\n' "$store/$recipe"
-      return
-    fi
-  done
+  if [ -d "$store/recipes/$2" ]; then
+    target=$(readlink "$store/recipes/$2")
+    printf '%s\n' "$store/${target##*/}"
+  elif [ -d "$store/$2" ]; then
+    printf '%s\n' "$store/$2"
+  fi
 }

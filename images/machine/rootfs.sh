@@ -17,13 +17,6 @@ suite=trixie
 
 key() { cache_key "rootfs-1 $suite $size" "$here/packages.txt" "$here/rootfs.sh"; }
 
-# former_key: what `key` was before this script kept SHA256SUMS: the same root file system, whose packages' hashes nobody
-# noted. It is found, and adopted, so that nobody has to build it again.
-former_key() {
-  cache_key_of "rootfs-1 $suite $size" "$(sha256sum <"$here/packages.txt" | cut -d' ' -f1) packages.txt" \
-    '78172205bb23d1363cec0554531a9a4f962c786dc4dc76999389a560e90ce772 rootfs.sh'
-}
-
 # packages: what is asked for, of this size.
 packages() {
   local leave_out='^$'
@@ -40,7 +33,7 @@ unpack() {
   mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
     --include="$(packages)" --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do basename "$package" .deb; done >"$1/../packages"' \
     --extract-hook='(cd "$1"/var/cache/apt/archives && sha256sum -- *.deb) >"$1/../SHA256SUMS"' \
-    --extract-hook='dpkg-deb --show --showformat="\${Package} \${Version} \${source:Package} \${source:Version}\n" "$1"/var/cache/apt/archives/*.deb >"$1/../sources"' \
+    --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do dpkg-deb --show --showformat="\${Package} \${Version} \${source:Package} \${source:Version}\n" "$package"; done >"$1/../sources"' \
     "$suite" "$1/root" "$(apt_source "$suite")"
   rm "$1/transport.conf"
 }
@@ -136,15 +129,12 @@ case ${1:-} in
   build)
     # Assignments: a failure in an argument would be lost.
     key=$(key)
-    former=$(former_key)
-    cache_adopt rootfs "$key" "$former"
     artefact=$(cache_make rootfs "$key" make_rootfs)
     printf '%s/root\n' "$artefact"
     ;;
   where)
     key=$(key)
-    former=$(former_key)
-    artefact=$(cache_find rootfs "$key" "$former")
+    artefact=$(cache_find rootfs "$key")
     printf '%s\n' "${artefact:+$artefact/root}"
     ;;
   *)

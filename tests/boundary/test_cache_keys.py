@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -145,32 +144,3 @@ def test_a_former_artefact_that_one_may_only_read_is_used_as_it_is() -> None:
 
 _NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
 """Root may write everywhere."""
-FORMER_SHA256 = re.compile(r"'([0-9a-f]{64}) rootfs\.sh'")
-SAME_RECIPE = "91ed7907cab08d1804b3b6f3f17eca7ab66cd3efbb8178dfbdc21091d38b6f62"
-"""The hash of the functions of rootfs.sh that make the root file system, as they were in the script of `former_key`."""
-
-
-def test_the_former_root_file_system_is_found_under_its_key(tmp_path: Path) -> None:
-    (script,) = FORMER_SHA256.findall((MACHINE / "rootfs.sh").read_text())
-    listed = hashlib.sha256((MACHINE / "packages.txt").read_bytes()).hexdigest()
-    text = f"rootfs-1 trixie small\n{listed} packages.txt\n{script} rootfs.sh\n"
-    old = former(tmp_path, hashlib.sha256(text.encode()).hexdigest()[:16])
-    environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(tmp_path)}
-    for action, place in (("where", str(old)), ("build", str(tmp_path / "fabriclab" / "rootfs"))):
-        command = [str(MACHINE / "rootfs.sh"), action, "small"]
-        result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-        assert result.stdout.startswith(f"{place}/")
-    assert not Path(result.stdout.strip()).is_relative_to(old)
-
-
-def test_the_former_key_goes_when_another_root_file_system_is_made() -> None:
-    """Adopted is what the script of today would make: where that changes, what it made before is no longer it."""
-    text = (MACHINE / "rootfs.sh").read_text()
-    assert FORMER_SHA256.search(text)
-    recipe = text[
-        text.index("# packages: what is asked for") : text.index("size=${2:-full}\n") + len("size=${2:-full}\n")
-    ]
-    kept = "".join(line for line in recipe.splitlines(keepends=True) if "SHA256SUMS" not in line)
-    assert hashlib.sha256(kept.encode()).hexdigest() == SAME_RECIPE, (
-        "rootfs.sh makes another root file system now: remove former_key there, and this test with the one above"
-    )
