@@ -108,6 +108,10 @@ fuzz: venv ## mutants of every lab's files and of importers' inputs: CASES=20000
 lock: ## newest versions of Python packages, and of the images' base, into what pins them (.ci/locks, images/base.digest)
 	@.ci/lock
 
+# No part of `check`: it needs the databases, and what they say changes by the day.
+audit: venv ## known vulnerabilities of what the locks name: Python, npm, Rust; fails also where a database can't be asked
+	@$(BIN)/python .ci/audit.py
+
 check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -136,16 +137,15 @@ def test_a_package_without_a_hash_is_refused_and_one_with_its_own_is_not(tmp_pat
 
 
 # -- Everything that fetches -------------------------------------------------------------------------------------------
+def tracked(*patterns: str) -> list[str]:
+    """Return the files that git knows, as paths from the root."""
+    listed = subprocess.run(["git", "ls-files", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.splitlines()
+
+
 def shell_commands() -> Iterator[tuple[str, str]]:
     """Yield the lines of Makefile, scripts and Dockerfiles with where they stand; what is continued is one line."""
-    listed = subprocess.run(
-        ["git", "ls-files", "Makefile", ".ci", "images", ".devcontainer"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listed.stdout.splitlines():
+    for name in tracked("Makefile", ".ci", "images", ".devcontainer"):
         path = ROOT / name
         if path.suffix in ("", ".sh") and path.is_file():
             for line in path.read_text().replace("\\\n", " ").splitlines():
@@ -181,7 +181,14 @@ def test_every_crate_has_its_checksum() -> None:
     assert {one["source"] for one in foreign} == {"registry+https://github.com/rust-lang/crates.io-index"}
 
 
-@pytest.mark.parametrize("folder", ["docs/web", "fabriclab/page/web", "fabriclab/report/web", "images/workshop/proxy"])
+def test_every_project_of_npm_is_locked_and_audited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    folders = {str(Path(name).parent) for name in tracked("*package.json")}
+    assert folders == {str(Path(name).parent) for name in tracked("*package-lock.json")}
+    assert folders == set(importlib.import_module("audit").NPM)
+
+
+@pytest.mark.parametrize("folder", [str(Path(name).parent) for name in tracked("*package-lock.json")])
 def test_every_npm_package_has_its_hash_and_no_registry_is_named(folder: str) -> None:
     packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
     foreign = {name: one for name, one in packages.items() if name}
