@@ -11,7 +11,7 @@
 # Without it a failure inside $(...) would go on, and publish what is half made.
 shopt -s inherit_errexit
 # shellcheck source=images/machine/contents.sh
-source "$(dirname "${BASH_SOURCE[0]}")/contents.sh"
+source "${BASH_SOURCE[0]%/*}/contents.sh"
 
 cache_root() {
   local parent=${XDG_CACHE_HOME:-}
@@ -121,7 +121,8 @@ cache_find() {
   local store target
   store=$(cache_root)/$1
   if [ -d "$store/recipes/$2" ]; then
-    target=$(readlink "$store/recipes/$2")
+    # The shell's own: every run asks.
+    target=$(cd -P -- "$store/recipes/$2" && pwd)
     printf '%s\n' "$store/${target##*/}"
   elif [ -d "$store/$2" ]; then
     printf '%s\n' "$store/$2"

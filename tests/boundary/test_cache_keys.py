@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from fabriclab.engine.artefacts import Artefacts
+
 ROOT = Path(__file__).parents[2]
 MACHINE = ROOT / "images" / "machine"
 DASH = "dash_0.5.12-12_amd64"
@@ -72,6 +74,17 @@ def test_the_same_recipe_with_other_ingredients_has_another_key(
     assert first != second
     assert first.is_dir(), "what recordings and bundles name stays"
     assert shell("cache_find rootfs 1234", tmp_path).stdout == f"{second}\n", "the latest is taken"
+
+
+def test_what_a_run_writes_down_tells_two_builds_apart(tmp_path: Path) -> None:
+    """The manifest's hashes, which bundles, comparisons and recordings compare."""
+    hashes = []
+    for version in ("0.5.12-12", "0.5.12-13"):
+        root = make(tmp_path, {f"dash_{version}_amd64": "aa"}) / "root"
+        hashes.append(Artefacts(kernel=tmp_path / "linux", rootfs=root, tools=tmp_path).hashes())
+        forget(tmp_path)
+    assert hashes[0]["rootfs"] != hashes[1]["rootfs"]
+    assert (hashes[0]["kernel"], hashes[0]["tools"]) == (hashes[1]["kernel"], hashes[1]["tools"])
 
 
 def test_the_same_ingredients_have_the_same_key(tmp_path: Path) -> None:
