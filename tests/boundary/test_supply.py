@@ -173,6 +173,13 @@ def test_cargo_and_npm_take_what_their_locks_say() -> None:
     assert [one for one in npm if "npm ci" not in one[1]] == []
 
 
+def test_the_bill_of_materials_is_of_all_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    built = re.findall(r" -p (\S+)", (ROOT / "images" / "machine" / "tools.sh").read_text())
+    assert built
+    assert set(importlib.import_module("wheel").CRATES) == set(built), "what tools.sh builds, wheel.py describes"
+
+
 def test_every_crate_has_its_checksum() -> None:
     packages = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
     foreign = [one for one in packages if "source" in one]
@@ -195,6 +202,25 @@ def test_every_npm_package_has_its_hash_and_no_registry_is_named(folder: str) ->
     assert foreign
     assert [name for name, one in foreign.items() if not one.get("integrity", "").startswith("sha512-")] == []
     assert [name for name, one in foreign.items() if "resolved" in one] == []
+
+
+MVN = """#!/bin/bash
+for word; do case $word in -DoutputDirectory=*) echo 'an archive' >"${word#*=}/dash-1.0.jar" ;; esac; done
+"""
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_java_archive_with_another_hash_is_refused(right: bool, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mvn").write_text(MVN)
+    (tmp_path / "bin" / "mvn").chmod(0o755)
+    digest = hashlib.sha256(b"an archive\n" if right else b"another").hexdigest()
+    command = [str(ROOT / "images" / "machine" / "jars.sh"), "build", f"org.dash:dash:1.0={digest}"]
+    environment = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path)}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert ((result.returncode == 0), result.stdout != "") == (right, right), result.stderr
+    assert [path.name for path in tmp_path.rglob("*.jar")] == (["dash-1.0.jar"] if right else [])
+    assert right or "dash-1.0.jar: FAILED" in result.stdout + result.stderr
 
 
 # -- The images' base --------------------------------------------------------------------------------------------------
