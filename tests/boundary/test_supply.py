@@ -75,7 +75,8 @@ def test_every_package_of_a_lock_has_hashes_and_no_registry_is_named(lock: Path)
 
 
 def test_what_is_installed_into_one_environment_has_one_version() -> None:
-    for together in (("dev", "notebook", "docs"), ("lab", "notebook", "seat")):
+    """And what talks to each other: a workshop's hub and its seats."""
+    for together in (("dev", "notebook", "docs"), ("lab", "notebook", "seat"), ("seat", "workshop")):
         versions: dict[str, set[str]] = {}
         for lock in LOCKS:
             if lock.stem in together:
