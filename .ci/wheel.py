@@ -30,7 +30,7 @@ from fabriclab import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMAT = "fabriclab-machine-1"
-CRATES = ("fabriclab-init", "replay", "sampler", "gauge")
+CRATES = ("fabriclab-init", "confine", "replay", "sampler", "gauge")
 """Those of which the tools are built; their dependencies are linked in."""
 
 

@@ -19,6 +19,7 @@ from fabriclab.engine.artefacts import (
     missing_packages,
     wrong_processor,
 )
+from fabriclab.engine.boundary import is_whole, what_binds
 from fabriclab.engine.containers.docker import image_identity
 from fabriclab.engine.containers.preflight import general_problems
 from fabriclab.engine.containers.tcp_table import large_table
@@ -36,7 +37,6 @@ _MACHINE_MIB = 512
 _BUILD_MIB = 6000
 """Disk that a build needs: kernel source and objects, root file system, Rust objects."""
 
-_RUN_PROGRAMS = {"setarch": "util-linux", "setpriv": "util-linux", "taskset": "util-linux"}
 _DEPS = shipped(".ci/deps")
 """Names the packages that a build needs and this host lacks."""
 
@@ -88,6 +88,7 @@ def _examine() -> Iterator[HostFinding]:
     yield _machine_memory()
     yield from _programs()
     yield from _artefacts()
+    yield from _boundary()
     yield from _routing()
     yield _disk(Path.cwd())
     yield from _containers()
@@ -164,13 +165,9 @@ def _processor() -> HostFinding:
 
 
 def _programs() -> Iterator[HostFinding]:
-    install = f"{_DEPS}" if is_installed() else "make deps"
-    missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
-    yield HostFinding(
-        "programs to run", "all" if not missing else f"not: {', '.join(missing)}", install if missing else ""
-    )
     if packed_machine():
         return  # There is nothing to build.
+    install = f"{_DEPS}" if is_installed() else "make deps"
     missing = missing_packages(_DEPS)
     # Who has a built machine needs none of them.
     built = _is_built()
@@ -211,6 +208,19 @@ def _artefacts() -> Iterator[HostFinding]:
         return
     for name, path in paths.items():
         yield HostFinding(name, str(path) if path else "not built", "" if path else build)
+
+
+def _boundary() -> Iterator[HostFinding]:
+    """What keeps a machine from the rest of this host (SECURITY.md), once it can be asked."""
+    try:
+        tools = locate_artefacts()["tools"]
+        binds = None if tools is None else what_binds(tools)
+    except EngineError as error:
+        yield HostFinding("boundary", str(error))
+        return
+    if binds is not None:
+        remedy = "" if is_whole(binds) else "Linux 6.12 or later, with Landlock, binds all (SECURITY.md)"
+        yield HostFinding("boundary", binds, remedy, needed=False)
 
 
 def _packed_state(packed: Packed) -> str:

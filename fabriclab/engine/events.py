@@ -24,19 +24,22 @@ class Event:
 
 EventCallback = Callable[[Event], None]
 
+_END_OF_TIME_NS = 1 << 63
+"""What the machine's own clock can't reach."""
+
 
 def parse_event(line: str) -> Event | None:
-    """Return the event that a line holds; None for a line of the kernel's."""
+    """Return the event that a line holds; None for a line of the kernel's, which may hold anything."""
     if not line.startswith("@"):
         return None
     try:
         fields = json.loads(line[1:])
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or not isinstance(fields.get("event"), str):
         return None
     time_ns = fields.get("t_ns")
-    return Event(fields["event"], time_ns if isinstance(time_ns, int) else 0, fields)
+    return Event(fields["event"], time_ns if type(time_ns) is int and abs(time_ns) < _END_OF_TIME_NS else 0, fields)
 
 
 def describe_error(event: Event) -> str:

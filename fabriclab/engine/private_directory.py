@@ -14,11 +14,6 @@ from fabriclab.engine.artefacts import EngineError
 
 PREFIX = "fabriclab-machine-"
 
-UNUSABLE_IN_PATHS = frozenset(" \t\n,\"'")
-"""What a kernel command line or hostfs.allow takes for a separator or a quote."""
-_LONGEST_PATH = 256
-"""A kernel's command line has 4,096 bytes, for six paths and the rest."""
-
 _MIB = 1 << 20
 _ATTEMPTS = 100
 
@@ -37,8 +32,6 @@ def why_not(place: Path, need_bytes: int) -> str:
         state = os.statvfs(place)
     except OSError as error:
         return f"can't be used ({error.strerror})"
-    if UNUSABLE_IN_PATHS & set(str(place)):
-        return "has blanks, commas or quotes in its path"
     if not os.access(place, os.W_OK | os.X_OK):
         return "can't be written"
     if state.f_flag & os.ST_NOEXEC:
@@ -62,17 +55,6 @@ def memory_directory(need_bytes: int, places: Sequence[Path]) -> Path:
         f"nowhere are {need_bytes // _MIB} MiB for the machine's memory: {'; '.join(reasons)}. "
         "Make room in one of them, or set TMPDIR to a directory that has it"
     )
-
-
-def boot_path(path: Path, private: Path, name: str) -> Path:
-    """Return a path by which a kernel's command line can name a directory: its own,
-    or a link in the machine's private directory."""
-    path = path.absolute()
-    if not UNUSABLE_IN_PATHS & set(str(path)) and len(str(path)) <= _LONGEST_PATH:
-        return path
-    link = private / name
-    link.symlink_to(path)
-    return link
 
 
 def make_private(parent: Path) -> tuple[Path, int]:

@@ -21,6 +21,7 @@ from fabriclab.engine.private_directory import clear_abandoned, memory_directory
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.virtual import Machine, machine_argv
 from fabriclab.engine.watch import Outcome, Status, Watch
+from fabriclab.scratch import Scratch
 
 _WORST_FIRST: tuple[Status, ...] = ("crashed", "failed", "starved", "interrupted", "stopped", "limit", "complete")
 _ORDERLY = ("complete", "limit", "stopped", "interrupted")
@@ -31,9 +32,9 @@ _ONCE = ("epoch", "phase")
 class MergedEvents:
     """The events of all machines as those of one."""
 
-    def __init__(self, count: int, directory: Path, file: TextIO, on_event: EventCallback) -> None:
+    def __init__(self, count: int, scratch: Scratch, file: TextIO, on_event: EventCallback) -> None:
         self._count = count
-        self._directory = directory
+        self._scratch = scratch
         self._file = file
         self._on_event = on_event
         self._lock = threading.Lock()
@@ -49,7 +50,7 @@ class MergedEvents:
                 self._take_end(event)
             elif event.name == "error":
                 # It waits for the others, which are not to go on to the end of their traffic.
-                (self._directory / "stop").touch()
+                self._scratch.ask_to_stop()
                 self._tell(_of_part(event, part))
             elif self._is_news(event):
                 self._tell(event)
@@ -134,16 +135,32 @@ def run_machines(
     Nothing of them is left running. Raises EngineError when one can't start.
     """
     directory = machines[0].directory
-    (directory / "logs").mkdir(exist_ok=True)
     places = memory_places(directory)
     clear_abandoned(places)
     parent = memory_directory(need_bytes, places)
+    scratch = Scratch(directory)
+    scratch.make(machines[0].adds_to)
+    try:
+        (directory / "logs").mkdir(exist_ok=True)
+        outcome = _all_booted(machines, parent, scratch, on_event, interrupt)
+    finally:
+        left_out = scratch.take_over()
+    wired = machines[0].wired
+    steps = [] if wired is None else wired.shared.figures()
+    figures = {"memory_directory": str(parent), "machines": len(machines), "steps": steps}
+    return replace(outcome, figures={**outcome.figures, **figures}).leaving_out(left_out)
+
+
+def _all_booted(
+    machines: Sequence[Machine], parent: Path, scratch: Scratch, on_event: EventCallback, interrupt: Interrupt
+) -> Outcome:
     with ExitStack() as stack:
-        file = stack.enter_context((directory / "events.jsonl").open("w", buffering=1))
-        stream = MergedEvents(len(machines), directory, file, on_event)
+        events = scratch.run_directory / "events.jsonl"
+        file = stack.enter_context(events.open("w", buffering=1))
+        stream = MergedEvents(len(machines), scratch, file, on_event)
         processes = [stack.enter_context(MachineProcess(parent)) for _ in machines]
         watches = [
-            Watch(directory, process, _taking(stream, part), interrupt, machines[part].stall_s, part=part)
+            Watch(scratch, process, _taking(stream, part), interrupt, machines[part].stall_s, part=part)
             for part, process in enumerate(processes)
         ]
         # By this thread: a machine dies with the thread that started it.
@@ -154,11 +171,7 @@ def run_machines(
             thread.start()
         for thread in threads:
             thread.join()
-        outcome = group.outcome()
-    wired = machines[0].wired
-    steps = [] if wired is None else wired.shared.figures()
-    figures = {"memory_directory": str(parent), "machines": len(machines), "steps": steps}
-    return replace(outcome, figures={**outcome.figures, **figures})
+        return group.outcome()
 
 
 def _taking(stream: MergedEvents, part: int) -> EventCallback:

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError
+from fabriclab.engine.boundary import confined, most_file_bytes
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import OwnModules, Standstill
-from fabriclab.engine.private_directory import boot_path, clear_abandoned, memory_directory, memory_places
+from fabriclab.engine.private_directory import clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.watch import Outcome, Watch
+from fabriclab.formats.run_directory import INPUTS
+from fabriclab.scratch import Scratch
 
 SECCOMP = "FABRICLAB_SECCOMP"
 """The environment's word on how the machine runs programs: `auto` is with ptrace where the host allows no filters.
@@ -64,36 +67,45 @@ class Machine:
     """Whether programs of somebody else's run in it: seccomp filters would not lock them in."""
     wired: Wired | None = None
     """Its place among several."""
+    adds_to: Sequence[str] = ()
+    """Names in the run directory of what it gets a copy of, to add to; the other INPUTS it only reads."""
 
 
 def machine_argv(machine: Machine, private: Path) -> list[str]:
-    """Return the command that boots the machine.
+    """Return the command that boots the machine, bound by the host's kernel.
 
-    What its command line can't name gets a link in `private`, its private directory.
+    What its command line names are links in `private`, its private directory, in which it starts: the command line can
+    be read inside, and says nothing of the host.
     """
-    tools = boot_path(machine.artefacts.tools, private, "tools")
-    rootfs = boot_path(machine.artefacts.rootfs, private, "rootfs")
-    directory = boot_path(machine.directory.resolve(), private, "run")
-    layers = {name: boot_path(path, private, f"layer-{name}") for name, path in machine.layers.items()}
-    # It dies with the thread that started it, even if its guard dies at the same moment.
-    prefix = ["setpriv", "--pdeathsig", "KILL"]
-    # Without address randomisation: 6.12 sizes its memory by where the host put it.
-    prefix += ["setarch", "-R"]
-    if machine.cpu is not None:
-        prefix += ["taskset", "-c", str(machine.cpu)]
+    artefacts = machine.artefacts
+    directories = {"tools": artefacts.tools, "rootfs": artefacts.rootfs}
+    directories |= {f"layer-{name}": path for name, path in machine.layers.items()}
+    inputs = [name for name in INPUTS if name not in machine.adds_to and (machine.directory / name).is_dir()]
+    directories |= {name: machine.directory / name for name in inputs}
+    scratch = Scratch(machine.directory).path
+    for name, path in {**directories, "scratch": scratch}.items():
+        (private / name).symlink_to(path.resolve())
+    allowed = [*(f"ro:{name}" for name in directories), "rw:scratch"]
+    layers = [f"{name}:layer-{name}" for name in machine.layers]
     return [
-        *prefix,
-        str(machine.artefacts.kernel),
+        *confined(
+            artefacts,
+            read=[path.resolve() for path in directories.values()],
+            write=[scratch.resolve(), private.resolve()],
+            file_bytes=most_file_bytes(machine.directory, machine.memory_bytes),
+            cpu=machine.cpu,
+            name=f"fabriclab-machine {machine.directory.resolve()}",
+        ),
+        str(artefacts.kernel),
         f"mem={machine.memory_bytes >> 20}M",
-        *("root=/dev/root", "rootfstype=hostfs", f"rootflags={tools}", "ro", "init=/init"),
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=tools", "ro", "init=/init"),
         *("time-travel=inf-cpu", "time-travel-start=1700000000", f"fabriclab.seed={machine.seed}"),
         f"seccomp={_seccomp(machine)}",
-        ",".join(
-            [f"hostfs.allow=ro:{tools},ro:{rootfs}", *(f"ro:{path}" for path in layers.values()), f"rw:{directory}"]
-        ),
-        *(f"fabriclab_rootfs={rootfs}", f"fabriclab_job={directory}"),
-        *([f"fabriclab_layers={','.join(f'{name}:{path}' for name, path in layers.items())}"] if layers else []),
-        *("con=null", "con0=null,fd:1", f"uml_dir={private}/", "quiet"),
+        f"hostfs.allow={','.join(allowed)}",
+        *("fabriclab_rootfs=rootfs", "fabriclab_job=scratch"),
+        f"fabriclab_inputs={','.join(f'{name}:{name}' for name in inputs)}",
+        *([f"fabriclab_layers={','.join(layers)}"] if layers else []),
+        *("con=null", "con0=null,fd:1", "uml_dir=./", "quiet"),
         *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),
         *([] if machine.wired is None else machine.wired.parameters()),
     ]
@@ -109,17 +121,27 @@ def _seccomp(machine: Machine) -> str:
 def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
     """Boot the machine, pass its events on, return how it ended.
 
-    Nothing of it is left running. Raises EngineError when it can't start.
+    Nothing of it is left running, and what it wrote is in the run directory. Raises EngineError when it can't start.
     """
-    # Before the machine can write there.
-    (machine.directory / "logs").mkdir(exist_ok=True)
     places = memory_places(machine.directory)
     clear_abandoned(places)
     parent = memory_directory(machine.memory_bytes, places)
+    scratch = Scratch(machine.directory)
+    scratch.make(machine.adds_to)
+    try:
+        # The host's own, where the machine can't write.
+        (machine.directory / "logs").mkdir(exist_ok=True)
+        outcome = _booted(machine, parent, scratch, on_event, interrupt)
+    finally:
+        left_out = scratch.take_over()
+    return replace(outcome, figures={**outcome.figures, "memory_directory": str(parent)}).leaving_out(left_out)
+
+
+def _booted(machine: Machine, parent: Path, scratch: Scratch, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
     with MachineProcess(parent) as process:
         argv = machine_argv(machine, process.directory)
         watch = Watch(
-            *(machine.directory, process, on_event, interrupt, machine.stall_s),
+            *(scratch, process, on_event, interrupt, machine.stall_s),
             paced=machine.live is not None,
             own=OwnModules(machine.directory, machine.own) if machine.own else None,
             standstill=Standstill(process, machine.artefacts.kernel) if machine.own else None,
@@ -135,5 +157,4 @@ def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt)
                 machine.live.close()
         watch.follow(output)
         process.kill()
-        outcome = watch.outcome()
-    return replace(outcome, figures={**outcome.figures, "memory_directory": str(parent)})
+        return watch.outcome()

@@ -8,17 +8,19 @@ import re
 import selectors
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any, Literal, TextIO, cast, get_args
 
+from fabriclab.engine.boundary import SAID
 from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import ANSWER_PATIENCE_S, COMPUTING_S, OwnModules, Standstill
 from fabriclab.engine.process import MachineProcess
 from fabriclab.files import no_room, reason
+from fabriclab.scratch import Scratch, open_plain
 
 Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
 
@@ -29,6 +31,10 @@ POWER_OFF_PATIENCE_S = 10.0
 
 _LOOK_S = 0.1
 _READ_BYTES = 1 << 16
+_READS_AT_ONCE = 32
+_LONGEST_LINE_BYTES = 1 << 20
+_LONGEST_LOG_BYTES = 1 << 30
+"""A machine that says more is not listened to any longer: its output is written where it can't write itself."""
 _KERNEL_TAIL_LINES = 200
 _KERNEL_LINES_SHOWN = 8
 _USER_MODE = "user mode: "
@@ -58,14 +64,18 @@ class Outcome:
     full: bool = False
     """Whether the disk had no room left."""
 
+    def leaving_out(self, reasons: Sequence[str]) -> Outcome:
+        """Return it with what of the machine's files is no part of the results."""
+        return replace(self, message="\n".join(filter(None, [self.message, *reasons]))) if reasons else self
+
 
 class Watch:
-    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log,
-    `stop`); it has `logs`."""
+    """Follows one machine to its end. What it is told goes into the run directory (events.jsonl, logs/kernel.log),
+    which has `logs`; the machine writes into `scratch`."""
 
     def __init__(
         self,
-        directory: Path,
+        scratch: Scratch,
         process: MachineProcess,
         on_event: EventCallback,
         interrupt: Interrupt,
@@ -86,7 +96,8 @@ class Watch:
         self._own = own
         self._standstill = standstill
         self._stuck: tuple[float, str] | None = None
-        self._directory = directory
+        self._scratch = scratch
+        self._directory = directory = scratch.run_directory
         self._process = process
         self._on_event = on_event
         self._interrupt = interrupt
@@ -97,6 +108,7 @@ class Watch:
         self._started = self._last_event = time.monotonic()
         self._stop_asked: float | None = None
         self._partial = b""
+        self._said_bytes = 0
         self._kernel_tail: deque[str] = deque(maxlen=_KERNEL_TAIL_LINES)
         self._problems: deque[str] = deque(maxlen=_PROBLEMS_KEPT)
         self._phase = ""
@@ -105,6 +117,7 @@ class Watch:
         self._virtual_ns = 0
         self._end: str | None = None
         self._user_mode: str | None = None
+        self._boundary: str | None = None
         self._full = False
         self._given_up: tuple[Status, str] | None = None
 
@@ -133,6 +146,8 @@ class Watch:
                 closed = self._read(output, events, kernel)
                 if closed:
                     self._process.wait(POWER_OFF_PATIENCE_S)
+                if self._given_up is not None:
+                    return
                 if dead or closed:
                     if self._partial:
                         self._take(self._partial.decode(errors="replace"), events, kernel)
@@ -140,8 +155,9 @@ class Watch:
                 self._look()
 
     def _read(self, output: int, events: TextIO, kernel: TextIO) -> bool:
-        """Take what there is; returns whether the output is closed."""
-        while True:
+        """Take what there is; returns whether the output is closed. A pipe holds less than is read at once, so what a
+        dead machine had to say is all there; one that never stops talking is looked at in between."""
+        for _ in range(_READS_AT_ONCE):
             try:
                 data = os.read(output, _READ_BYTES)
             except BlockingIOError:
@@ -149,13 +165,26 @@ class Watch:
             if not data:
                 return True
             *lines, self._partial = (self._partial + data).split(b"\n")
+            if len(self._partial) > _LONGEST_LINE_BYTES:
+                lines, self._partial = [*lines, self._partial], b""
             for line in lines:
                 self._take(line.decode(errors="replace").rstrip("\r"), events, kernel)
+            if self._given_up is not None:
+                break
+        return False
 
     def _take(self, line: str, events: TextIO, kernel: TextIO) -> None:
+        self._said_bytes += len(line) + 1
+        if self._said_bytes > _LONGEST_LOG_BYTES:
+            self._given_up = ("crashed", f"the machine said more than {_LONGEST_LOG_BYTES >> 30} GiB; it was killed")
+            return
         event = parse_event(line)
         if event is None:
             kernel.write(line + "\n")
+            if self._boundary is None and line.startswith(SAID):
+                self._boundary = line.removeprefix(SAID)
+                return
+            self._boundary = self._boundary or ""
             if line.startswith(_USER_MODE):
                 self._user_mode = line.removeprefix(_USER_MODE)
             if line.strip():
@@ -190,7 +219,7 @@ class Watch:
 
     def _describe_process(self, event: Event) -> str:
         name = event.text("name")
-        said = last_lines(self._directory / "logs" / f"{name}.log", 2)
+        said = last_lines(self._scratch.path / "logs" / f"{name}.log", 2) if PurePath(name).name == name else ""
         return f"{name} ended with {event.text('status')}" + (f": {said}" if said else "")
 
     def _look(self) -> None:
@@ -200,7 +229,7 @@ class Watch:
             self._given_up = ("interrupted", "interrupted: the machine was killed")
         elif self._interrupt.requested and self._stop_asked is None:
             self._stop_asked = now
-            (self._directory / "stop").touch()
+            self._scratch.ask_to_stop()
         elif self._stop_asked is not None and now - self._stop_asked > STOP_PATIENCE_S:
             self._given_up = (
                 "interrupted",
@@ -259,7 +288,7 @@ class Watch:
         elif not message:
             # A command of a node's own files that failed stops nobody, as in containers, and is told.
             message = "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
-        figures = {"user_mode": self._user_mode}
+        figures = {"user_mode": self._user_mode, "boundary": self._boundary or None}
         return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, figures, full=self._full)
 
     def _judge(self) -> tuple[Status, str]:
@@ -301,7 +330,7 @@ def last_lines(path: Path, count: int) -> str:
     """Return the last `count` lines of a file that say something, joined by ` | `; empty when there is none. What an
     exception of Java's has below its words says only where it was."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - _END_BYTES))
             text = file.read().decode(errors="replace")

@@ -21,6 +21,7 @@ from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
 from fabriclab.resolve.interfaces import first_address
+from fabriclab.scratch import open_plain, while_it_runs
 from fabriclab.units import format_size
 
 _LONGEST_STEP_NS = 10**18
@@ -69,7 +70,8 @@ class Control:
         """Return the hosts' addresses: the plan's, or those that were found as the nodes' own files made them."""
         if self._plan.configured is None:
             return {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"}
-        rows = (self._running.directory / HOSTS_FILE).read_text().splitlines()[2:]
+        with open_plain(while_it_runs(self._running.directory, HOSTS_FILE)) as file:
+            rows = file.read().decode(errors="replace").splitlines()[2:]
         return dict(row.split(",", 1) for row in rows if "," in row)
 
     def check_opening(self, body: dict[str, Any]) -> None:

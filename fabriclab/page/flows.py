@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
+from fabriclab.scratch import open_plain, while_it_runs
 
 _MOST_FLOWS = 200_000
 """Those of a longer trace are listed when they end, without size and class."""
@@ -33,7 +34,7 @@ class Log:
     def new_rows(self) -> Iterator[Row]:
         """Yield the rows that have come since; a line that is not whole yet waits."""
         try:
-            with self.path.open("rb") as file:
+            with open_plain(self.path) as file:
                 file.seek(self._offset)
                 data = file.read(_MOST_READ)
         except OSError:
@@ -74,9 +75,9 @@ class Flows:
         `started`: directories of what was started by hand, each with its epoch.
         """
         for place, epoch_ns in started.items():
-            self._read_trace(self._directory / place / _TRACE, epoch_ns)
-            self._find_logs(self._directory / place, epoch_ns)
-        self._find_logs(self._directory / FLOW_LOGS, 0)
+            self._read_trace(while_it_runs(self._directory, f"{place}/{_TRACE}"), epoch_ns)
+            self._find_logs(while_it_runs(self._directory, place), epoch_ns)
+        self._find_logs(while_it_runs(self._directory, FLOW_LOGS), 0)
         self._begin(now_ns)
         ended = [flow for log in self._logs.values() for row in log.new_rows() if (flow := self._logged(row, log))]
         shown = sorted(self._running, reverse=True)[:_MOST_SHOWN]

@@ -18,6 +18,7 @@ from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
 from fabriclab.results.switch_tables import SwitchTables
 from fabriclab.results.tables import FlowTables
+from fabriclab.scratch import Scratch
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ def read_run(run_dir: Path) -> Results:
     plan = read_plan(run_dir, manifest)
     # One copy is enough: it is the larger part of a manifest, and a sweep has a thousand.
     manifest.plan = None
+    if manifest.ended is None:
+        Scratch(run_dir).copy_out()
     if not (run_dir / SUMMARY).exists() or (run_dir / RAW).is_dir():
         ingest_run(run_dir, keep_raw=manifest.ended is None)
     summary = read_json(run_dir / SUMMARY, SUMMARY_FORMAT)

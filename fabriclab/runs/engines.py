@@ -21,7 +21,7 @@ from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
-from fabriclab.formats.run_directory import MODULES, TRACE_FILE
+from fabriclab.formats.run_directory import HOSTS_FILE, MODULES, TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -110,7 +110,11 @@ def execute(
         if program_nodes(plan):
             stall_s = max(stall_s, PROGRAMS_STALL_S)
         locked = end is not None or brings_programs(plan)
-        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked)
+        # Nodes whose addresses are told when they have them are added to the table of hosts.
+        adds_to = () if plan.configured is None else (Path(HOSTS_FILE).parent.name,)
+        machine = Machine(
+            *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked), adds_to=adds_to
+        )
         return run_machine(machine, on_event, interrupt)
 
 

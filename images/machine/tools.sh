@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the machine's tools: PID 1, the flow replay, the sampler and the gauge, static; what daemons and programs are preloaded with. usage: tools.sh build|where
+# Makes the machine's tools: PID 1, confine (which starts the kernel on the host), the flow replay, the sampler and the gauge, static; what daemons and programs are preloaded with. usage: tools.sh build|where
 #
 # The directory is also the machine's first root (read-only), so it holds the mount points that PID 1 needs.
 set -euo pipefail
@@ -9,10 +9,10 @@ repository=$(cd "$here/../.." && pwd)
 source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
-crates=(images/machine/init traffic/replay probes/netlink probes/sampler probes/tcp-info probes/gauge)
+crates=(images/machine/init images/machine/confine traffic/replay probes/netlink probes/sampler probes/tcp-info probes/gauge)
 daemons=$here/preload/daemons.c
 program=("$here"/preload/{calls,charges,costs,disk,dscp}.c)
-binaries=(init replay sampler gauge)
+binaries=(init confine replay sampler gauge)
 
 key() {
   local sources
@@ -30,7 +30,7 @@ make_tools() {
   (
     cd "$repository"
     CARGO_TARGET_DIR=$target_directory RUSTFLAGS="-C target-feature=+crt-static" \
-      cargo build --quiet --release --locked --target "$target" -p fabriclab-init -p replay -p sampler -p gauge
+      cargo build --quiet --release --locked --target "$target" -p fabriclab-init -p confine -p replay -p sampler -p gauge
   )
   for binary in "${binaries[@]}"; do
     strip -o "$1/$binary" "$target_directory/$target/release/$binary"

@@ -18,6 +18,7 @@ from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.formats.run_directory import INPUTS, OUTPUT
 
 HERE = Path(__file__).parent
 HEADERS = HERE.parents[1] / "images/machine/kernel/tree/net/sched/switch_port"
@@ -162,8 +163,12 @@ class Boot:
         (run / "machine/sysctl.conf").write_text(sysctl)
         (run / "machine/job.json").write_text(json.dumps(self.job(star, run, processes, probes, collect)))
         with claim_cpu() as cpu:
-            machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300)
+            # Beside a run's own directories: what the tests bring along.
+            brought = [path.name for path in run.iterdir() if path.name not in INPUTS]
+            machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300, adds_to=brought)
             outcome = run_machine(machine, self.messages.append, Interrupt())
+        for written in (run / OUTPUT).iterdir() if (run / OUTPUT).is_dir() else ():
+            written.replace(run / written.name)
         assert outcome.status == "complete", self.explain(run, outcome)
         assert not COMPLAINT.search((run / "logs/kernel.log").read_text()), self.explain(run, outcome)
         return run

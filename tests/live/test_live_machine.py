@@ -197,11 +197,11 @@ def test_who_is_killed_takes_all_with_it(desk: Path, part: str) -> None:
     live = fabriclab.up("dctcp-queue", idle=True, out="run")
     live.exec("h1", ["ping", "-c1", "h2"])
     (server,) = [facts["pid"] for facts in labs().values()]
-    machines = [pid for pid in _processes() if f"fabriclab_job={desk}/run" in _command(pid)]
+    machines = [pid for pid in _processes() if f"fabriclab-machine {desk}/run" in _command(pid)]
     assert machines
     os.kill(server if part == "server" else machines[0], signal.SIGKILL)
     os.waitpid(server, 0)
-    while any(f"fabriclab_job={desk}/run" in _command(pid) for pid in _processes()):
+    while any(f"fabriclab-machine {desk}/run" in _command(pid) for pid in _processes()):
         time.sleep(0.05)
     assert labs() == {}
     assert "outputs are the same" in replayed(live.directory, "max")

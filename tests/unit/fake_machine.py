@@ -9,9 +9,16 @@ from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts
 
-# `job` is the run directory, as the machine finds it on its command line.
+# `job` is the directory that it writes to, as the machine finds it on its command line.
 _HEAD = """#!/bin/bash
-for word; do case $word in fabriclab_job=*) job=${word#*=} ;; esac; done
+for word; do case $word in fabriclab_job=*) job=$PWD/${word#*=} ;; esac; done
+"""
+# Binds nothing, for a script needs more than the machine's kernel does.
+_CONFINE = """#!/bin/bash
+echo 'boundary: none'
+while [ "$1" != -- ]; do shift; done
+shift
+exec setpriv --pdeathsig KILL "$@"
 """
 
 EPOCH = """echo 'Linux version 6.12'
@@ -35,5 +42,7 @@ def artefacts(directory: Path, body: str) -> Artefacts:
         path.mkdir(parents=True, exist_ok=True)
     kernel.write_text(_HEAD + body)
     kernel.chmod(0o755)
+    (tools / "confine").write_text(_CONFINE)
+    (tools / "confine").chmod(0o755)
     (rootfs.parent / "packages").write_text("iproute2_6.15.0-1_amd64\nfrr_10.3-3_amd64\n")
     return Artefacts(kernel=kernel, rootfs=rootfs, tools=tools)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ def test_a_run_that_completes(tmp_path: Path) -> None:
     outcome = run(tmp_path, fake_machine.EPOCH + fake_machine.END, lambda event: events.append(event.name))
     assert (outcome.status, outcome.message, outcome.virtual_ns) == ("complete", "", 250_000_000)
     assert events == ["phase", "epoch", "progress", "end"]
-    assert (tmp_path / "run" / "logs" / "kernel.log").read_text() == "Linux version 6.12\n"
+    assert (tmp_path / "run" / "logs" / "kernel.log").read_text() == "boundary: none\nLinux version 6.12\n"
     assert len((tmp_path / "run" / "events.jsonl").read_text().splitlines()) == 4
     assert not (tmp_path / "run" / "tmp").exists()
 
@@ -123,7 +124,7 @@ def test_a_second_interrupt_kills_at_once(tmp_path: Path) -> None:
     interrupt.request()
     outcome = run(tmp_path, fake_machine.EPOCH + "while sleep 0.1; do :; done\n", interrupt=interrupt)
     assert outcome.message == "interrupted: the machine was killed"
-    assert not (tmp_path / "run" / "stop").exists()
+    assert not (tmp_path / "run" / "scratch").exists()
 
 
 def test_the_limit_says_so(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True
     )
-    private = tmp_path / "run" / "private"
+    private = tmp_path / "run" / "scratch" / "private"
     try:
         wait_until(lambda: private.is_file() and private.read_text().endswith("\n"))
     finally:
@@ -160,7 +161,7 @@ def test_what_is_left_when_guard_and_fabriclab_are_killed_at_once_goes_at_the_ne
     owner = subprocess.Popen(
         [sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True
     )
-    private = tmp_path / "run" / "private"
+    private = tmp_path / "run" / "scratch" / "private"
     try:
         wait_until(lambda: private.is_file() and private.read_text().endswith("\n"))
         (guard,) = (
@@ -190,16 +191,19 @@ def _command_line(process: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["my run", "a,b", "it's", "x" * 250 + "/" + "y" * 50])
-def test_a_path_that_a_command_line_cannot_carry_is_reached_by_a_link(name: str, tmp_path: Path) -> None:
+def test_the_command_line_says_nothing_of_the_host(name: str, tmp_path: Path) -> None:
+    """It can be read inside; and no path is too long for it, nor has what it takes for a separator."""
     private = tmp_path / "private"
     job = tmp_path / name
-    for directory in (private, job):
+    for directory in (private, job / "traffic", job / "scratch"):
         directory.mkdir(parents=True)
-    argv = machine_argv(
-        Machine(fake_machine.artefacts(tmp_path, ""), job, seed=1, memory_bytes=64 << 20, cpu=None), private
-    )
-    assert f"fabriclab_job={private}/run" in argv
-    assert (private / "run").resolve() == job
+    built = fake_machine.artefacts(tmp_path, "")
+    argv = machine_argv(Machine(built, job, seed=1, memory_bytes=64 << 20, cpu=None), private)
+    kernel = argv[argv.index("--") + 2 :]
+    assert not [word for word in kernel if str(tmp_path) in word]
+    assert "fabriclab_job=scratch" in kernel and "fabriclab_inputs=traffic:traffic" in kernel
+    assert "hostfs.allow=ro:tools,ro:rootfs,ro:traffic,rw:scratch" in kernel
+    assert (private / "scratch").resolve() == job / "scratch" and (private / "rootfs").resolve() == built.rootfs
 
 
 def test_a_run_in_a_directory_with_blanks(tmp_path: Path) -> None:
@@ -245,25 +249,50 @@ def test_a_relative_run_directory_wherever_the_memory_lies(
 
 def test_the_command_line_carries_seed_memory_and_what_may_be_mounted(tmp_path: Path) -> None:
     machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=9, memory_bytes=64 << 20, cpu=1)
-    argv = machine_argv(machine, tmp_path)
-    assert argv[:8] == ["setpriv", "--pdeathsig", "KILL", "setarch", "-R", "taskset", "-c", "1"]
+    argv = machine_argv(machine, private_of(tmp_path))
     assert {"mem=64M", "fabriclab.seed=9", "time-travel=inf-cpu", "seccomp=auto"} < set(argv)
-    cache = tmp_path / "cache"
-    allowed = f"ro:{cache}/tools/00112233445566aa,ro:{cache}/rootfs/fedcba9876543210/root,rw:{tmp_path}"
-    assert f"hostfs.allow={allowed}" in argv
+
+
+def private_of(directory: Path) -> Path:
+    """Return a new private directory."""
+    return Path(tempfile.mkdtemp(dir=directory))
+
+
+def test_the_host_s_kernel_binds_the_machine_before_it_begins(tmp_path: Path) -> None:
+    built = fake_machine.artefacts(tmp_path, "")
+    machine = Machine(built, tmp_path / "run", seed=9, memory_bytes=64 << 20, cpu=1)
+    (tmp_path / "run" / "nodes").mkdir(parents=True)
+    (tmp_path / "private").mkdir()
+    argv = machine_argv(machine, tmp_path / "private")
+    options = argv[1 : argv.index("--")]
+    assert argv[0] == str(built.tools / "confine") and argv[argv.index("--") + 1] == str(built.kernel)
+    assert options[0] == "--machine-calls" and options[-4:-2] == ["--cpu", "1"]
+    executed, read, written = (
+        [option.partition("=")[2] for option in options if option.startswith(f"--{name}=")]
+        for name in ("execute", "read", "write")
+    )
+    assert executed == [str(built.kernel)]
+    assert read == [str(built.tools), str(built.rootfs), str(tmp_path / "run" / "nodes"), "/proc/cpuinfo"]
+    assert written == [str(tmp_path / "run" / "scratch"), str(tmp_path / "private"), "/dev/null"]
 
 
 def test_the_environment_chooses_how_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=1, memory_bytes=64 << 20, cpu=None)
     locked = replace(machine, locked=True)
-    assert "seccomp=off" in machine_argv(locked, tmp_path), "the filters would not lock them in"
+    assert "seccomp=off" in machine_argv(locked, private_of(tmp_path)), "the filters would not lock them in"
     monkeypatch.setenv("FABRICLAB_SECCOMP", "auto")
-    assert "seccomp=auto" in machine_argv(locked, tmp_path)
+    assert "seccomp=auto" in machine_argv(locked, private_of(tmp_path))
     monkeypatch.setenv("FABRICLAB_SECCOMP", "off")
-    assert "seccomp=off" in machine_argv(machine, tmp_path)
+    assert "seccomp=off" in machine_argv(machine, private_of(tmp_path))
     monkeypatch.setenv("FABRICLAB_SECCOMP", "no")
     with pytest.raises(EngineError, match="FABRICLAB_SECCOMP=no: it is one of auto, on, off"):
-        machine_argv(machine, tmp_path)
+        machine_argv(machine, private_of(tmp_path))
+
+
+def test_what_binds_a_machine_is_in_its_figures(tmp_path: Path) -> None:
+    """The first line alone says it: what comes later is the machine's own."""
+    body = "echo 'boundary: landlock 99'\n" + fake_machine.EPOCH + fake_machine.END
+    assert run(tmp_path, body).figures["boundary"] == "none"
 
 
 def test_a_kernel_that_cannot_be_started_crashes_with_its_message(tmp_path: Path) -> None:
@@ -284,3 +313,30 @@ def test_last_words_are_an_exception_s_not_its_stack_s(tmp_path: Path) -> None:
     )
     assert last_lines(log, 2) == "Exception in thread: refused | Caused by: nobody there"
     assert last_lines(tmp_path / "absent", 2) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "@" + "[" * 100_000,
+        '@{"event":"progress","t_ns":' + "9" * 5_000 + "}",
+        '@{"event":"progress","t_ns":' + "9" * 50 + "}",
+        '@{"event":["progress"]}',
+        '@{"event":"process","name":"../../../etc/passwd","status":"exit 1"}',
+        "x" * 3_000_000,
+    ],
+    ids=["nested", "huge", "late", "no-name", "path", "long"],
+)
+def test_a_machine_may_say_anything(line: str, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    said.write_text(line + "\n")
+    outcome = run(tmp_path, fake_machine.EPOCH + f"cat {said}\n" + fake_machine.END)
+    assert outcome.status == "complete" and outcome.virtual_ns == 250_000_000
+    assert "root:" not in outcome.message
+
+
+def test_a_machine_that_never_stops_talking_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.engine.watch._LONGEST_LOG_BYTES", 1 << 20)
+    outcome = run(tmp_path, fake_machine.EPOCH + "yes\n")
+    assert outcome.status == "crashed" and "said more than" in outcome.message
+    assert (tmp_path / "run" / "logs" / "kernel.log").stat().st_size < 1 << 21

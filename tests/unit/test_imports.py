@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
+    "scratch": set(),
     "shipped": set(),
     "formats": set(),
     "formats.plan": {"formats.plan.traffic"},
@@ -106,7 +107,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 """What each folder may import beside itself, and EVERYWHERE. To others a package is one thing, with all the folders in
 it; these import each other by name, and one way only. EVERYWHERE is the ground, which imports nothing but itself."""
-EVERYWHERE = {"errors", "files", "formats", "qdiscs", "shipped", "units"}
+EVERYWHERE = {"errors", "files", "formats", "qdiscs", "scratch", "shipped", "units"}
 ENGINES = {"engine", "engine.containers", "vendors.sonic", "vendors.sonic.daemons"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
 STARTING_CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}

@@ -65,14 +65,16 @@ def test_why_one_cannot_be_built_is_told(artefacts: Artefacts, monkeypatch: pyte
 
 def test_a_machine_is_started_with_the_layers_of_its_plan(artefacts: Artefacts, tmp_path: Path) -> None:
     built = layers.with_layers(artefacts, [WANTED])
-    (tmp_path / "private").mkdir()
+    for name in ("private", "run"):
+        (tmp_path / name).mkdir()
     machine = Machine(built, tmp_path / "run", 1, 1 << 30, None, layers=layers_of(plan(), built))
-    command = " ".join(machine_argv(machine, tmp_path / "private"))
-    root = tmp_path / "rootfs" / "layer" / "root"
-    assert f"fabriclab_layers=packages:{root}" in command
-    assert f"ro:{built.rootfs},ro:{root},rw:" in command
+    argv = machine_argv(machine, tmp_path / "private")
+    assert "fabriclab_layers=packages:layer-packages" in argv
+    assert "hostfs.allow=ro:tools,ro:rootfs,ro:layer-packages,rw:scratch" in argv
+    assert f"--read={tmp_path / 'rootfs' / 'layer' / 'root'}" in argv
+    (tmp_path / "other").mkdir()
     alone = Machine(built, tmp_path / "run", 1, 1 << 30, None)
-    assert "fabriclab_layers" not in " ".join(machine_argv(alone, tmp_path / "private"))
+    assert "fabriclab_layers" not in " ".join(machine_argv(alone, tmp_path / "other"))
     assert layers_of(star(3), built) == {} and CLIENT.packages == ("common",)
 
 

@@ -13,6 +13,7 @@ from fabriclab.engine.events import Event
 from fabriclab.engine.kernel_needs import check_several
 from fabriclab.engine.several import MergedEvents, worst
 from fabriclab.engine.shared_memory import LINE_BYTES, shared_memory
+from fabriclab.scratch import Scratch
 
 
 @pytest.fixture
@@ -24,7 +25,9 @@ def told() -> list[Event]:
 def events(tmp_path: Path, told: list[Event]) -> Iterator[MergedEvents]:
     """The events of two machines."""
     with (tmp_path / "events.jsonl").open("w", buffering=1) as file:
-        yield MergedEvents(2, tmp_path, file, told.append)
+        scratch = Scratch(tmp_path)
+        scratch.make()
+        yield MergedEvents(2, scratch, file, told.append)
 
 
 def event(name: str, t_ns: int = 0, **fields: str) -> Event:
@@ -52,7 +55,7 @@ def test_the_end_is_the_worst_of_all_and_an_error_names_its_machine(
     events.take(1, event("error", message="it broke"))
     assert told[0].fields["part"] == 1
     # The others are to end their traffic.
-    assert (tmp_path / "stop").exists()
+    assert (tmp_path / "scratch" / "stop").exists()
     events.take(0, event("end", 5, status="stopped"))
     events.take(1, event("end", 7, status="failed"))
     assert (told[-1].name, told[-1].text("status"), told[-1].t_ns) == ("end", "failed", 7)

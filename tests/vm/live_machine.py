@@ -22,6 +22,7 @@ from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.virtual import Machine, machine_argv
 from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, PAYLOAD_MAX, Answer, Input, Output, Request
+from fabriclab.scratch import Scratch
 
 WALL_LIMIT_S = 300
 """Far above what anything takes: a machine that hangs must not hang the tests."""
@@ -230,6 +231,15 @@ def machine_of(artefacts: Artefacts, directory: Path) -> Machine:
 
 
 @contextlib.contextmanager
+def taken_over(scratch: Scratch) -> Iterator[None]:
+    """Take over what a machine has written when it has ended."""
+    try:
+        yield
+    finally:
+        scratch.take_over()
+
+
+@contextlib.contextmanager
 def live_machine(
     artefacts: Artefacts, directory: Path, job: Mapping[str, object], files: Mapping[str, str]
 ) -> Iterator[LiveMachine]:
@@ -239,7 +249,12 @@ def live_machine(
     ours, its = socket.socketpair()
     ours.settimeout(WALL_LIMIT_S)
     log = directory / "console"
-    with MachineProcess(memory_directory(machine.memory_bytes, memory_places(directory))) as process:
+    scratch = Scratch(directory)
+    scratch.make()
+    with (
+        taken_over(scratch),
+        MachineProcess(memory_directory(machine.memory_bytes, memory_places(directory))) as process,
+    ):
         argv = [*machine_argv(machine, process.directory), f"fabriclab.live={its.fileno()}"]
         environment = {"PATH": os.environ["PATH"], "TMPDIR": str(process.directory)}
         with log.open("wb") as output, ours:
@@ -249,6 +264,7 @@ def live_machine(
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=environment,
+                cwd=process.directory,
                 pass_fds=(its.fileno(),),
             )
             its.close()

@@ -152,7 +152,7 @@ def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: P
     )
     events = place / "run" / "events.jsonl"
     wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
-    machine = [process for process in live_processes(f"fabriclab_job={place}/run") if process != running.pid]
+    machine = [process for process in live_processes(f"fabriclab-machine {place}/run") if process != running.pid]
     private = {path for path in Path("/dev/shm").glob("fabriclab-*") if str(path) in _command_lines(machine)}
     assert private
     running.send_signal(signal.SIGKILL)

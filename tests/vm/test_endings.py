@@ -48,7 +48,7 @@ def check_nothing_is_left(vm: Vm) -> None:
 def test_a_killed_machine_is_a_crash_and_what_was_logged_is_kept(vm: Vm) -> None:
     def kill(event: Event) -> None:
         if event.name == "progress" and event.t_ns > 300_000_000:
-            for process in live_processes(f"fabriclab_job={vm.directory}"):
+            for process in live_processes(f"fabriclab-machine {vm.directory}"):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
 

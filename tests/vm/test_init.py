@@ -18,6 +18,7 @@ import pytest
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.virtual import Machine, machine_argv
+from fabriclab.scratch import Scratch
 
 pytestmark = pytest.mark.vm
 
@@ -145,15 +146,21 @@ def boot(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     machine = Machine(artefacts, directory, seed=1, memory_bytes=memory_bytes, cpu=min(os.sched_getaffinity(0)))
-    with tempfile.TemporaryDirectory() as private:
+    scratch = Scratch(directory)
+    scratch.make()
+    place = memory_directory(machine.memory_bytes, memory_places(directory))
+    with tempfile.TemporaryDirectory(dir=place) as private:
         argv = machine_argv(machine, Path(private)) + ([option] if option else [])
-        environment = {
-            **os.environ,
-            "TMPDIR": str(memory_directory(machine.memory_bytes, memory_places(Path(private)))),
-        }
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=WALL_LIMIT_S, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": private},
+            cwd=private,
+            timeout=WALL_LIMIT_S,
+            check=False,
         )
+    scratch.take_over()
     lines = done.stdout.decode().splitlines()
     return [json.loads(line[1:]) for line in lines if line.startswith("@")]
 

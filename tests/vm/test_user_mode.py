@@ -111,7 +111,7 @@ def spent_ticks(pid: int) -> int:
 
 def machine_of(vm: Vm) -> int:
     """Return the process of the machine that works in a test's directory."""
-    word = f"fabriclab_job={vm.directory}/"
+    word = f"fabriclab-machine {vm.directory}/"
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if Path(command.parent / "exe").readlink() == vm.artefacts.kernel and word in command.read_text():

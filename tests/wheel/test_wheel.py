@@ -25,7 +25,6 @@ from packaging.requirements import Requirement
 from fabriclab.engine.artefacts import Artefacts
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ("setarch", "setpriv", "taskset")
 NO_NETWORK = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--net")
 pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("wheel")]
 
@@ -49,8 +48,6 @@ def install(wheel: Path, directory: Path) -> Place:
     """Install a wheel where nothing else is."""
     for name in ("home", "work", "bin"):
         (directory / name).mkdir(parents=True)
-    for program in PROGRAMS:
-        (directory / "bin" / program).symlink_to(shutil.which(program) or program)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", directory / "venv"], check=True)
     (packages,) = (directory / "venv" / "lib").glob("python*/site-packages")
     # A path that is added so has no .pth files of its own followed: the checkout's package is not found.

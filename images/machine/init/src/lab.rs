@@ -14,6 +14,7 @@ use crate::link::{self, Offloads};
 use crate::machine;
 use crate::modules;
 use crate::namespace::{Machine, Node};
+use crate::rights;
 use crate::wires;
 
 pub struct Lab {
@@ -141,6 +142,7 @@ pub fn create(job: &Job) -> std::result::Result<Lab, (Phase, Failure)> {
     for file in &job.modules {
         modules::load(file).map_err(|failure| (Phase::Modules, failure))?;
     }
+    rights::no_more_modules().map_err(|failure| (Phase::Modules, failure))?;
     if let Some(file) = &job.sysctl {
         configure::machine(file).map_err(|failure| (Phase::Nodes, failure))?;
     }

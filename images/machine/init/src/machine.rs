@@ -10,7 +10,7 @@ use nix::unistd::sync;
 
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
-use crate::mounts::{HostDirectories, HostLayer};
+use crate::mounts::{HostDirectories, Named};
 
 /// The usual soft limit, of every program. Not more: FRR closes every descriptor up to it, one call each, which took
 /// seconds with 65,536.
@@ -28,34 +28,34 @@ pub fn report_panics() {
     }));
 }
 
-/// What the command line says of the host: `fabriclab_rootfs=`, `fabriclab_job=`, and where a lab brings programs along
-/// `fabriclab_layers=NAME:PATH,...`. Needs /proc.
+/// What the command line says of the host: `fabriclab_rootfs=`, `fabriclab_job=`, `fabriclab_inputs=NAME:PATH,...`, and
+/// where a lab brings programs along `fabriclab_layers=NAME:PATH,...`. Needs /proc.
 pub fn host_directories() -> Result<HostDirectories> {
     let line = fs::read_to_string("/proc/cmdline").context(|| "read /proc/cmdline".to_owned())?;
     Ok(HostDirectories {
         rootfs: parameter(&line, "fabriclab_rootfs")?,
         job: parameter(&line, "fabriclab_job")?,
-        layers: layers(&line)?,
+        inputs: named(&line, "fabriclab_inputs")?,
+        layers: named(&line, "fabriclab_layers")?,
     })
 }
 
-fn layers(line: &str) -> Result<Vec<HostLayer>> {
-    let Some(value) = line
-        .split_whitespace()
-        .find_map(|word| word.strip_prefix("fabriclab_layers="))
-    else {
+/// Directories with their names; without the parameter there are none.
+fn named(line: &str, parameter: &str) -> Result<Vec<Named>> {
+    let value = |word: &str| Some(word.strip_prefix(parameter)?.strip_prefix('=')?.to_owned());
+    let Some(value) = line.split_whitespace().find_map(value) else {
         return Ok(Vec::new());
     };
-    let layer = |written: &str| match written.split_once(':') {
-        Some((name, path)) if !name.is_empty() && path.starts_with('/') => Ok(HostLayer {
+    let one = |written: &str| match written.split_once(':') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok(Named {
             name: name.to_owned(),
             path: path.to_owned(),
         }),
         _ => Err(Failure::new(format!(
-            "fabriclab_layers names \"{written}\": NAME:<absolute path> is wanted"
+            "{parameter} names \"{written}\": NAME:<directory> is wanted"
         ))),
     };
-    value.split(',').map(layer).collect()
+    value.split(',').map(one).collect()
 }
 
 /// `fabriclab_batch=tools` on the command line: see [`crate::namespace::Machine`].
@@ -76,11 +76,11 @@ pub fn part() -> Option<u32> {
 fn parameter(line: &str, name: &str) -> Result<String> {
     line.split_whitespace()
         .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
-        .filter(|value| value.starts_with('/'))
+        .filter(|value| !value.is_empty())
         .map(str::to_owned)
         .ok_or_else(|| {
             Failure::new(format!(
-                "the kernel's command line lacks {name}=<absolute path>"
+                "the kernel's command line lacks {name}=<directory>"
             ))
         })
 }
@@ -126,29 +126,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_whole_words_with_absolute_paths() {
-        let line = "mem=1G fabriclab_job=/run/1 x_fabriclab_rootfs=/no fabriclab_rootfs=relative\n";
+    fn parameters_are_whole_words() {
+        let line = "mem=1G fabriclab_job=/run/1 x_fabriclab_rootfs=/no fabriclab_rootfs=\n";
         assert_eq!(parameter(line, "fabriclab_job"), Ok("/run/1".to_owned()));
         assert!(parameter(line, "fabriclab_rootfs").is_err());
     }
 
     #[test]
-    fn layers_have_names_and_absolute_paths() {
+    fn directories_have_names() {
         let read = |line: &str| {
-            layers(line).map(|layers| {
-                let pair = |layer: HostLayer| format!("{} at {}", layer.name, layer.path);
+            named(line, "fabriclab_layers").map(|layers| {
+                let pair = |layer: Named| format!("{} at {}", layer.name, layer.path);
                 layers.into_iter().map(pair).collect::<Vec<_>>()
             })
         };
         assert_eq!(read("mem=1G"), Ok(Vec::new()));
-        let both = read("fabriclab_layers=debian:/a,hadoop:/b mem=1G");
+        let both = read("fabriclab_layers=debian:/a,hadoop:b mem=1G");
         assert_eq!(
             both,
-            Ok(vec!["debian at /a".to_owned(), "hadoop at /b".to_owned()])
+            Ok(vec!["debian at /a".to_owned(), "hadoop at b".to_owned()])
         );
         for wrong in [
             "fabriclab_layers=",
-            "fabriclab_layers=a:b",
+            "fabriclab_layers=a:",
             "fabriclab_layers=:/a",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");

@@ -20,6 +20,7 @@ mod modules;
 mod mounts;
 mod namespace;
 mod process;
+mod rights;
 mod routes;
 mod run;
 mod setup;

@@ -30,12 +30,16 @@ const SCRATCH: &str = "/tmp";
 /// The host directories that the kernel command line names.
 pub struct HostDirectories {
     pub rootfs: String,
+    /// The one that may be written: /job.
     pub job: String,
-    pub layers: Vec<HostLayer>,
+    /// What the job is made of, read-only: directories of /job.
+    pub inputs: Vec<Named>,
+    /// What lies over the root file system of those nodes that ask for it by its name.
+    pub layers: Vec<Named>,
 }
 
-/// What lies over the root file system of those nodes that ask for it by its name.
-pub struct HostLayer {
+/// A directory of the host by the name that it has here.
+pub struct Named {
     pub name: String,
     pub path: String,
 }
@@ -72,14 +76,20 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
     mount_type("tmpfs", "/dev", MsFlags::MS_NOSUID, Some("mode=755"))?;
     make_devices()?;
     mount_type("hostfs", "/rootfs", MsFlags::MS_RDONLY, Some(&host.rootfs))?;
-    mount_type("hostfs", "/job", MsFlags::MS_NOSUID, Some(&host.job))?;
+    let writable = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    mount_type("hostfs", "/job", writable, Some(&host.job))?;
+    for input in &host.inputs {
+        let target = Path::new("/job").join(&input.name);
+        let flags = writable | MsFlags::MS_RDONLY;
+        mount_type("hostfs", target, flags, Some(&input.path))?;
+    }
     let root = overlay_root("/rootfs", &[])?;
     make_directories(&root, &["run/netns", "run/fabriclab/rootfs"])?;
     mount_rendezvous(&root)?;
     bind("/", &root.join("tools"))?;
     bind("/rootfs", &root.join(&LOWER[1..]))?;
     bind("/dev", &root.join("dev"))?;
-    bind("/job", &root.join("job"))?;
+    bind_all("/job", &root.join("job"))?;
     for layer in &host.layers {
         let place = format!("{}/{}", &LAYERS[1..], layer.name);
         make_directories(&root, &[&place])?;
@@ -108,13 +118,8 @@ pub fn enter_node_root(layers: &[String]) -> Result<()> {
         make_directories(&root, &[&directory[1..]])?;
     }
     process::watching(|| make_directories(&root, &[&PROCESSES[1..]]))?;
-    for directory in [
-        "/dev",
-        "/job",
-        "/tools",
-        NETNS_DIRECTORY,
-        RENDEZVOUS_DIRECTORY,
-    ] {
+    bind_all("/job", &root.join("job"))?;
+    for directory in ["/dev", "/tools", NETNS_DIRECTORY, RENDEZVOUS_DIRECTORY] {
         bind(directory, &root.join(&directory[1..]))?;
     }
     bind("/proc", &root.join(&PROCESSES[1..]))?;
@@ -241,15 +246,17 @@ fn mount_type(
 }
 
 fn bind(source: impl AsRef<Path>, target: &Path) -> Result<()> {
-    let source = source.as_ref();
-    mount(
-        Some(source),
-        target,
-        None::<&str>,
-        MsFlags::MS_BIND,
-        None::<&str>,
-    )
-    .context(|| format!("mount {} on {}", source.display(), target.display()))
+    bind_with(MsFlags::MS_BIND, source.as_ref(), target)
+}
+
+/// With what is mounted below it.
+fn bind_all(source: impl AsRef<Path>, target: &Path) -> Result<()> {
+    bind_with(MsFlags::MS_BIND | MsFlags::MS_REC, source.as_ref(), target)
+}
+
+fn bind_with(flags: MsFlags, source: &Path, target: &Path) -> Result<()> {
+    mount(Some(source), target, None::<&str>, flags, None::<&str>)
+        .context(|| format!("mount {} on {}", source.display(), target.display()))
 }
 
 fn make_propagation(target: &str, kind: MsFlags) -> Result<()> {

@@ -13,6 +13,7 @@ use crate::lab::{self, Lab};
 use crate::live::Live;
 use crate::machine;
 use crate::mounts;
+use crate::rights;
 use crate::routes::Convergence;
 use crate::setup;
 use crate::stillness;
@@ -80,7 +81,8 @@ fn boot() -> Result<()> {
     machine::own_root()?;
     mounts::mount_proc()?;
     mounts::enter_machine_root(&machine::host_directories()?)?;
-    machine::raise_limits()
+    machine::raise_limits()?;
+    rights::few_capabilities()
 }
 
 fn read_job() -> Result<Job> {

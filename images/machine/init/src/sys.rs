@@ -27,6 +27,25 @@ struct Beginning<Work, Told> {
     ready: RawFd,
 }
 
+/// Keeps a capability from all programs that this process or its children become (PR_CAPBSET_DROP). One that the kernel
+/// does not know, nobody has.
+pub fn drop_for_programs(capability: u8) -> nix::Result<()> {
+    // SAFETY: the call takes no memory.
+    let result = unsafe {
+        libc::prctl(
+            libc::PR_CAPBSET_DROP,
+            libc::c_ulong::from(capability),
+            0 as libc::c_ulong,
+            0 as libc::c_ulong,
+            0 as libc::c_ulong,
+        )
+    };
+    match Errno::result(result) {
+        Err(Errno::EINVAL) => Ok(()),
+        result => result.map(drop),
+    }
+}
+
 /// Does `work` in a new process, in PID 1's own memory: a plain fork would copy it and cost a host process more. PID 1
 /// waits until the process has become another program or ended, with the status that `work` returns.
 pub fn vfork<Work: FnOnce() -> libc::c_int>(work: Work) -> nix::Result<Pid> {

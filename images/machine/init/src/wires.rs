@@ -11,8 +11,8 @@ use crate::failure::{Context, Failure, Result};
 const FILE: &str = "/proc/fabriclab_wires";
 /// More than its text ever has: a number.
 const LONGEST: usize = 64;
-/// When the traffic of all ends because the host wants it to, in the run directory.
-const STOP_AT: &str = "machine/stop-at";
+/// When the traffic of all ends because the host wants it to, in the directory that all of them write to.
+const STOP_AT: &str = "stop-at";
 /// All machines know of an end of traffic so much later: no cable between them is that long.
 pub const KNOWN_NS: i64 = clock::MILLISECOND_NS;
 
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn all_stop_at_the_tick_after_the_first_that_saw_the_wish() {
         let job = std::env::temp_dir().join(format!("wires-{}", std::process::id()));
-        fs::create_dir_all(job.join("machine")).expect("a directory");
+        fs::create_dir_all(&job).expect("a directory");
         assert_eq!(stops_now(&job, 0, 300, 100), Ok(false));
         assert_eq!(stops_now(&job, 1, 300, 100), Ok(false));
         assert_eq!(stops_now(&job, 1, 400, 100), Ok(true));

@@ -3,7 +3,8 @@
  * What hostfs may mount: hostfs.allow= on the command line.
  *
  * Whoever is root inside the machine acts as its user outside. The list says
- * which directories they may reach at all, and which they may change.
+ * which directories they may reach at all, and which they may change. What
+ * binds a machine whose kernel was taken over is images/machine/confine.
  */
 
 #include <errno.h>
@@ -12,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <sys/vfs.h>
 #include <init.h>
 #include <os.h>
 #include "hostfs.h"
@@ -38,8 +42,6 @@ static void __init add_entry(const char *entry)
 
 	if (!writable && strncmp(entry, "ro:", 3) != 0)
 		bad_entry(entry, "expected ro:DIRECTORY or rw:DIRECTORY");
-	if (entry[3] != '/')
-		bad_entry(entry, "expected an absolute path");
 	if (allowed_count == MAX_ALLOWED)
 		bad_entry(entry, "more than 32 entries");
 	if (realpath(entry + 3, allowed[allowed_count].path) == NULL)
@@ -113,4 +115,37 @@ int hostfs_check_allowed(const char *resolved, int write)
 	if (best < 0)
 		return -EACCES;
 	return write && !allowed[best].writable ? -EROFS : 0;
+}
+
+/*
+ * Of all that a file has besides its contents, the host keeps only its size. The
+ * rest is true inside, for as long as the inode is remembered.
+ */
+int hostfs_set_size(const char *file, struct hostfs_iattr *attrs, int fd)
+{
+	int err = 0, opened = fd;
+
+	if (!(attrs->ia_valid & HOSTFS_ATTR_SIZE))
+		return 0;
+
+	if (fd < 0)
+		opened = open64(file, O_WRONLY | O_CLOEXEC);
+	if (opened < 0 || ftruncate64(opened, attrs->ia_size))
+		err = -errno;
+	if (fd < 0 && opened >= 0)
+		close(opened);
+	return err;
+}
+
+#define DISK_BLOCK 4096
+#define DISK_BLOCKS (1ULL << 28)
+#define DISK_FILES (1ULL << 26)
+
+/* How full the host's disk is would decide what a program does (Hadoop's do ask). */
+void hostfs_disguise_size(struct statfs64 *disk)
+{
+	disk->f_bsize = DISK_BLOCK;
+	disk->f_blocks = disk->f_bfree = disk->f_bavail = DISK_BLOCKS;
+	disk->f_files = disk->f_ffree = DISK_FILES;
+	memset(&disk->f_fsid, 0, sizeof(disk->f_fsid));
 }
