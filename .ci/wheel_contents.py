@@ -4,7 +4,8 @@ Below `fabriclab/shipped` lie the project's labs, distributions and sources, as 
 finds them). Where the environment variable FABRICLAB_MACHINE names a directory that `.ci/wheel` has packed, that is
 `fabriclab/shipped/machine`, and the wheel is one for x86-64; without it a wheel is for any machine, and has to build
 its own. FABRICLAB_PAGE and FABRICLAB_CHARTS name what the browser loads of the live page and of reports
-(`.ci/page.py`): `fabriclab/shipped/page` and `fabriclab/shipped/charts`.
+(`.ci/page.py`): `fabriclab/shipped/page` and `fabriclab/shipped/charts`. FABRICLAB_SBOM names the wheel's bill of
+materials (`.ci/sbom.py`), which lies where PEP 770 wants it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class WheelContents(BuildHookInterface[Any]):
         for variable, name in BUNDLES.items():
             if os.environ.get(variable):
                 build_data["force_include"][os.environ[variable]] = f"fabriclab/shipped/{name}"
+        if bill := os.environ.get("FABRICLAB_SBOM"):
+            build_data["sbom_files"].append(bill)
         machine = os.environ.get("FABRICLAB_MACHINE")
         if machine:
             build_data["force_include"][machine] = "fabriclab/shipped/machine"

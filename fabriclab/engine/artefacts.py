@@ -31,7 +31,8 @@ class EngineError(FabriclabError):
 class Artefacts:
     """What a machine is started from.
 
-    Each lies in a directory that is named by the hash of all that it was made from.
+    Each lies in a directory that is named by the hash of what went into it: its sources, the packages with their
+    versions and hashes, the compilers. The file `contents` beside it lists all of them.
     """
 
     kernel: Path
@@ -41,7 +42,7 @@ class Artefacts:
     """Layers over the root file system (`fabriclab.engine.layers`), by their kind and what was asked for."""
 
     def hashes(self) -> dict[str, str]:
-        """Return the hash of what each artefact was made from, by its name."""
+        """Return the hash of what went into each artefact, by its name."""
         return {"kernel": self.kernel.parent.name, "rootfs": self.rootfs.parent.name, "tools": self.tools.name}
 
     def packages(self) -> list[str]:

@@ -70,7 +70,7 @@ class Compiler:
 
     headers: Path
     key: str
-    """The kernel's, and what it was made of: of one key there may be two point releases."""
+    """The kernel's, and what it was made of: of one key of before November 2026 there may be two point releases."""
     version: str
     """gcc's own name and version."""
 

@@ -2,8 +2,8 @@
 first needed.
 
 A directory of archives has `machine.json`, which `.ci/wheel.py` writes. What is unpacked lies where
-`images/machine/build` would have put it, under the same key: a checkout and a wheel share it. The lock and the rename
-are those of `images/machine/cache.sh`.
+`images/machine/build` would have put it, under the same key of its contents, and its recipe has a link to it: a
+checkout and a wheel share it. The lock, the rename and the link are those of `images/machine/cache.sh`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -47,6 +47,8 @@ class Packed:
     """What of the unpacked directory is the artefact; empty: all of it."""
     version: str
     """What it is, in words."""
+    recipe: str = ""
+    """The hash of the sources that it was made from; empty where nobody says."""
 
     def place(self) -> Path:
         """Return where it lies when it is unpacked. Raises UnusableError where there is no place for a cache."""
@@ -88,12 +90,25 @@ class Packed:
             except BaseException:
                 shutil.rmtree(partial, ignore_errors=True)
                 raise
+            if self.recipe:
+                _link_recipe(final, self.recipe)
+
+
+def _link_recipe(artefact: Path, recipe: str) -> None:
+    """Let a checkout find what its recipe makes, unless it has something else of that recipe."""
+    recipes = artefact.parent / "recipes"
+    recipes.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        (recipes / recipe).symlink_to(Path("..") / artefact.name)
 
 
 def packed_in(directory: Path) -> dict[str, Packed]:
     """Return the artefacts that a directory has archives of; none where it has no index of a format that is known."""
     return {
-        name: Packed(each["kind"], each["key"], directory / each["archive"], each["inner"], each["version"])
+        name: Packed(
+            *(each["kind"], each["key"], directory / each["archive"], each["inner"], each["version"]),
+            recipe=each.get("recipe", ""),
+        )
         for name, each in _index(directory).get("artefacts", {}).items()
     }
 

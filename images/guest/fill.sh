@@ -54,7 +54,7 @@ python_packages() {
   echo "guest: Python packages" >&2
   cp "$directory/requirements.txt" "$root/tmp/requirements.txt"
   chroot "$root" python3 -m venv /opt/venv
-  chroot "$root" /opt/venv/bin/pip install --quiet --disable-pip-version-check -r /tmp/requirements.txt
+  chroot "$root" /opt/venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r /tmp/requirements.txt
 }
 
 images() {
@@ -73,7 +73,7 @@ images() {
     sleep 1
   done
   chroot "$root" docker import --change 'CMD ["bash"]' - debian:13-slim <"$base/node.tar" >/dev/null
-  chroot "$root" env DOCKER_BUILDKIT=0 DEBIAN_MIRROR="$(apt_mirror)" /tmp/repository/images/build host switch
+  chroot "$root" env DOCKER_BUILDKIT=0 BASE=debian:13-slim DEBIAN_MIRROR="$(apt_mirror)" /tmp/repository/images/build host switch
   chroot "$root" docker image prune --force >/dev/null
   kill "$daemon"
   wait "$daemon" || true

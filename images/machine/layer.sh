@@ -4,7 +4,7 @@
 #
 # Packages come from where those of the root file system came from (mirror.sh) and are unpacked as those are
 # (rootfs.sh): no maintainer script runs. Beside the root directory lie `packages`, the versions that it was made of,
-# and `size`, how many bytes it has.
+# `SHA256SUMS`, the hashes of their files, and `size`, how many bytes it has.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
@@ -95,6 +95,7 @@ make_layer() {
   download "$1/apt"
   unpack "$1/apt/cache/archives" "$1/root"
   for archive in "$1"/apt/cache/archives/*.deb; do basename "$archive" .deb; done >"$1/packages"
+  (cd "$1/apt/cache/archives" && sha256sum -- *.deb) >"$1/SHA256SUMS"
   rm -rf "$1/apt"
   programs "$1/root"
   remove_unneeded "$1/root"

@@ -81,9 +81,20 @@ apt_source() {
   printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$mirror" "$1"
 }
 
-# apt_transport: the host's settings of how to reach an archive (proxy, certificates, dates), as lines of apt
-# configuration.
+# apt_trust: only what Debian signed, whatever the host's own apt lets pass, as lines of apt configuration.
+apt_trust() {
+  cat <<'CONF'
+Acquire::AllowInsecureRepositories "false";
+Acquire::AllowWeakRepositories "false";
+Acquire::AllowDowngradeToInsecureRepositories "false";
+APT::Get::AllowUnauthenticated "false";
+CONF
+}
+
+# apt_transport: the host's settings of how to reach an archive (proxy, certificates, dates), and whom to trust, as lines
+# of apt configuration.
 apt_transport() {
+  apt_trust
   apt-config dump | grep -iE '^Acquire::(https?|ftp|Retries|ForceIPv[46]|Check-Valid-Until|Check-Date|Proxy-Auto-Detect)\b' || true
 }
 
@@ -114,4 +125,5 @@ Acquire::Languages "none";
 #clear APT::Update::Post-Invoke-Success;
 #clear DPkg::Post-Invoke;
 CONF
+  apt_trust >>"$directory/apt.conf"
 }

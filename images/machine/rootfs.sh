@@ -4,7 +4,8 @@
 # Any user can do this, without user namespaces or fakeroot: packages are unpacked (mmdebstrap's chrootless mode, variant extract) and
 # no maintainer script runs, so nothing needs to be root. What a node needs of the scripts' work is done here by hand.
 # The small one has all but FRR and what only FRR needs: a wheel brings it along (make wheel), labs without routing daemons run on it.
-# Beside the root directory lie `packages`, the versions that it was made of; `sources`, each package with its source package; `licenses`.
+# Beside the root directory lie `packages`, the versions that it was made of; `SHA256SUMS`, the hashes of their files; `sources`, each
+# package with its source package; `licenses`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
@@ -31,7 +32,8 @@ unpack() {
   # shellcheck disable=SC2016  # $1 and the fields are the hook's
   mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
     --include="$(packages)" --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do basename "$package" .deb; done >"$1/../packages"' \
-    --extract-hook='dpkg-deb --show --showformat="\${Package} \${Version} \${source:Package} \${source:Version}\n" "$1"/var/cache/apt/archives/*.deb >"$1/../sources"' \
+    --extract-hook='(cd "$1"/var/cache/apt/archives && sha256sum -- *.deb) >"$1/../SHA256SUMS"' \
+    --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do dpkg-deb --show --showformat="\${Package} \${Version} \${source:Package} \${source:Version}\n" "$package"; done >"$1/../sources"' \
     "$suite" "$1/root" "$(apt_source "$suite")"
   rm "$1/transport.conf"
 }

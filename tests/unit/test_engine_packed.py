@@ -6,6 +6,7 @@ FRR's root file system is in a package of its own.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ def pack(directory: Path, files: dict[str, str], key: str = "00ff") -> Path:
     with tarfile.open(directory / "rootfs.tar.xz", "w:xz") as archive:
         archive.add(source, ".")
     described = {"kind": "rootfs", "key": key, "archive": "rootfs.tar.xz", "inner": "root", "version": "Debian trixie"}
+    described["recipe"] = f"{key}-recipe"
     (directory / "machine.json").write_text(json.dumps({"format": FORMAT, "artefacts": {"rootfs": described}}))
     return directory
 
@@ -59,7 +61,19 @@ def test_those_who_want_it_at_once_get_the_same(packed: Packed, cache: Path) -> 
     left.mkdir(parents=True)
     with ThreadPoolExecutor(8) as pool:
         assert {*pool.map(lambda _: packed.unpacked(), range(8))} == {packed.place()}
-    assert [path.name for path in (cache / "rootfs").iterdir()] == ["00ff"]
+    assert sorted(path.name for path in (cache / "rootfs").iterdir()) == ["00ff", "recipes"]
+
+
+def test_a_checkout_finds_it_by_its_recipe_and_keeps_what_it_has(packed: Packed, cache: Path) -> None:
+    packed.unpacked()
+    link = cache / "rootfs" / "recipes" / "00ff-recipe"
+    assert (link / "root").samefile(packed.place())
+    shutil.rmtree(packed.place().parent)
+    link.unlink()
+    (cache / "rootfs" / "ff00").mkdir()
+    link.symlink_to("../ff00")
+    packed.unpacked()
+    assert link.readlink() == Path("../ff00")
 
 
 @pytest.mark.parametrize("lacks", [1, 30, 60, 100, 200])

@@ -169,8 +169,9 @@ def test_an_artefact_appears_when_it_is_whole(tmp_path: Path) -> None:
     assert (failed.returncode, failed.stdout) == (1, "")
     assert list((cache / "fabriclab" / "tools").glob("1234*/")) == []
     made = cached('whole() { touch "$1/all"; }\ncache_make tools 1234 whole', cache)
-    assert made.stdout == f"{cache}/fabriclab/tools/1234\n"
-    assert (cache / "fabriclab" / "tools" / "1234" / "all").is_file()
+    artefact = Path(made.stdout.removesuffix("\n"))
+    assert artefact.parent == cache / "fabriclab" / "tools"
+    assert sorted(path.name for path in artefact.iterdir()) == ["all", "contents"]
 
 
 def test_what_a_killed_build_left_behind_is_removed_by_the_next(tmp_path: Path) -> None:
@@ -178,8 +179,9 @@ def test_what_a_killed_build_left_behind_is_removed_by_the_next(tmp_path: Path) 
     (left,) = (tmp_path / "fabriclab" / "tools").glob("1234.partial.*")
     other = left.with_name("5678.partial.abcdef")
     other.mkdir()
-    cached('whole() { touch "$1/all"; }\ncache_make tools 1234 whole', tmp_path)
-    assert sorted(path.name for path in left.parent.iterdir()) == ["1234", other.name]
+    made = cached('whole() { touch "$1/all"; }\ncache_make tools 1234 whole', tmp_path)
+    artefact = Path(made.stdout.strip())
+    assert {path.name for path in left.parent.iterdir()} == {artefact.name, other.name, "recipes"}
 
 
 def test_others_may_read_an_artefact_whatever_the_builders_umask(tmp_path: Path) -> None:

@@ -12,11 +12,15 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
 
 from fabriclab.engine.artefacts import Artefacts
 
@@ -108,6 +112,14 @@ def test_labs_are_listed_and_a_lab_with_routing_daemons_says_what_it_lacks(place
     assert not (place.directory / "work" / "runs" / "link-failure").exists()
 
 
+def index(wheel: Path) -> dict[str, dict[str, str]]:
+    """Return what the wheel's index says of the parts of the machine inside."""
+    found: dict[str, dict[str, str]] = json.loads(ZipFile(wheel).read("fabriclab/shipped/machine/machine.json"))[
+        "artefacts"
+    ]
+    return found
+
+
 def test_licences_and_sources_are_inside(wheel: Path) -> None:
     names = set(ZipFile(wheel).namelist())
     inside = "fabriclab/shipped/machine/LICENSES"
@@ -117,8 +129,51 @@ def test_licences_and_sources_are_inside(wheel: Path) -> None:
     assert {"fabriclab/shipped/images/machine/kernel/build.sh", "fabriclab/shipped/Cargo.lock"} <= names
     packages = [line.split()[0] for line in ZipFile(wheel).read(f"{inside}/debian-sources.txt").decode().splitlines()]
     assert "frr" not in packages
+    described = index(wheel)["rootfs"]["version"]
+    assert described == f"Debian trixie, {len(packages)} packages", "each has its source"
     assert [package for package in packages if f"{inside}/debian/{package.partition(':')[0]}" not in names] == []
     assert f"{inside}/rust/crates.txt" in names
+
+
+def test_its_bill_of_materials_names_all_that_is_inside(wheel: Path) -> None:
+    (name,) = (name for name in ZipFile(wheel).namelist() if name.endswith(".dist-info/sboms/fabriclab.cdx.json"))
+    text = ZipFile(wheel).read(name).decode()
+    assert text == (wheel.parent / "fabriclab.cdx.json").read_text(), "it lies beside the wheel, too"
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    bill = json.loads(text)
+    parts = {one["bom-ref"]: one for one in bill["components"]}
+    inside = "fabriclab/shipped/machine/LICENSES"
+    # Every Debian package has its source and the hash of its file, and says of which root file system it is.
+    for line in ZipFile(wheel).read(f"{inside}/debian-sources.txt").decode().splitlines():
+        package, version, source, source_version = line.split()
+        found = parts.pop(f"debian/{package.partition(':')[0]}")
+        (ancestor,) = found["pedigree"]["ancestors"]
+        assert (found["version"], ancestor["name"], ancestor["version"]) == (version, source, source_version)
+        assert [one["alg"] for one in found["hashes"]] == ["SHA-256"]
+        assert {"name": "fabriclab:contents", "value": index(wheel)["rootfs"]["key"]} in found["properties"]
+    for line in ZipFile(wheel).read(f"{inside}/rust/crates.txt").decode().splitlines():
+        crate, _, version = line.split()[0].rpartition("-")
+        assert parts.pop(f"cargo/{crate}@{version}")["hashes"]
+    kernel = parts.pop("kernel")
+    assert kernel["pedigree"]["ancestors"][0]["name"] == "linux-source-6.12"
+    patches = {one["diff"]["url"] for one in kernel["pedigree"]["patches"]}
+    assert patches <= set(ZipFile(wheel).namelist())
+    assert len([name for name in patches if name.endswith(".patch")]) == len(
+        [*(ROOT / "images" / "machine" / "kernel" / "patches" / "6.12").glob("*.patch")]
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for text in project["dependencies"]:
+        assert parts.pop(f"pypi/{Requirement(text).name}")["scope"] == "required"
+    assert {one["scope"] for name, one in parts.items() if name.startswith("pypi/")} == {"optional"}
+    rest = {name for name in parts if not name.startswith("pypi/")}
+    assert rest == {"rust-std", "glibc"} | {f"npm/{name}" for name in ("uplot", "echarts", "zrender")} | {
+        f"npm/@xterm/{name}" for name in ("xterm", "addon-fit")
+    }
+
+
+def test_the_same_wheel_has_the_same_bill(wheel: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / ".ci" / "wheel.py", "--quick", tmp_path], check=True, capture_output=True)
+    assert (tmp_path / "fabriclab.cdx.json").read_bytes() == (wheel.parent / "fabriclab.cdx.json").read_bytes()
 
 
 def test_a_wheel_without_the_machine_says_how_to_build_it(tmp_path: Path) -> None:
