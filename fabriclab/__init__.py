@@ -61,8 +61,12 @@ if TYPE_CHECKING:
     from fabriclab.api.progress import ProgressEvent as ProgressEvent
     from fabriclab.api.run import run as run
     from fabriclab.api.sweep import sweep as sweep
+    from fabriclab.api.trusting import forget as forget
+    from fabriclab.api.trusting import trust as trust
+    from fabriclab.api.trusting import trusted as trusted
     from fabriclab.api.validation import Validation as Validation
     from fabriclab.api.validation import validate as validate
+    from fabriclab.consent.request import ConsentError as ConsentError
     from fabriclab.engine.artefacts import EngineError as EngineError
     from fabriclab.errors import ArgumentError as ArgumentError
     from fabriclab.errors import FabriclabError as FabriclabError
@@ -101,7 +105,9 @@ _NAMES = {
     "api.progress": ("Begun", "Ended", "Notice", "Progress", "ProgressEvent"),
     "api.run": ("run",),
     "api.sweep": ("sweep",),
+    "api.trusting": ("forget", "trust", "trusted"),
     "api.validation": ("Validation", "validate"),
+    "consent.request": ("ConsentError",),
     "engine.artefacts": ("EngineError",),
     "errors": ("ArgumentError", "FabriclabError"),
     "exchange.archive": ("ArchiveError",),

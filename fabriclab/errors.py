@@ -19,8 +19,9 @@ _ARGUMENTS = (
     "on",
     "jobs",
     "cores",
+    "trust",
 )
-_IN_PYTHON = {"force": "force=True"}
+_IN_PYTHON = {"force": "force=True", "trust": "trust=True"}
 
 
 class FabriclabError(Exception):
@@ -43,3 +44,9 @@ class ArgumentError(FabriclabError, ValueError):
     def spelled(self, spell: Callable[[str], str]) -> str:
         """Return the text with each argument's name as `spell` writes it."""
         return self._text.format(*self._values, **{name: spell(name) for name in _ARGUMENTS})
+
+
+def printable(text: str) -> str:
+    """Return a text of strangers with its control characters and the like written as escapes: a terminal would obey
+    them."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,22 @@ def is_long(item: pytest.Item) -> bool:
     folder = item.path.relative_to(TESTS).parts[0]
     drawn = is_hypothesis_test(getattr(item, "function", None))
     return item.get_closest_marker("vm") is not None or folder in LONG_FOLDERS or drawn
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give fixtures that several tests share a state directory: what the user trusts is neither known nor changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test a state directory of its own, in which nothing is trusted yet."""
+    place = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))
+    return place
 
 
 @pytest.fixture(scope="session")

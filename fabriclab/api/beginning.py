@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.api.brought import BroughtLab, lab_as_frr
+from fabriclab.api.consent import trusted_or_why_not
 from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star, generate
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import PathLike, lab_of_file
@@ -51,6 +52,8 @@ class NewLab:
     """The files that were written."""
     generated: GeneratedLab | None = None
     """What was generated; None where a lab was copied."""
+    untrusted: str = ""
+    """Why the lab is not trusted, though it was made here; empty where it is (docs/trust.md)."""
 
 
 def new(directory: PathLike, origin: PathLike | None = None, *, template: str | None = None) -> NewLab:
@@ -70,12 +73,12 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
     word = str(origin)
     if word in STARTERS and word not in {lab.name for lab in known_labs()}:
         generated = generate(_SHAPES[word](name=name))
-        return NewLab(place, word, generated.write(place), generated)
+        return NewLab(place, word, generated.write(place), generated, trusted_or_why_not(place))
     lab = find_lab_or_own_file(Path(word))
     copied = _copied(lab, place) if lab.is_dir() else _of_file(lab, name)
     files = {place / file: content for file, content in copied.items()}
     write_files(files, force=False)
-    return NewLab(place, lab.name, tuple(files))
+    return NewLab(place, lab.name, tuple(files), untrusted=trusted_or_why_not(place, lab))
 
 
 def _of_file(file: Path, name: str) -> dict[str, bytes]:
@@ -118,7 +121,7 @@ def _from_template(place: Path, name: str, template: str) -> NewLab:
     topology_file = place / topology.FILE_NAME
     files[topology_file] = _named(files[topology_file], name)
     write_files(files, force=False)
-    return NewLab(place, template, tuple(files))
+    return NewLab(place, template, tuple(files), untrusted=trusted_or_why_not(place))
 
 
 def algorithm_name(lab: str) -> str:

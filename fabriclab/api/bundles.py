@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.api.cancel import HasIsSet, carried_out
-from fabriclab.api.engine import fit_machine
+from fabriclab.api.engine import fit_recorded
 from fabriclab.api.failures import FAILED, RunFailed
 from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.measured import PathLike, Run, Sweep
 from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
 from fabriclab.api.sweep_progress import point_in_words
+from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.exchange.agreement import Agreement, agreements, made_otherwise
-from fabriclab.exchange.bundle import About, read_about, runs_of, unpack_bundle, write_bundle
+from fabriclab.exchange.bundle import CONTENT, About, read_about, runs_of, unpack_bundle, write_bundle
 from fabriclab.formats.run_directory import LAB, SWEEP
 from fabriclab.lab.network.topology import NAME
 from fabriclab.results import Results, ResultsError, read_run
@@ -70,17 +71,23 @@ def bundle(run: Run | Sweep | PathLike, out: PathLike | None = None, *, force: b
 
 
 def open_bundle(file: PathLike, out: PathLike | None = None) -> Bundle:
-    """Unpack a bundle into a new directory, by default one named as the file, and return it.
+    """Unpack a bundle into a new directory, by default one named as the file, and return it; or return one that was
+    unpacked, of which `file` is the directory.
 
     Raises ArchiveError for what is no bundle or may not be unpacked, ArgumentError where the directory is there,
     OSError.
     """
     path = Path(file)
     about = read_about(path)
+    if path.is_dir():
+        return _opened(about, path, path / CONTENT)
     directory = Path(path.name.removesuffix(ENDING).removesuffix(".zip") or "bundle") if out is None else Path(out)
     if directory.exists() or directory.is_symlink():
         raise ArgumentError("{out} {0}: is there already; name a new directory", directory)
-    content = unpack_bundle(path, directory)
+    return _opened(about, directory, unpack_bundle(path, directory))
+
+
+def _opened(about: About, directory: Path, content: Path) -> Bundle:
     return Bundle(about, directory, Sweep(content) if (content / SWEEP).is_file() else Run(content))
 
 
@@ -89,15 +96,18 @@ def reproduce(
     *,
     out: PathLike | None = None,
     stall_s: float = 120.0,
+    trust: bool = False,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Sequence[Reproduced]:
     """Run every run of a bundle again, from the plan in it, and say of each whether the bits agree.
 
-    What the engine is given is made from the plan here: nothing is executed as it stands in the bundle.
+    What the engine is given is made from the plan here. An algorithm in C that the plan brings is compiled, and runs in
+    the virtual machine's kernel, where `trust` says so or that code is trusted already.
 
-    The runs go into the directory `out`, `again` beside the bundle's content by default. Raises EngineError where this
-    host can't run them, ArgumentError for runs of containers, RunFailed, ResultsError, OSError.
+    The runs go into the directory `out`, `again` beside the bundle's content by default. Raises ConsentError where the
+    plans bring code that nobody said may run, EngineError where this host can't run them, ArgumentError for runs of
+    containers, RunFailed, ResultsError, OSError.
     """
     tell, runs = progress or ignored, runs_of(opened.content.directory)
     place = opened.directory / "again" if out is None else Path(out)
@@ -105,11 +115,12 @@ def reproduce(
         if run.manifest.engine != "vm":
             raise ArgumentError("{0}: was measured in real time: containers give no bits to compare", run.directory)
         _refuse_names(run)
+    made_from = fit_recorded({run.directory: run.plan for run in runs}, opened.content.directory, trust)
     tell(Begun(place, "vm", (), len(runs), 0))
     found = []
     for number, earlier in enumerate(runs, start=1):
         directory = place / f"{number}" if len(runs) > 1 else place
-        result = _run_again(earlier, directory, stall_s, tell, cancel)
+        result = _run_again(earlier, directory, made_from, stall_s, tell, cancel)
         tell(Ended(point_in_words(earlier.plan), result, number, len(runs)))
         if result.status == "interrupted":
             break
@@ -134,10 +145,13 @@ def _lab_files(directory: Path) -> dict[str, bytes]:
 
 
 def _run_again(
-    earlier: Results, directory: Path, stall_s: float, tell: ProgressCallback, cancel: Interrupt | HasIsSet | None
+    earlier: Results,
+    directory: Path,
+    made_from: Artefacts,
+    stall_s: float,
+    tell: ProgressCallback,
+    cancel: Interrupt | HasIsSet | None,
 ) -> RunResult:
-    made_from = fit_machine([earlier.plan])
-
     def work(interrupt: Interrupt) -> RunResult:
         teller = RunTeller(earlier.plan.lab, earlier.plan, tell)
         context = RunContext(

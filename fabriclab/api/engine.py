@@ -1,12 +1,18 @@
-"""What a run is made from, by the name of its engine; it is asked for before anything is started."""
+"""What a run is made from, by the name of its engine; it is asked for before anything is started.
+
+Whoever wants it goes through the gate of consent here: nothing is compiled, and no container started, of a lab or a
+recorded plan that a person should have been asked about.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fabriclab.api.consent import lab_request, recorded_request
 from fabriclab.compile import needed_layers
+from fabriclab.consent.gate import require
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
@@ -23,20 +29,32 @@ from fabriclab.runs.engines import EngineName, MadeFrom, check_engine
 _WRITE_IT = "; Containerlab deploys that file: write the lab first, `lab.write(DIR)`, and run DIR"
 
 
-def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan]) -> MadeFrom:
-    """Return what the engine needs that is built beforehand.
+def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan], trust: bool = False) -> MadeFrom:
+    """Return what the engine needs that is built beforehand. `trust`: whatever the plans bring may run.
 
-    Raises EngineError when it is not, or when this host can't run the plans; ArgumentError for a lab without files
-    where the engine needs them.
+    Raises ConsentError where they bring what a person should know about and nobody said that it may run, EngineError
+    when it is not built, or when this host can't run the plans; ArgumentError for a lab without files where the engine
+    needs them.
     """
-    made_from = fit_machine(plans) if name == "vm" else _find_containers(lab, plans)
+    topology = None if name == "vm" else _deployable(lab)
+    require(lab_request(lab, plans, name), trust)
+    made_from = fit_machine(plans) if topology is None else _find_containers(lab, topology, plans)
     check_engine(made_from, plans)
     return made_from
 
 
+def fit_recorded(plans: Mapping[Path, Plan], where: Path, trust: bool, lab: Path | None = None) -> Artefacts:
+    """Return what a machine is started from for the plans of run directories, in a bundle or a directory `where`.
+
+    `lab`: where the lab may lie that they were made of. Raises as `fit_engine`.
+    """
+    require(recorded_request(plans, where, lab), trust)
+    return fit_machine(list(plans.values()))
+
+
 def fit_machine(plans: Sequence[Plan]) -> Artefacts:
-    """Return what a machine for these plans is started from. Layers of programs that they name are built where they
-    are missing.
+    """Return what a machine for these plans is started from, whatever they bring. Layers of programs that
+    they name are built where they are missing.
 
     Raises EngineError when it is not built, or its kernel lacks what they ask for.
     """
@@ -47,16 +65,15 @@ def fit_machine(plans: Sequence[Plan]) -> Artefacts:
     return with_layers(artefacts, map(needed_layers, plans))
 
 
-def fit_live(name: EngineName, lab: Lab, plan: Plan) -> MadeFrom:
+def fit_live(name: EngineName, lab: Lab, plan: Plan, trust: bool) -> MadeFrom:
     """Return what the engine needs for a lab that stays up. Raises as `fit_engine`, or where a kernel can't do that."""
-    made_from = fit_engine(name, lab, [plan])
+    made_from = fit_engine(name, lab, [plan], trust)
     if isinstance(made_from, Artefacts):
         check_stays_up(made_from)
     return made_from
 
 
-def _find_containers(lab: Lab, plans: Sequence[Plan]) -> ContainerLab:
-    topology = _deployable(lab)
+def _find_containers(lab: Lab, topology: Path, plans: Sequence[Plan]) -> ContainerLab:
     located = locate_artefacts()
     tools = located["tools"]
     if tools is None:

@@ -125,13 +125,14 @@ class CheckedLab(CheckedTopology):
 
 
 def check(
-    lab: Lab | PathLike, *, variables: Sequence[PathLike] = (), tell: Tell = lambda _: None
+    lab: Lab | PathLike, *, variables: Sequence[PathLike] = (), compile_own: bool = False, tell: Tell = lambda _: None
 ) -> CheckedLab | CheckedTopology:
     """Check a lab at every point of every matrix, or a Containerlab file alone, and return what it has; nothing is run.
 
     Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
     is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
-    `variables`: files of these, where a file is a Go template.
+    `variables`: files of these, where a file is a Go template. Algorithms in C are compiled where the lab is trusted,
+    or `compile_own` says so; else a warning says that they were not.
     """
     if not isinstance(lab, Lab):
         path = find_lab_or_file(Path(lab))
@@ -139,19 +140,19 @@ def check(
             topology = read_one_topology(path, rendered(path, variables))
             runs = all(node.foreign in (None, *BRIDGES) for node in topology.nodes)
             if runs and not is_part_of_lab(path):
-                return _checked(load_lab(path, variables).written, tell)
+                return _checked(load_lab(path, variables).written, compile_own, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
             foreign = sum(node.foreign is not None for node in topology.nodes)
             return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign)
-    return _checked(loaded(lab).written, tell)
+    return _checked(loaded(lab).written, compile_own, tell)
 
 
-def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
+def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
     base = resolver.resolve({})
     tell("compiling algorithms")
-    uncompiled = compiled_or_why_not([base, *(point for point, _ in points)], lab.directory)
+    uncompiled = compiled_or_why_not(lab, [base, *(point for point, _ in points)], compile_own)
     tell("drawing the flows")
     flows = compiled_flows(base, lab.directory)
     for _ in trace_text(flows):

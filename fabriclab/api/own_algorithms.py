@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from fabriclab.api.consent import lab_request
+from fabriclab.consent.gate import require
+from fabriclab.consent.request import ConsentError
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 from fabriclab.engine.modules import CompileError, compile_modules
+from fabriclab.errors import printable
 from fabriclab.formats.plan import Plan
-from fabriclab.lab import LabError
+from fabriclab.lab import Lab, LabError
 from fabriclab.lab.reading.problems import Mistake
 
 
@@ -28,8 +32,9 @@ def compile_own(plans: Iterable[Plan], artefacts: Artefacts, directory: Path) ->
         raise LabError(mistakes)
 
 
-def compiled_or_why_not(plans: Iterable[Plan], directory: Path) -> list[str]:
-    """Compile the algorithms of plans where that can be done here; return a sentence that says why not, if so.
+def compiled_or_why_not(lab: Lab, plans: Iterable[Plan], asked: bool) -> list[str]:
+    """Compile the algorithms of a lab's plans where that can be done here, and may be: the lab is trusted, or one
+    `asked` for it. Return a sentence that says why not, if so.
 
     Raises LabError with every mistake in them.
     """
@@ -37,7 +42,12 @@ def compiled_or_why_not(plans: Iterable[Plan], directory: Path) -> list[str]:
     if not with_own:
         return []
     try:
-        compile_own(with_own, find_artefacts(), directory)
+        require(lab_request(lab, with_own, "vm"), asked)
+    except ConsentError as error:
+        files = ", ".join(printable(item.name) for item in error.request.items)
+        return [f"{files}: not compiled, because the lab is not trusted yet; `check --compile` does"]
+    try:
+        compile_own(with_own, find_artefacts(), lab.directory)
     except EngineError as error:
         return [f"algorithms of your own were not compiled: {error}"]
     return []

@@ -49,6 +49,7 @@ def run(
     engine: EngineName = "vm",
     stall_s: float = 120.0,
     cores: int | Literal["auto"] | None = None,
+    trust: bool = False,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Run:
@@ -59,13 +60,15 @@ def run(
     the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
     time in seconds without a sign of life after which a machine counts as hung. `cores`: the lab is cut into so many
     parts that run at once, in step, each in a machine of its own (docs/cores.md); "auto": as many as this host has and
-    the lab gains by, or no cut where it gains by none. `progress` is called with what goes on (`Begun`, `Notice`,
-    `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is returned then
-    has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt after that.
+    the lab gains by, or no cut where it gains by none. `trust`: what the lab brings that runs outside of its nodes may
+    run (docs/trust.md): an own algorithm in C, containers; a lab that is trusted needs no such word. `progress` is
+    called with what goes on (`Begun`, `Notice`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event
+    of `threading`; the run that is returned then has the status `interrupted`. Without it Ctrl-C stops the run in order
+    and raises KeyboardInterrupt after that.
 
-    Raises LabError for mistakes in the lab or in `set`, ArgumentError for other arguments, TraceError for a user's flow
-    trace that can't be used, EngineError where this host can't run it, RunFailed where the run fails, OSError. Nothing
-    is printed.
+    Raises LabError for mistakes in the lab or in `set`, ConsentError where it brings what nobody said may run,
+    ArgumentError for other arguments, TraceError for a user's flow trace that can't be used, EngineError where this
+    host can't run it, RunFailed where the run fails, OSError. Nothing is printed.
     """
     tell = progress or ignored
     check_seed(seed)
@@ -76,7 +79,7 @@ def run(
         return plan_for(resolve_plan(written, wanted, seed), engine)
 
     plan = planned(written_settings(chosen, set))
-    made_from = fit_engine(engine, written, [plan])
+    made_from = fit_engine(engine, written, [plan], trust)
     parts = _parts(plan, cores, made_from, written.directory)
     if isinstance(made_from, Artefacts):
         compile_own([plan], made_from, written.directory)

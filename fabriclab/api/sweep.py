@@ -55,6 +55,7 @@ def sweep(
     on: str | Any = LOCAL,
     keep: Keep = "all",
     stall_s: float = 120.0,
+    trust: bool = False,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Sweep:
@@ -71,9 +72,9 @@ def sweep(
     All other arguments are those of `run`; so is what Ctrl-C does. A point that
     fails does not stop the others, and raises nothing: its status is among the sweep's `statuses`.
 
-    Raises LabError for mistakes in the lab, in its points or in `set`, ArgumentError for other arguments, EngineError
-    where this host, or the cluster, can't run the points, ResultsError where the directory holds what can't be read,
-    OSError. Nothing is printed.
+    Raises LabError for mistakes in the lab, in its points or in `set`, ConsentError as `run` does, ArgumentError for
+    other arguments, EngineError where this host, or the cluster, can't run the points, ResultsError where the directory
+    holds what can't be read, OSError. Nothing is printed.
     """
     numbers = _seeds(seed, seeds)
     place = parse_place(on) if isinstance(on, str) else on
@@ -87,7 +88,7 @@ def sweep(
         pass  # raises LabError with the line of each mistake in the matrix as it stands in the file
     settings = written_settings(chosen, set)
     plans = [plan_for(plan, engine) for plan in _plans(written, points, settings, seed)]
-    made_from = fit_engine(engine, written, plans)
+    made_from = fit_engine(engine, written, plans, trust)
 
     def planned(others: Mapping[str, str | ScalarValue]) -> Plan:
         return plan_for(resolve_plan(written, others, seed), engine)

@@ -75,6 +75,7 @@ def validate(
     force: bool = False,
     engine: EngineName = "vm",
     stall_s: float = 120.0,
+    trust: bool = False,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Validation:
@@ -82,8 +83,8 @@ def validate(
     failures.
 
     `only` names the stages that count, by default all; the other arguments are those of `run`, and so is what Ctrl-C
-    does. Nothing is raised for what fails: it is among the findings. Raises LabError, ArgumentError, EngineError and
-    OSError as `run` does.
+    does. Nothing is raised for what fails: it is among the findings. Raises LabError, ConsentError, ArgumentError,
+    EngineError and OSError as `run` does.
     """
     for name in only:
         if name not in STAGES:
@@ -93,7 +94,7 @@ def validate(
     settings = written_settings(chosen, set)
     plan = plan_for(resolve_plan(chosen.written, settings, seed), engine)
     wanted = chosen.written.apply(settings, seed).experiment.validation
-    made_from = fit_engine(engine, chosen.written, [plan])
+    made_from = fit_engine(engine, chosen.written, [plan], trust)
     directory = Path(out) if out is not None else new_run_directory(chosen.name, "validate-{time}")
     with claimed(directory, ours=out is None):
         _make_room(directory, force)

@@ -12,7 +12,20 @@ from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import As, Cores, Engine, Lab, Only, Seed, Set, Stall, Summary, Vars
+from fabriclab.cli.arguments.options import (
+    As,
+    Compile,
+    Cores,
+    Engine,
+    Lab,
+    Only,
+    Seed,
+    Set,
+    Stall,
+    Summary,
+    Trust,
+    Vars,
+)
 from fabriclab.cli.commands import generate_options, sweep_options
 from fabriclab.cli.commands.new_options import Origin, Template
 from fabriclab.cli.host.limits import refuse_limits
@@ -66,6 +79,7 @@ def run(
     engine: Engine = "vm",
     stall: Stall = 120.0,
     cores: Cores = None,
+    trust: Trust = False,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the page report.html; `fabriclab report` does so later.")
     ] = True,
@@ -86,11 +100,8 @@ def run(
             from fabriclab.cli.commands import run as running
             from fabriclab.cli.host import failure
         with failure.reported():
-            raise typer.Exit(
-                running.run(
-                    lab, seed, settings or [], out, force, engine, stall, report, software, variables or [], cores
-                )
-            )
+            arguments = (seed, settings or [], out, force, engine, stall, report, software, variables or [], cores)
+            raise typer.Exit(running.run(lab, *arguments, trust=trust))
 
 
 app.registered_commands += sweep_options.app.registered_commands
@@ -255,8 +266,10 @@ def new(
 
 
 @app.command()
-def check(lab: Lab, software: As = None, variables: Vars = None) -> None:
+def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Compile = False) -> None:
     """Check a lab, or a Containerlab file alone: every mistake in it with file, line, and what would be right.
+
+    Algorithms in C are compiled where the lab is trusted (docs/trust.md), or with --compile; nothing of them runs.
 
     [bold]Example[/bold]
 
@@ -268,7 +281,7 @@ def check(lab: Lab, software: As = None, variables: Vars = None) -> None:
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.check(lab, software, variables or [])
+        showing.check(lab, software, variables or [], compile_own)
 
 
 @app.command()
@@ -288,6 +301,7 @@ def validate(
     force: Annotated[bool, typer.Option("--force", help="Replace runs that are there already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
+    trust: Trust = False,
 ) -> None:
     """Deploy a lab and check as an operator would: sessions, routes, host pairs, MTU, queues, marks, losses, failures.
 
@@ -306,7 +320,8 @@ def validate(
         from fabriclab.cli.commands import validate as validating
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(validating.validate(lab, seed, settings or [], out, force, engine, stall, junit, only or []))
+        arguments = (seed, settings or [], out, force, engine, stall, junit, only or [])
+        raise typer.Exit(validating.validate(lab, *arguments, trust=trust))
 
 
 @app.command()

@@ -4,6 +4,7 @@ touched or started.
 The formats are those of `images/machine/README.md`, `traffic/README.md` and `probes/README.md`.
 """
 
+from fabriclab.compile.brought_programs import brings_programs
 from fabriclab.compile.container_differences import shortfalls
 from fabriclab.compile.hadoop import clusters
 from fabriclab.compile.machine import (
@@ -23,6 +24,7 @@ __all__ = [
     "NAMES_FILE",
     "NodeFiles",
     "TraceError",
+    "brings_programs",
     "clusters",
     "compile_hosts",
     "compile_job",

@@ -2,7 +2,7 @@
 
 The kernel's artefact has what that takes (`images/machine/kernel/build.sh`, keep_headers): the headers that it was
 compiled with, the compiler's words, and the names that a module may use. What was compiled is kept in the artefact
-cache, by a hash of the text, the kernel and the compiler.
+cache, by a hash of the text, the kernel and the compiler. What the file may read meanwhile: `own_source.py`.
 """
 
 from __future__ import annotations
@@ -11,25 +11,35 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, how_to_build, locate_artefacts
+from fabriclab.engine.compiler import COMPILER, Reach, run_tool
+from fabriclab.engine.own_source import (
+    UNDEFINED,
+    Complaint,
+    assembly_complaints,
+    files_read,
+    line_of,
+    outside,
+    reading_complaint,
+    text_complaints,
+)
 from fabriclab.engine.packed import UnusableError, cache_root, locked
+from fabriclab.errors import printable
 from fabriclab.formats.plan.algorithm import OwnAlgorithm
 
-COMPILER = "gcc"
 HEADERS = "headers"
 COMPILED_FROM = "<stdin>"
 """What gcc's tables of lines sometimes call the user's file."""
-_FORMAT = "fabriclab-module-1"
-_PATIENCE_S = 300.0
-_LINE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|warning): (?P<text>.*)")
+_FORMAT = "fabriclab-module-2"
+_LINE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|warning|Error): (?P<text>.*)")
 _MOST_TOLD = 8
+_PROGRAMS = (COMPILER, "cc1", "as", "collect2", "<command-line>")
 _MACROS = {"module_init": "module_init(mine_register);", "MODULE_LICENSE": 'MODULE_LICENSE("GPL");'}
 """What every module has, and how it is written."""
 _MODULE = """
@@ -46,13 +56,6 @@ __visible struct module __this_module __section(".gnu.linkonce.this_module") = {
 };
 """
 """What Linux's modpost puts behind a module (scripts/mod/modpost.c, add_header), without what this kernel has not."""
-
-
-class Complaint(NamedTuple):
-    """What is wrong with a line of the user's file; None: with the file."""
-
-    line: int | None
-    message: str
 
 
 class CompileError(EngineError):
@@ -88,7 +91,7 @@ class Compiler:
             raise EngineError(
                 f"{COMPILER} is missing, which compiles an algorithm of your own: install it (apt-get install gcc)"
             )
-        version = _run([COMPILER, "-dumpmachine", "-dumpfullversion"]).stdout.strip()
+        version = run_tool([COMPILER, "-dumpmachine", "-dumpfullversion"], Reach()).stdout.strip()
         made_of = directory / "version"
         release = made_of.read_text() if made_of.is_file() else ""
         return cls(headers, f"{directory.name}\0{release}", version)
@@ -119,42 +122,70 @@ class Compiler:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def _make(self, algorithm: OwnAlgorithm, shown_as: str, place: Path) -> None:
-        partial = Path(tempfile.mkdtemp(prefix=f"{place.name}.partial.", dir=place.parent))
+        unfinished = Path(tempfile.mkdtemp(prefix=f"{place.name}.partial.", dir=place.parent))
         try:
-            module = partial / f"{algorithm.module}.ko"
+            module = unfinished / f"{algorithm.module}.ko"
             self._compile(algorithm, shown_as, module)
             self._check_names(algorithm, shown_as, module)
             shutil.rmtree(place, ignore_errors=True)
-            partial.chmod(0o755)
-            partial.rename(place)
+            unfinished.chmod(0o755)
+            unfinished.rename(place)
         except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
+            shutil.rmtree(unfinished, ignore_errors=True)
             raise
 
     def _compile(self, algorithm: OwnAlgorithm, shown_as: str, module: Path) -> None:
-        if missing := list(_missing_parts(algorithm.source)):
-            raise CompileError(shown_as, missing)
+        """Compile in the steps that gcc itself takes, and look between them at what was read."""
+        if wrong := [*_missing_parts(algorithm.source), *text_complaints(algorithm.source)]:
+            raise CompileError(shown_as, wrong)
         name = algorithm.module
         words = [
-            *(self.headers / "flags").read_text().split("\n"),
+            *filter(None, (self.headers / "flags").read_text().split("\n")),
             *("-DMODULE", f'-DKBUILD_MODNAME="{name}"', f'-DKBUILD_BASENAME="{name}"'),
-            f"-D__KBUILD_MODNAME=kmod_{name}",
+            *(f"-D__KBUILD_MODNAME=kmod_{name}", *UNDEFINED),
             # Lines of functions, for whoever looks where a crash was; no path of this host.
-            *("-g1", f"-fdebug-prefix-map={self.headers}=."),
-            *("-fdiagnostics-color=never", "-fno-diagnostics-show-caret"),
-            *("-x", "c", "-c", "-o", str(module), "-"),
+            *("-g1", self._mapped()),
+            *("-fdiagnostics-color=never", "-fno-diagnostics-show-caret", "-x", "c"),
         ]
         # Without its directories, so that two labs have one module of one text; the kernel says it in WARN() and BUG().
-        file = Path(algorithm.file).name
+        file = printable(Path(algorithm.file).name)
         quoted = file.replace("\\", "\\\\").replace('"', '\\"')
         text = f'#line 1 "{quoted}"\n{algorithm.source}\n{_MODULE}'
-        done = _run([COMPILER, *filter(None, words)], text, self.headers / "objects")
+        with tempfile.TemporaryDirectory(dir=module.parent) as scratch:
+            listed, assembly, made = (Path(scratch) / name for name in ("read", "assembly", module.name))
+            step = partial(self._step, shown_as, file, listed)
+            words += ["-MD", "-MF", str(listed)]
+            step(text, (*words, "-E"), Path(scratch) / "preprocessed")
+            step(text, (*words, "-S"), assembly)
+            written = assembly.read_text(encoding="utf-8", errors="replace")
+            if wrong := list(assembly_complaints(written, file, algorithm.source)):
+                raise CompileError(shown_as, wrong)
+            listing = ("-Xassembler", "--MD", "-Xassembler", str(listed))
+            step(written, ("-m64", self._mapped(), *listing, "-x", "assembler", "-c"), made)
+            made.rename(module)
+
+    def _step(self, shown_as: str, file: str, listed: Path, text: str, words: Sequence[str], out: Path) -> None:
+        """Take one step of compiling a text, which may write down at `listed` what files it read.
+
+        Raises CompileError where it fails, or read what is no header.
+        """
+        directory = self.headers / "objects"
+        listed.unlink(missing_ok=True)
+        argv = [COMPILER, *words, "-o", str(out), "-"]
+        done = run_tool(argv, Reach((self.headers,), (out.parent,)), text, directory)
+        if names := outside(files_read(listed), self.headers, directory):
+            raise CompileError(shown_as, [reading_complaint(names)])
         if done.returncode:
-            raise CompileError(shown_as, list(_complaints(done.stderr, file)))
+            raise CompileError(shown_as, list(_complaints(done.stderr, file, self.headers)))
+
+    def _mapped(self) -> str:
+        """Return the word that leaves the paths of this host out."""
+        return f"-fdebug-prefix-map={self.headers}=."
 
     def _check_names(self, algorithm: OwnAlgorithm, shown_as: str, module: Path) -> None:
         """Refuse a module that uses what the kernel does not offer to modules: it would not load it."""
-        wanted = [line.split()[-1] for line in _run(["nm", "-u", str(module)]).stdout.splitlines()]
+        undefined = run_tool(["nm", "-u", str(module)], Reach((module.parent,))).stdout
+        wanted = [line.split()[-1] for line in undefined.splitlines()]
         symbols = (line.split() for line in (self.headers / "symbols").read_text().splitlines())
         offered = {name: licence for licence, name in symbols}
         free = re.search(r'MODULE_LICENSE\s*\(\s*"([^"]*)"', algorithm.source)
@@ -192,45 +223,30 @@ def _missing_parts(source: str) -> Iterator[Complaint]:
             yield Complaint(None, f"{macro}() is missing; write {example} at its end")
 
 
-def _complaints(said: str, file: str) -> Iterator[Complaint]:
-    """Yield gcc's errors; where it has none of the file, all that it said."""
+def _complaints(said: str, file: str, headers: Path) -> Iterator[Complaint]:
+    """Yield gcc's errors; where it has none of the file, what it said of the kernel's headers and of itself.
+
+    What it says of any other file may be what that file holds.
+    """
     told = [match for line in said.splitlines() if (match := _LINE.match(line))]
     errors = [match for match in told if match["file"] == file and match["kind"] != "warning"]
     for match in errors[:_MOST_TOLD]:
-        yield Complaint(int(match["line"]), match["text"])
+        yield Complaint(int(match["line"]), printable(match["text"]))
     if len(errors) > _MOST_TOLD:
         yield Complaint(None, f"and {len(errors) - _MOST_TOLD} more errors")
     if not errors:
-        yield Complaint(None, f"{COMPILER} failed: {' | '.join(said.split(chr(10))[:_MOST_TOLD]).strip()}")
+        named = (line.partition(":")[0] for line in said.splitlines())
+        lines = [line for line, name in zip(said.splitlines(), named, strict=True) if _is_ours(name, headers)]
+        yield Complaint(None, f"{COMPILER} failed: {printable(' | '.join(lines[:_MOST_TOLD]).strip())}")
 
 
-def line_of(source: str, name: str) -> int | None:
-    """Return the first line on which a name stands as a word, outside comments; None where it does not."""
-    blank = re.sub(r"/\*.*?\*/|//[^\n]*", lambda match: re.sub(r"[^\n]", " ", match[0]), source, flags=re.DOTALL)
-    found = re.search(rf"\b{re.escape(name)}\b", blank)
-    return None if found is None else source.count("\n", 0, found.start()) + 1
+def _is_ours(name: str, headers: Path) -> bool:
+    """Return whether a message of gcc's is of one of its programs, or of a header."""
+    return name in _PROGRAMS or ("/" in name and not outside([name], headers, headers / "objects"))
 
 
 def _place(file: str, line: int | None) -> str:
     return file if line is None else f"{file}:{line}"
-
-
-def _run(argv: Sequence[str], text: str = "", directory: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the compiler or one of its tools, in plain English. Raises EngineError where it does not end."""
-    environment = {**os.environ, "LC_ALL": "C"}
-    try:
-        return subprocess.run(
-            argv,
-            input=text,
-            cwd=directory,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineError(f"{argv[0]} can't compile an algorithm of your own: {error}") from error
 
 
 def kernel_congestion_controls() -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.exchange.archive import ArchiveError, pack, read_member, unpack
+from fabriclab.files import read_text
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
 from fabriclab.results import Results, is_sweep, read_run, read_sweep
 
@@ -60,9 +61,13 @@ def write_bundle(directory: Path, out: Path) -> About:
 
 
 def read_about(path: Path) -> About:
-    """Return what a bundle says of itself. Raises ArchiveError for what is none, OSError."""
+    """Return what a bundle says of itself, packed or unpacked. Raises ArchiveError for what is none, OSError."""
     try:
-        data = json.loads(read_member(path, ABOUT, _MOST_ABOUT_BYTES))
+        data = json.loads(
+            read_text(path / ABOUT, _MOST_ABOUT_BYTES) if path.is_dir() else read_member(path, ABOUT, _MOST_ABOUT_BYTES)
+        )
+    except FileNotFoundError as error:
+        raise ArchiveError(f"{path}: no {ABOUT} in it: not the directory of an unpacked bundle") from error
     except ValueError as error:
         raise ArchiveError(f"{path}: {ABOUT}: {error}") from error
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:

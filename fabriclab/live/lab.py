@@ -239,6 +239,7 @@ def up(
     name: str | None = None,
     out: PathLike | None = None,
     engine: str = "vm",
+    trust: bool = False,
     stage: Callable[[str], None] | None = None,
 ) -> Live:
     """Bring a lab up and return it as soon as it is; a process of its own serves it from then on.
@@ -246,10 +247,11 @@ def up(
     `speed` is virtual seconds a second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
     conditions at which time stops (`Live.break_at`); `probes` samples as a run does; `engine` is `"vm"`, or
     `"containerlab"`: containers, in real time (docs/live.md says what they lack); `name` is what commands call it, by
-    default the lab's; `out` the run directory; `stage` is called with what the machine is at while it boots. Raises
-    UpFailed with what is wrong in the lab, or why it can't come up; OSError.
+    default the lab's; `out` the run directory; `trust`: what the lab brings that runs outside of its nodes may run
+    (docs/trust.md); `stage` is called with what the machine is at while it boots. Raises
+    UpFailed with what is wrong in the lab, or why it can't come up; ConsentError as `run` does; OSError.
     """
-    request = up_request(lab, set, seed, str(speed), idle, probes, name, out, engine, breaks)
+    request = up_request(lab, set, seed, str(speed), idle, probes, name, out, engine, breaks, trust)
     return live_of(bring_up(request, stage or (lambda _: None), lambda _: None))
 
 
@@ -269,6 +271,7 @@ def up_request(
     out: PathLike | None,
     engine: str = "vm",
     breaks: Sequence[str] = (),
+    trust: bool = False,
 ) -> UpRequest:
     """Return what a server is asked for. Raises ArgumentError for a setting that is none."""
     texts: tuple[str, str] | None = None
@@ -291,5 +294,6 @@ def up_request(
         name=name,
         out=None if out is None else str(out),
         engine=engine,
+        trust=trust,
         command=tuple(sys.argv),
     )

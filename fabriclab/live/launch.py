@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fabriclab.consent.request import ConsentError, ConsentRequest
 from fabriclab.engine.detached import start_detached
 from fabriclab.errors import FabriclabError
 
@@ -48,6 +49,8 @@ class UpRequest:
     name: str | None = None
     out: str | None = None
     engine: str = "vm"
+    trust: bool = False
+    """Whether what the lab brings that runs outside of its nodes may run."""
     command: tuple[str, ...] = tuple(sys.argv)
 
 
@@ -67,7 +70,9 @@ class Up:
 
 
 def bring_up(request: UpRequest, on_stage: Callable[[str], None], on_warning: Callable[[str], None]) -> Up:
-    """Start the server, wait until the lab is up, and return what there is. Raises UpFailed, OSError.
+    """Start the server, wait until the lab is up, and return what there is.
+
+    Raises UpFailed, ConsentError where the lab brings what nobody said may run, OSError.
 
     Whatever ends this before (KeyboardInterrupt) ends the server, too.
     """
@@ -106,6 +111,8 @@ def _follow(channel: Any, on_stage: Callable[[str], None], on_warning: Callable[
                 on_stage(said["stage"])
             elif "warning" in said:
                 on_warning(said["warning"])
+            elif "asked" in said:
+                raise ConsentError(ConsentRequest.from_json(said["asked"]))
             elif "failed" in said:
                 raise UpFailed(said["failed"], said["status"])
             elif "up" in said:

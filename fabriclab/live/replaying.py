@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fabriclab.api.engine import fit_machine
+from fabriclab.api.engine import fit_recorded
 from fabriclab.api.progress import Progress
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.files import read_text
@@ -52,10 +52,13 @@ class Replayed:
         return not self.failure and self.outputs_same and self.flows_same is not False
 
 
-def open_recording(directory: Path, speed: Speed, command: tuple[str, ...]) -> tuple[Recording, Wanted]:
+def open_recording(
+    directory: Path, speed: Speed, command: tuple[str, ...], trust: bool = False
+) -> tuple[Recording, Wanted]:
     """Return a run directory's recording, and what it is to be replayed on.
 
-    Raises RecordingError where it can't be, EngineError where what it ran on is no longer here, OSError.
+    `trust`: code that its plan brings may run. Raises RecordingError where it can't be, ConsentError where that code is
+    in no trusted lab and nobody said that it may run, EngineError where what it ran on is no longer here, OSError.
     """
     recording = read_recording(directory)
     header = recording.header
@@ -64,7 +67,7 @@ def open_recording(directory: Path, speed: Speed, command: tuple[str, ...]) -> t
     wanted = Wanted(
         plan=plan,
         lab_directory=lab_directory,
-        artefacts=_same_artefacts(fit_machine([plan]), header),
+        artefacts=_same_artefacts(fit_recorded({directory: plan}, directory, trust, lab_directory), header),
         command=command,
         report=_report(directory),
         idle=header.idle,

@@ -21,6 +21,7 @@ from typing import Any
 from fabriclab.api.failures import FAILED
 from fabriclab.api.progress import Progress
 from fabriclab.api.run import new_run_directory
+from fabriclab.consent.request import ConsentError
 from fabriclab.engine.artefacts import EngineError, asked_ahead
 from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import ArgumentError, FabriclabError
@@ -85,6 +86,8 @@ def serve(front: Front, *, alone: bool) -> int:
     """
     try:
         _bring_up(front, alone=alone)
+    except ConsentError as error:
+        front.say(asked=error.request.as_json())
     except ArgumentError as error:
         front.say(failed=error.spelled("--{}".format), status=2)
     except FabriclabError as error:

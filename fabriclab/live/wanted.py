@@ -87,7 +87,7 @@ def plan_hash(text: str) -> str:
 def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     """Return the lab that a question to `fabriclab.live.serve` means (`launch.Request`).
 
-    Raises LabError, ArgumentError, EngineError.
+    Raises LabError, ConsentError, ArgumentError, EngineError.
     """
     engine: EngineName = question["engine"]
     _check_engine(engine, question)
@@ -107,7 +107,7 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     return Wanted(
         plan=plan,
         lab_directory=lab.directory,
-        artefacts=fit_live(engine, lab.written, plan),
+        artefacts=fit_live(engine, lab.written, plan, bool(question["trust"])),
         command=tuple(question["command"]),
         report=lab.written.report,
         idle=question["idle"] or engine == "containerlab",

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.compile import compile_node, machine_memory_bytes, needed_layers, program_nodes, shortfalls
+from fabriclab.compile import (
+    brings_programs,
+    compile_node,
+    machine_memory_bytes,
+    needed_layers,
+    program_nodes,
+    shortfalls,
+)
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay, run_containers
 from fabriclab.engine.containers.preflight import check_host
@@ -20,7 +27,6 @@ from fabriclab.engine.modules import compile_modules
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
 from fabriclab.formats.run_directory import HOSTS_FILE, MODULES, TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
@@ -116,15 +122,3 @@ def execute(
             *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked), adds_to=adds_to
         )
         return run_machine(machine, on_event, interrupt)
-
-
-def brings_programs(plan: Plan) -> bool:
-    """Return whether anything runs that is neither of the machine's nor of Debian's or Hadoop's choosing: the lab's own
-    programs, jobs and commands of its nodes' files."""
-    setups = [node.setup for node in plan.nodes if node.setup is not None]
-    own = [job for cluster in plan.traffic if isinstance(cluster, HadoopTraffic) for job in cluster.jobs if job.file]
-    return (
-        bool(own)
-        or any(isinstance(traffic, ProgramTraffic) for traffic in plan.traffic)
-        or any(setup.commands or setup.main or setup.health for setup in setups)
-    )

@@ -37,7 +37,18 @@ def run(engine: str, out: Path, names: list[str]) -> int:
         if names and case.name not in names:
             continue
         directory = directory_of(case, engine, out)
-        argv = [sys.executable, "-m", "fabriclab", "run", *case.argv, "--engine", engine, "--out", str(directory)]
+        argv = [
+            sys.executable,
+            "-m",
+            "fabriclab",
+            "run",
+            *case.argv,
+            "--trust",
+            "--engine",
+            engine,
+            "--out",
+            str(directory),
+        ]
         print(f"== {case.name}: {engine}", flush=True)
         done = subprocess.run(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         print("\n".join(done.stderr.splitlines()[-3:]), flush=True)

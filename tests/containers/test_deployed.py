@@ -54,7 +54,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
 def lab() -> ContainerLab:
     """The lab, where this host can run it; elsewhere the tests say that they did not run."""
     try:
-        found = fit_engine("containerlab", parse_lab(LAB), [plan()])
+        found = fit_engine("containerlab", parse_lab(LAB), [plan()], trust=True)
     except EngineError as error:
         pytest.skip(f"the container engine was NOT tested for real: {error}")
     assert isinstance(found, ContainerLab)
@@ -250,6 +250,7 @@ def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: Contain
         "fabriclab",
         "run",
         str(tmp_path / "lab"),
+        "--trust",
         "--engine",
         "containerlab",
         "--out",
@@ -271,7 +272,7 @@ def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: Contain
 
 
 def lab_in(directory: Path, resolved: Plan) -> ContainerLab:
-    found = fit_engine("containerlab", parse_lab(directory), [resolved])
+    found = fit_engine("containerlab", parse_lab(directory), [resolved], trust=True)
     assert isinstance(found, ContainerLab)
     return found
 
@@ -283,6 +284,7 @@ def command(directory: Path, *words: str) -> list[str]:
         "fabriclab",
         "run",
         str(LAB),
+        "--trust",
         "--engine",
         "containerlab",
         "--out",

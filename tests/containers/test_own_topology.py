@@ -39,7 +39,7 @@ def found(lab: Lab, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Contain
     FakeCommands(directory / "bin", monkeypatch)
     monkeypatch.setattr(engine, "locate_artefacts", lambda: {"tools": directory})
     monkeypatch.setattr(engine, "check_engine", lambda *_: None)
-    made_from = engine.fit_engine("containerlab", lab.written, [])
+    made_from = engine.fit_engine("containerlab", lab.written, [], trust=True)
     assert isinstance(made_from, ContainerLab)
     return made_from
 

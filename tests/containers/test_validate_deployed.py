@@ -36,7 +36,7 @@ def test_sessions_paths_pairs_and_mtu(tmp_path: Path) -> None:
     (tmp_path / "experiment.yml").write_text(EXPERIMENT)
     try:
         lab = parse_lab(tmp_path)
-        fit_engine("containerlab", lab, [resolve_plan(lab, {})])
+        fit_engine("containerlab", lab, [resolve_plan(lab, {})], trust=True)
     except EngineError as error:
         pytest.skip(f"validation in containers was NOT tested for real: {error}")
     command = [
@@ -45,6 +45,7 @@ def test_sessions_paths_pairs_and_mtu(tmp_path: Path) -> None:
         "fabriclab",
         "validate",
         ".",
+        "--trust",
         "--engine",
         "containerlab",
         "--only",

@@ -20,14 +20,12 @@ from fabriclab.compile.hadoop_rpc import IDLE_KEY, LAB_S_IDLE_KEY, patch_command
 from fabriclab.compile.programs import needs_history_server
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Event, Plan
-from fabriclab.formats.plan.setup import Setup, SetupCommand
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.lab import parse_lab
 from fabriclab.lab.traffic.hadoop_archives import archives, versions
 from fabriclab.live.traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs
-from fabriclab.runs.engines import brings_programs
 
 LAB = Path(__file__).parents[2] / "labs" / "hadoop"
 CLUSTER = KINDS["hadoop"]
@@ -163,21 +161,6 @@ def test_the_user_s_archive_goes_into_the_run(tmp_path: Path) -> None:
     write_inputs(plan(), tmp_path, tmp_path / "run")
     assert (tmp_path / "run/hadoop/cluster/a.jar").read_bytes() == b"PK"
     assert (tmp_path / "run/nodes/h1/root/etc/hadoop/core-site.xml").is_file()
-
-
-def test_what_a_lab_brings_along_is_locked_in() -> None:
-    assert isinstance(CLUSTER, HadoopTraffic)
-    others = tuple(job for job in CLUSTER.jobs if not job.file)
-    assert len(others) < len(CLUSTER.jobs) and brings_programs(star(7, traffic=(CLUSTER,))), "a jar of the user's own"
-    assert not brings_programs(star(7, traffic=(changed(CLUSTER, jobs=others),))), "Hadoop's own classes"
-    assert brings_programs(star(7, traffic=(KINDS["program"],))) and not brings_programs(
-        star(3, traffic=(KINDS["long"],))
-    )
-    (node, *rest) = star(3, traffic=(KINDS["long"],)).nodes
-    command = SetupCommand(name="exec-1", argv=("true",), by="containerlab", key="exec[0]")
-    told = node.model_copy(update={"setup": Setup(commands=(command,))})
-    quiet = star(3, traffic=(KINDS["long"],))
-    assert brings_programs(quiet.model_copy(update={"nodes": (told, *rest)}))
 
 
 def test_a_container_has_the_host_s_date() -> None:

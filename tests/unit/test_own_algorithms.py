@@ -14,7 +14,8 @@ from fabriclab.compile import compile_job, compile_machine_sysctl
 from fabriclab.engine import modules
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab
-from fabriclab.engine.modules import CompileError, Compiler, compile_modules, kernel_congestion_controls, line_of
+from fabriclab.engine.modules import CompileError, Compiler, compile_modules, kernel_congestion_controls
+from fabriclab.engine.own_source import line_of
 from fabriclab.engine.packed import cache_root
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
@@ -271,6 +272,7 @@ def test_containers_have_no_place_for_it(lab: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("artefacts")
 def test_check_and_run_tell_what_does_not_compile(lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fabriclab.trust(lab)
     checked = fabriclab.check(lab)
     assert checked.warnings == ()
     (lab / "other.c").write_text(control("wrong;", name="other"))

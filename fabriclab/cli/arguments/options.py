@@ -88,6 +88,18 @@ Stall = Annotated[
         min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung."
     ),
 ]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="What the lab brings that runs outside of its nodes may run: an algorithm in C, containers. The folder is "
+        "trusted from then on (docs/trust.md).",
+    ),
+]
+Compile = Annotated[
+    bool,
+    typer.Option("--compile", help="Compile algorithms in C although the lab is not trusted yet; none of them runs."),
+]
 Cores = Annotated[
     str | None,
     typer.Option(

@@ -11,10 +11,12 @@ from rich.console import Console
 from fabriclab.api.bundles import Bundle, Reproduced, reproduce
 from fabriclab.api.bundles import bundle as pack
 from fabriclab.api.bundles import open_bundle as unpack
+from fabriclab.api.consent import notebooks_in
 from fabriclab.api.exporting import Format
 from fabriclab.api.exporting import export as export_tables
 from fabriclab.api.failures import RunFailed
 from fabriclab.cli.arguments.runs import refuse_no_run
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
@@ -38,12 +40,12 @@ def bundle(run: Path, out: Path | None, force: bool) -> None:
     print(f"bundle: {file}  {format_size(file.stat().st_size, 3)}")
 
 
-def open_bundle(file: Path, out: Path | None, again: bool, stall_s: float) -> int:
+def open_bundle(file: Path, out: Path | None, again: bool, stall_s: float, trust: bool = False) -> int:
     """Unpack, say what is in it, run it again if that is wanted; returns the exit status."""
     with waiting("unpacking"):
         opened = unpack(file, out)
     _tell(opened)
-    return _reproduce(opened, stall_s) if again else OK
+    return _reproduce(opened, stall_s, trust) if again else OK
 
 
 def _tell(opened: Bundle) -> None:
@@ -54,12 +56,14 @@ def _tell(opened: Bundle) -> None:
         print(f"  {name}: {value}")
     print(f"unpacked: {opened.content.directory}")
     print(f"look at it: fabriclab report {opened.content.directory}")
+    for notebook in notebooks_in(opened.directory):
+        print(f"note: {notebook}")
 
 
-def _reproduce(opened: Bundle, stall_s: float) -> int:
-    found: Sequence[Reproduced] = ()
-    with FollowedRuns("reading the bundle", "vm") as followed, suppress(RunFailed):
-        found = reproduce(opened, stall_s=stall_s, progress=followed.show, cancel=followed.interrupt)
+def _reproduce(opened: Bundle, stall_s: float, trust: bool) -> int:
+    # It is unpacked by now, so that one can look at what it asks for: the directory takes the bundle's place.
+    again = ("open", str(opened.directory), "--reproduce")
+    found, followed = with_consent(lambda trusted: _run_again(opened, stall_s, trusted), trust, again)
     console = Console()
     for each in found:
         _show(console, each)
@@ -70,6 +74,13 @@ def _reproduce(opened: Bundle, stall_s: float) -> int:
     agree = sum(each.agrees for each in found)
     console.print(f"the bits agree in {agree} of {format_count(len(found), 'run')}", highlight=False)
     return OK if agree == len(found) else FAILED
+
+
+def _run_again(opened: Bundle, stall_s: float, trust: bool) -> tuple[Sequence[Reproduced], FollowedRuns]:
+    found: Sequence[Reproduced] = ()
+    with FollowedRuns("reading the bundle", "vm") as followed, suppress(RunFailed):
+        found = reproduce(opened, stall_s=stall_s, trust=trust, progress=followed.show, cancel=followed.interrupt)
+    return found, followed
 
 
 def _show(console: Console, each: Reproduced) -> None:

@@ -77,7 +77,14 @@ def bundle(
 
 @app.command(name="open")
 def open_bundle(
-    file: Annotated[Path, typer.Argument(metavar="BUNDLE", help="What `fabriclab bundle` made.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="BUNDLE",
+            help="What `fabriclab bundle` made, or the directory that it was unpacked to.",
+            show_default=False,
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The directory to make.", show_default="the file's name")
     ] = None,
@@ -85,6 +92,13 @@ def open_bundle(
         bool, typer.Option("--reproduce", help="Run it again here, and say whether the bits agree.")
     ] = False,
     stall: Stall = 120.0,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="With --reproduce: algorithms in C that the bundle brings may run, this time (docs/trust.md).",
+        ),
+    ] = False,
 ) -> None:
     """Unpack a bundle, and say what it holds. With --reproduce it is run again, too.
 
@@ -98,4 +112,4 @@ def open_bundle(
         from fabriclab.cli.commands import exchange
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(exchange.open_bundle(file, out, reproduce, stall))
+        raise typer.Exit(exchange.open_bundle(file, out, reproduce, stall, trust))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.console import Console
 from fabriclab.api.lab_names import find_lab, known_labs
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
@@ -42,7 +44,15 @@ def check(labs: Sequence[Path]) -> int:
     return FAILED if found else OK
 
 
-def figures(labs: Sequence[Path], jobs: int | None, out: Path, on: str = "local", keep: Keep = "all") -> int:
+def figures(
+    labs: Sequence[Path],
+    jobs: int | None,
+    out: Path,
+    on: str = "local",
+    keep: Keep = "all",
+    *,
+    trust: bool = False,
+) -> int:
     """Run what is published of each lab, here or on a cluster, write data, README and pictures, and say what moved.
 
     Returns the exit status.
@@ -54,7 +64,10 @@ def figures(labs: Sequence[Path], jobs: int | None, out: Path, on: str = "local"
         require_places(lab, published)
     sections = []
     for lab, published in chosen:
-        directories = {matrix: _run(lab, published, matrix, jobs, out, on, keep) for matrix in published.matrices}
+        directories = {
+            matrix: with_consent(partial(_run, lab, published, matrix, jobs, out, on, keep), trust)
+            for matrix in published.matrices
+        }
         with waiting(f"reading the results of {lab.name}"):
             sections.append(publish(lab, published, directories))
         text = "\n".join(["# What moved\n", *sections])
@@ -100,7 +113,9 @@ def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> 
     return drawn
 
 
-def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Path, on: str, keep: Keep) -> Path:
+def _run(
+    lab: Path, published: Published, matrix: str, jobs: int | None, out: Path, on: str, keep: Keep, trust: bool
+) -> Path:
     """Run what is not done of a matrix; return the sweep's directory."""
     directory = out / lab.name / matrix
     with FollowedRuns(f"reading {lab}", "vm") as followed:
@@ -121,6 +136,7 @@ def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Pa
             out=directory,
             on=on,
             keep=keep,
+            trust=trust,
             progress=show,
             cancel=followed.interrupt,
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.options import Keep, On
+from fabriclab.cli.arguments.options import Keep, On, Trust
 
 app = typer.Typer()
 
@@ -34,6 +34,7 @@ def figures(
     ] = Path("runs/figures"),
     on: On = "local",
     keep: Keep = "all",
+    trust: Trust = False,
 ) -> None:
     """Run a lab's published matrices again, write its README's tables, numbers and pictures, and say what moved.
 
@@ -51,4 +52,6 @@ def figures(
     from fabriclab.cli.host import failure
 
     with failure.reported():
-        raise typer.Exit(making.check(labs or []) if check else making.figures(labs or [], jobs, out, on, keep))
+        if check:
+            raise typer.Exit(making.check(labs or []))
+        raise typer.Exit(making.figures(labs or [], jobs, out, on, keep, trust=trust))

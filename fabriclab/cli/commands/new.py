@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.api.beginning import TEMPLATES
+from fabriclab.api.beginning import TEMPLATES, NewLab
 from fabriclab.api.beginning import new as make_lab
 from fabriclab.api.beginning import new_as_frr as make_as_frr
 from fabriclab.api.lab_names import STARTERS
@@ -49,6 +49,7 @@ def new(
         bring(directory, Path(origin), variables)
         return
     made = make_lab(directory, origin)
+    note(made)
     if made.generated is not None:
         tell(made.generated, made.files)
     else:
@@ -62,9 +63,16 @@ def bring(directory: Path, file: Path, variables: Sequence[Path]) -> None:
     say(f"{directory}: {file} with FRR; `fabriclab run {directory}` runs it")
 
 
+def note(made: NewLab) -> None:
+    """Say why a lab that was made here is not trusted, if so."""
+    if made.untrusted:
+        say(f"note: {made.untrusted}")
+
+
 def begin_algorithm(directory: Path, template: str) -> None:
     """Make a lab with an algorithm of one's own, and say what to do next."""
     made = make_lab(directory, template=template)
+    note(made)
     (source,) = (file for file in made.files if file.suffix == ".c")
     say(f"{source}: {template.replace('-', ' ')} to begin with; {directory / 'README.md'} says what is what")
     say(f"`fabriclab sweep {directory}` compiles it, and compares it with Linux's own")

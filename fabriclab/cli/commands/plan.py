@@ -40,11 +40,13 @@ def plan(
         sys.stdout.write(plan_json(resolved) if as_json else plan_text(resolved))
 
 
-def check(path: Path, software: Software | None = None, variables: Sequence[Path] = ()) -> None:
+def check(
+    path: Path, software: Software | None = None, variables: Sequence[Path] = (), compile_own: bool = False
+) -> None:
     """Check the lab and every point of its matrices, or a topology file alone; print what it has."""
     with waiting(f"reading {path}") as tell:
         this = path if software is None else meant(path, software, variables)
-        checked = check_lab(this, variables=variables, tell=tell)
+        checked = check_lab(this, variables=variables, compile_own=compile_own, tell=tell)
     if isinstance(checked, CheckedLab):
         sys.stdout.write(_inventory(checked))
     else:

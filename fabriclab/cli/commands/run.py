@@ -16,6 +16,7 @@ from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.commands.brought import meant
 from fabriclab.cli.commands.preloading import Preloading
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import FAILED, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
@@ -37,31 +38,38 @@ def run(
     software: Software | None = None,
     variables: Sequence[Path] = (),
     cores: str | None = None,
+    *,
+    trust: bool = False,
 ) -> int:
     """Run one point; returns the exit status."""
     chosen, preloading = parse_settings(settings), Preloading()
     this = meant(lab, software, variables)
-    with FollowedRuns(f"reading {lab}", engine) as followed:
 
-        def show(event: ProgressEvent) -> None:
-            followed.show(event)
-            if isinstance(event, Progress):
-                preloading.start()
+    def carry_out(trusted: bool) -> RunResult:
+        with FollowedRuns(f"reading {lab}", engine) as followed:
 
-        with suppress(RunFailed):  # what can be shown of it is, and the status says how it ended
-            run_lab(
-                this,
-                set=chosen,
-                seed=seed,
-                out=out,
-                force=force,
-                engine=engine,
-                stall_s=stall_s,
-                cores=_meant(cores),
-                progress=show,
-                cancel=followed.interrupt,
-            )
-    return _conclude(followed.ended[-1], with_report)
+            def show(event: ProgressEvent) -> None:
+                followed.show(event)
+                if isinstance(event, Progress):
+                    preloading.start()
+
+            with suppress(RunFailed):  # what can be shown of it is, and the status says how it ended
+                run_lab(
+                    this,
+                    set=chosen,
+                    seed=seed,
+                    out=out,
+                    force=force,
+                    engine=engine,
+                    stall_s=stall_s,
+                    cores=_meant(cores),
+                    trust=trusted,
+                    progress=show,
+                    cancel=followed.interrupt,
+                )
+        return followed.ended[-1]
+
+    return _conclude(with_consent(carry_out, trust), with_report)
 
 
 def _meant(cores: str | None) -> int | Literal["auto"] | None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.arguments.settings import parse_settings
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
@@ -39,35 +40,41 @@ def sweep(
     on: str,
     keep: Keep,
     stall_s: float,
+    *,
+    trust: bool = False,
 ) -> int:
     """Run what is not done of a matrix, write its report; returns the exit status."""
     numbers = None if seeds is None else parse_seeds(seeds)
     chosen = parse_settings(settings)
-    with FollowedRuns(f"reading {lab}", engine) as followed:
 
-        def show(event: ProgressEvent) -> None:
-            followed.show(event)
-            if isinstance(event, Begun):
-                _show_done_already(followed, event)
-            elif isinstance(event, Ended):
-                _show_ended(followed, event)
+    def carry_out(trusted: bool) -> Sweep:
+        with FollowedRuns(f"reading {lab}", engine) as followed:
 
-        done = sweep_lab(
-            lab,
-            matrix,
-            set=chosen,
-            seed=seed,
-            seeds=numbers,
-            jobs=jobs,
-            out=out,
-            engine=engine,
-            on=on,
-            keep=keep,
-            stall_s=stall_s,
-            progress=show,
-            cancel=followed.interrupt,
-        )
-    return _conclude(done)
+            def show(event: ProgressEvent) -> None:
+                followed.show(event)
+                if isinstance(event, Begun):
+                    _show_done_already(followed, event)
+                elif isinstance(event, Ended):
+                    _show_ended(followed, event)
+
+            return sweep_lab(
+                lab,
+                matrix,
+                set=chosen,
+                seed=seed,
+                seeds=numbers,
+                jobs=jobs,
+                out=out,
+                engine=engine,
+                on=on,
+                keep=keep,
+                stall_s=stall_s,
+                trust=trusted,
+                progress=show,
+                cancel=followed.interrupt,
+            )
+
+    return _conclude(with_consent(carry_out, trust))
 
 
 def _show_done_already(followed: FollowedRuns, begun: Begun) -> None:

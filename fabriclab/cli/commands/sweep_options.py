@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.options import Engine, Keep, Lab, Matrix, On, Seed, Seeds, Set, Stall
+from fabriclab.cli.arguments.options import Engine, Keep, Lab, Matrix, On, Seed, Seeds, Set, Stall, Trust
 from fabriclab.cli.host.limits import refuse_limits
 from fabriclab.cli.host.waiting import waiting
 
@@ -39,6 +39,7 @@ def sweep(
     on: On = "local",
     keep: Keep = "all",
     stall: Stall = 120.0,
+    trust: Trust = False,
 ) -> None:
     """Run every point of a lab's matrix, on all CPUs or on a cluster. What is done already is not run again.
 
@@ -61,4 +62,4 @@ def sweep(
             from fabriclab.cli.host import failure
         with failure.reported():
             arguments = (seed, seeds, settings or [], jobs, out, engine, on, keep, stall)
-            raise typer.Exit(sweeping.sweep(lab, matrix, *arguments))
+            raise typer.Exit(sweeping.sweep(lab, matrix, *arguments, trust=trust))

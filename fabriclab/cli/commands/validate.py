@@ -9,8 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from fabriclab.api.validation import Validation
 from fabriclab.api.validation import validate as validate_lab
 from fabriclab.cli.arguments.settings import parse_settings
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.text.junit import JunitCase, write_junit
@@ -31,22 +33,29 @@ def validate(
     stall_s: float,
     junit: Path | None,
     only: Sequence[str],
+    *,
+    trust: bool = False,
 ) -> int:
     """Run the stages and print what was found; returns the exit status."""
     chosen = parse_settings(settings)
-    with FollowedRuns(f"reading {lab}", engine) as followed:
-        found = validate_lab(
-            lab,
-            only=only,
-            set=chosen,
-            seed=seed,
-            out=out,
-            force=force,
-            engine=engine,
-            stall_s=stall_s,
-            progress=followed.show,
-            cancel=followed.interrupt,
-        )
+
+    def carry_out(trusted: bool) -> Validation:
+        with FollowedRuns(f"reading {lab}", engine) as followed:
+            return validate_lab(
+                lab,
+                only=only,
+                set=chosen,
+                seed=seed,
+                out=out,
+                force=force,
+                engine=engine,
+                stall_s=stall_s,
+                trust=trusted,
+                progress=followed.show,
+                cancel=followed.interrupt,
+            )
+
+    found = with_consent(carry_out, trust)
     if found.interrupted:
         if found.findings:
             _show(_console(), found.findings)

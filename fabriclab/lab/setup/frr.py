@@ -23,6 +23,11 @@ ORDER = (
     *("nhrpd", "eigrpd", "sharpd", "pbrd", "staticd", "bfdd", "fabricd", "vrrpd", "pathd"),
 )
 """In which order frrcommon.sh starts them."""
+CONFIGURATION_FILES = (
+    *(DAEMONS_FILE, INTEGRATED_FILE, f"{DIRECTORY}/vtysh.conf"),
+    *(f"{DIRECTORY}/{name}.conf" for name in ORDER),
+)
+"""What FRR reads as configuration, and nobody runs."""
 _SLOW = ("ospfd", "ospf6d", "isisd", "ripd", "ripngd", "fabricd", "eigrpd", "babeld")
 """Daemons that wait long before the first route: OSPF for a designated router as long as a neighbour may be silent,
 40 s (RFC 2328, sections 9.4 and C.3); RIP sends every 30 s (RFC 2453, section 3.8)."""

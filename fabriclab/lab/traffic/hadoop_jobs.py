@@ -37,6 +37,25 @@ _LOCAL = "-Dmapreduce.framework.name=local"
 """In one process on the NameNode's machine: HDFS deals out to data nodes what is written there."""
 _TEZ = "-Dmapreduce.framework.name=yarn-tez"
 _TEXT = "org.apache.hadoop.mapreduce.lib.output.TextOutputFormat"
+_DFSIO = "org.apache.hadoop.fs.TestDFSIO"
+MAIN_CLASSES = frozenset(
+    {
+        *(f"{_EXAMPLES}.terasort.{name}" for name in ("TeraGen", "TeraSort", "TeraValidate")),
+        *(f"{_EXAMPLES}.{name}" for name in ("RandomTextWriter", "WordCount")),
+        _DFSIO,
+    }
+)
+"""What jobs run that bring no archive of their own."""
+PROPERTIES = frozenset(
+    {
+        *("mapreduce.framework.name", "mapreduce.job.reduces", "mapreduce.terasort.output.replication"),
+        *("mapreduce.input.fileinputformat.split.minsize", "mapreduce.input.fileinputformat.split.maxsize"),
+        *("mapreduce.randomtextwriter.totalbytes", "mapreduce.randomtextwriter.bytespermap", "test.build.data"),
+    }
+)
+"""What their arguments set; none of these names a program or a class."""
+FLAGS = frozenset({"-outFormat", "-write", "-read", "-nrFiles", "-size", "-resFile"})
+"""Their other options."""
 
 
 class Cluster(NamedTuple):
@@ -165,7 +184,7 @@ def _wordcount(data: _Data) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _dfsio(data: _Data, mode: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    main, place = "org.apache.hadoop.fs.TestDFSIO", f"-Dtest.build.data=/{data.job}"
+    main, place = _DFSIO, f"-Dtest.build.data=/{data.job}"
     files = ("-nrFiles", str(data.splits), "-size", f"{data.each_bytes}B", "-resFile", f"/tmp/{data.job}.txt")
     prepare = (main, _LOCAL, place, "-write", *files) if mode == "read" else ()
     return prepare, (main, place, f"-{mode}", *files)

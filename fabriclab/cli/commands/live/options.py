@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.options import Engine, Lab, Seed
+from fabriclab.cli.arguments.options import Engine, Lab, Seed, Trust
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.completing import complete_live_lab, complete_live_node
 
@@ -68,6 +68,7 @@ def up(
         bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
     ] = False,
     engine: Engine = "vm",
+    trust: Trust = False,
     breaks: Annotated[
         list[str] | None,
         typer.Option("--break", metavar="CONDITION", help="Stop time there, as `break` does. Repeatable."),
@@ -88,9 +89,8 @@ def up(
         from fabriclab.cli.commands.live import up as bringing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(
-            bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
-        )
+        arguments = (settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
+        raise typer.Exit(bringing.up(lab, *arguments, trust=trust))
 
 
 @app.command(rich_help_panel=PANEL)
@@ -373,6 +373,13 @@ def replay(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME-replay")
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Algorithms in C that the recording brings may run, this time, though no trusted lab has them.",
+        ),
+    ] = False,
 ) -> None:
     """Run a live lab's recording again, and say whether flows and outputs are the same.
 
@@ -382,4 +389,4 @@ def replay(
         from fabriclab.cli.commands.live import replay as replaying
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(replaying.replay(session, speed, out))
+        raise typer.Exit(replaying.replay(session, speed, out, trust))

@@ -7,19 +7,25 @@ import sys
 from pathlib import Path
 
 from fabriclab.api.run import new_run_directory
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.pace import parse_speed
-from fabriclab.live.recording import Nap
+from fabriclab.live.recording import Nap, Recording
 from fabriclab.live.replaying import Replayed, open_recording
 from fabriclab.live.replaying import replay as replay_recording
+from fabriclab.live.wanted import Wanted
 from fabriclab.runs.claim import claimed
 
 
-def replay(session: Path, speed: str, out: Path | None) -> int:
+def replay(session: Path, speed: str, out: Path | None, trust: bool = False) -> int:
     """Run a recording again, and say whether all is the same; returns the exit status."""
-    with waiting("reading the recording"):
-        recording, wanted = open_recording(session, parse_speed(speed), tuple(sys.argv))
+
+    def read(trusted: bool) -> tuple[Recording, Wanted]:
+        with waiting("reading the recording"):
+            return open_recording(session, parse_speed(speed), tuple(sys.argv), trusted)
+
+    recording, wanted = with_consent(read, trust)
     directory = out if out is not None else new_run_directory(wanted.plan.lab, "{time}-replay")
     with claimed(directory, ours=out is None):
         if any(directory.iterdir()):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fabriclab.cli.arguments.settings import parse_settings
+from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import say
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.lab import up_request
@@ -27,13 +29,19 @@ def up(
     engine: str,
     open_page: bool,
     breaks: Sequence[str],
+    *,
+    trust: bool = False,
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
     request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, engine, breaks)
     warnings: list[str] = []
-    try:
+
+    def bring(trusted: bool) -> Up:
         with waiting(f"reading {lab}") as tell:
-            found = bring_up(request, tell, warnings.append)
+            return bring_up(replace(request, trust=trusted), tell, warnings.append)
+
+    try:
+        found = with_consent(bring, trust)
     except UpFailed as error:
         say(str(error))
         return error.status
