@@ -6,6 +6,7 @@ What they work on may be a stranger's.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ from fabriclab.engine.artefacts import EngineError
 
 COMPILER = "gcc"
 _PATIENCE_S = 300.0
+_MOST_MEMORY_BYTES = 4 << 30
+_MOST_FILE_BYTES = 256 << 20
+_TOOLS = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/nix/store")
+"""Where compilers lie, with what they are linked with."""
+_NOWHERE = Path("/dev/null")
 _STEERING = (
     *("CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "LIBRARY_PATH", "GCC_COMPARE_DEBUG"),
     *("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"),
@@ -29,6 +35,23 @@ class Reach:
     read: tuple[Path, ...] = ()
     write: tuple[Path, ...] = ()
     """Temporary files lie in the first of them."""
+    confine: Path | None = None
+    """The program that lets the host's kernel bind the tool to them; None: what it works on is ours."""
+
+    def bound(self, argv: Sequence[str]) -> list[str]:
+        """Return the words that start a tool which reads and writes no more than this, and the tools themselves."""
+        if self.confine is None:
+            return list(argv)
+        tool = Path(shutil.which(argv[0]) or argv[0])
+        tools = [*filter(os.path.exists, _TOOLS), tool.parent, tool.resolve().parent]
+        return [
+            *(str(self.confine), "--quiet"),
+            *(f"--execute={path}" for path in tools),
+            *(f"--read={path}" for path in self.read),
+            *(f"--write={path}" for path in (*self.write, _NOWHERE)),
+            *(f"--memory-bytes={_MOST_MEMORY_BYTES}", f"--file-bytes={_MOST_FILE_BYTES}"),
+            *(f"--cpu-seconds={_PATIENCE_S:.0f}", "--", str(tool), *argv[1:]),
+        ]
 
 
 def run_tool(
@@ -38,12 +61,14 @@ def run_tool(
 
     Raises EngineError where it does not start, or does not end.
     """
-    environment = {name: value for name, value in os.environ.items() if name not in _STEERING} | {"LC_ALL": "C"}
+    inherited = {name: value for name, value in os.environ.items() if name not in _STEERING}
+    # A cache of compiled files would lie where the tool may not write.
+    environment = {**inherited, "LC_ALL": "C", "CCACHE_DISABLE": "1"}
     if reach.write:
         environment["TMPDIR"] = str(reach.write[0])
     try:
         return subprocess.run(
-            argv,
+            reach.bound(argv),
             input=text,
             cwd=directory,
             env=environment,

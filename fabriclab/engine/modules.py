@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, how_to_build, locate_artefacts
+from fabriclab.engine.boundary import CONFINE
 from fabriclab.engine.compiler import COMPILER, Reach, run_tool
 from fabriclab.engine.own_source import (
     UNDEFINED,
@@ -76,6 +77,8 @@ class Compiler:
     """The kernel's, and what it was made of: of one key of before November 2026 there may be two point releases."""
     version: str
     """gcc's own name and version."""
+    confine: Path | None = None
+    """What binds it while it reads a stranger's text (`Reach`)."""
 
     @classmethod
     def of(cls, artefacts: Artefacts) -> Compiler:
@@ -94,7 +97,7 @@ class Compiler:
         version = run_tool([COMPILER, "-dumpmachine", "-dumpfullversion"], Reach()).stdout.strip()
         made_of = directory / "version"
         release = made_of.read_text() if made_of.is_file() else ""
-        return cls(headers, f"{directory.name}\0{release}", version)
+        return cls(headers, f"{directory.name}\0{release}", version, artefacts.tools / CONFINE)
 
     def module(self, algorithm: OwnAlgorithm, shown_as: str) -> Path:
         """Return the module of an algorithm, compiled unless it was before; others that want it at once wait.
@@ -172,7 +175,7 @@ class Compiler:
         directory = self.headers / "objects"
         listed.unlink(missing_ok=True)
         argv = [COMPILER, *words, "-o", str(out), "-"]
-        done = run_tool(argv, Reach((self.headers,), (out.parent,)), text, directory)
+        done = run_tool(argv, Reach((self.headers,), (out.parent,), self.confine), text, directory)
         if names := outside(files_read(listed), self.headers, directory):
             raise CompileError(shown_as, [reading_complaint(names)])
         if done.returncode:
@@ -184,7 +187,7 @@ class Compiler:
 
     def _check_names(self, algorithm: OwnAlgorithm, shown_as: str, module: Path) -> None:
         """Refuse a module that uses what the kernel does not offer to modules: it would not load it."""
-        undefined = run_tool(["nm", "-u", str(module)], Reach((module.parent,))).stdout
+        undefined = run_tool(["nm", "-u", str(module)], Reach((module.parent,), confine=self.confine)).stdout
         wanted = [line.split()[-1] for line in undefined.splitlines()]
         symbols = (line.split() for line in (self.headers / "symbols").read_text().splitlines())
         offered = {name: licence for licence, name in symbols}

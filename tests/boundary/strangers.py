@@ -1,10 +1,9 @@
-"""Labs and bundles as a stranger would send them, and a gcc that writes down who called it."""
+"""Labs and bundles as a stranger would send them, and a desk on which they are opened."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -39,10 +38,6 @@ matrix: {all: {control: [./mine.c, reno]}}
 PUBLISHED = "matrices: {all: {seeds: 1}}\n"
 BROKEN = CONTROL.replace("MODULE_LICENSE", "no_such_macro(;\nMODULE_LICENSE")
 """Does not compile: whoever runs it gets as far as the compiler, and no further."""
-_SHIM = """#!/bin/sh
-echo "gcc $*" >> "{calls}"
-exec "{gcc}" "$@"
-"""
 
 
 def lab(directory: Path, source: str = BROKEN, experiment: str = EXPERIMENT) -> Path:
@@ -89,12 +84,7 @@ class Desk:
 
     @classmethod
     def at(cls, directory: Path, state: Path) -> Desk:
-        """Return one in a directory, with a gcc that notes its calls, and a cache where nothing is compiled yet."""
-        shim = directory / "bin" / "gcc"
-        shim.parent.mkdir()
-        shim.write_text(_SHIM.format(calls=directory / "calls", gcc=shutil.which("gcc") or "/bin/false"))
-        shim.chmod(0o755)
-        path = f"{shim.parent}:{os.environ['PATH']}"
+        """Return one in a directory, with a cache where nothing is compiled yet."""
         runtime = directory / "rt"
         runtime.mkdir(mode=0o700)
         cache = directory / "cache" / "fabriclab"
@@ -103,7 +93,7 @@ class Desk:
             if there.name != "modules":
                 (cache / there.name).symlink_to(there)
         places = {"XDG_STATE_HOME": str(state), "XDG_RUNTIME_DIR": str(runtime), "XDG_CACHE_HOME": str(cache.parent)}
-        return cls(directory, {**os.environ, **places, "PATH": path, "COLUMNS": "200"})
+        return cls(directory, {**os.environ, **places, "COLUMNS": "200"})
 
     def type(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         """Return how a command ends that has no terminal."""
@@ -120,6 +110,5 @@ class Desk:
 
     @property
     def compiled(self) -> bool:
-        """Whether gcc was called to compile anything: what its version is anybody may ask."""
-        calls = self.directory / "calls"
-        return calls.exists() and any("-dump" not in line for line in calls.read_text().splitlines())
+        """Whether anything was given to the compiler: it begins with a place in the cache."""
+        return (self.directory / "cache" / "fabriclab" / "modules").exists()

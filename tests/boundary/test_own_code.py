@@ -6,6 +6,7 @@ Each file here tries another way. What counts: it becomes no module, and nothing
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,9 @@ def test_a_header_s_own_macro_reads_no_other_file(
     header = bait.with_suffix(".h")
     header.write_text("int harmless;\n")
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
-    said = refused(compiler, f'#define ELSEWHERE "{header}"\n#include ELSEWHERE\n' + CONTROL)
+    text = f'#define ELSEWHERE "{header}"\n#include ELSEWHERE\n' + CONTROL
+    assert refused(compiler, text) == f"lab/mine.c:1: {header}: Permission denied"
+    said = refused(replace(compiler, confine=None), text)
     assert said.startswith(f"lab/mine.c: it reads '{header}', and no header of the kernel's")
 
 
@@ -116,7 +119,7 @@ def test_what_gcc_reads_in_one_step_alone_is_seen(
     header.write_text(f'static const char stolen[] __used = "{SECRET}";\n')
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
     text = f'#pragma GCC target("bmi2")\n#ifdef __BMI2__\n#include "{header}"\n#endif\n'
-    assert f"it reads '{header}'" in refused(compiler, text + CONTROL)
+    assert f"it reads '{header}'" in refused(replace(compiler, confine=None), text + CONTROL)
 
 
 def test_the_name_of_a_file_is_no_line_of_it(compiler: Compiler, bait: Path) -> None:
@@ -181,7 +184,7 @@ def test_what_a_message_of_another_file_holds_is_not_shown(
     """gcc quotes what it complains about. Without the looks before it, nothing of that may come through either."""
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
     monkeypatch.setattr(modules, "files_read", lambda _list: [])
-    said = refused(compiler, f'#include "{bait}"\n' + CONTROL)
+    said = refused(replace(compiler, confine=None), f'#include "{bait}"\n' + CONTROL)
     assert said.startswith("lab/mine.c: gcc failed")
 
 

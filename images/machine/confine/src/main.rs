@@ -20,6 +20,7 @@ use clap::Parser;
 use nix::fcntl::{open, AtFlags, OFlag};
 use nix::sched::{sched_setaffinity, CpuSet};
 use nix::sys::personality::{self, Persona};
+use nix::sys::resource::Resource;
 use nix::sys::stat::Mode;
 use nix::unistd::{execveat, Pid};
 
@@ -29,7 +30,7 @@ use files::{Bound, Files};
 /// Arguments are wrong, or the program can't be started.
 const EXIT_CANNOT_START: u8 = 125;
 
-/// Starts a program bound to the files it is given; prints what binds it in a line `boundary: ...` first.
+/// Starts a program bound to the files it is given, and prints what binds it in a line `boundary: ...` first.
 ///
 /// What this host's kernel lacks is named in that line, and the program starts all the same.
 #[derive(Parser)]
@@ -50,6 +51,15 @@ struct Arguments {
     /// No file that it writes may be longer.
     #[arg(long, value_name = "BYTES")]
     file_bytes: Option<u64>,
+    /// No process of it may have a larger address space.
+    #[arg(long, value_name = "BYTES")]
+    memory_bytes: Option<u64>,
+    /// No process of it may compute for longer.
+    #[arg(long, value_name = "SECONDS")]
+    cpu_seconds: Option<u64>,
+    /// Do not print what binds it.
+    #[arg(long)]
+    quiet: bool,
     /// The processor that it runs on.
     #[arg(long, value_name = "NUMBER")]
     cpu: Option<usize>,
@@ -85,7 +95,11 @@ fn start(arguments: &Arguments) -> Result<()> {
         run_on(cpu)?;
     }
     without_randomised_addresses();
-    rights::limit(arguments.file_bytes)?;
+    rights::limit(&[
+        (Resource::RLIMIT_FSIZE, arguments.file_bytes),
+        (Resource::RLIMIT_AS, arguments.memory_bytes),
+        (Resource::RLIMIT_CPU, arguments.cpu_seconds),
+    ])?;
     let files = Files {
         read: &arguments.read,
         execute: &arguments.execute,
@@ -100,7 +114,9 @@ fn start(arguments: &Arguments) -> Result<()> {
         .machine_calls
         .then(|| calls::machine(&bound))
         .transpose()?;
-    println!("boundary: {}", described(&bound, filter.as_deref()));
+    if !arguments.quiet {
+        println!("boundary: {}", described(&bound, filter.as_deref()));
+    }
     if let Some(filter) = filter.filter(|_| calls::are_supported()) {
         calls::bind(&filter)?;
     }

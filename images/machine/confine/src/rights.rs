@@ -3,25 +3,36 @@
 use caps::{CapSet, Capability, CapsHashSet};
 use nix::sys::prctl;
 use nix::sys::resource::{getrlimit, setrlimit, Resource};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{signal, SigHandler, Signal};
 
 use crate::failure::{Context, Result};
 
-/// Sets the limits: no dump of its memory, no realtime, no file longer than `file_bytes`.
-pub fn limit(file_bytes: Option<u64>) -> Result<()> {
-    let mut limits = vec![
+/// Sets limits: these, and no dump of its memory, no realtime, no message queues. A file that would become too long is
+/// an error for who writes it, and no signal.
+pub fn limit(wanted: &[(Resource, Option<u64>)]) -> Result<()> {
+    let always = [
         (Resource::RLIMIT_CORE, 0),
         (Resource::RLIMIT_RTPRIO, 0),
         (Resource::RLIMIT_MSGQUEUE, 0),
     ];
-    limits.extend(file_bytes.map(|bytes| (Resource::RLIMIT_FSIZE, bytes)));
-    for (resource, most) in limits {
+    let wanted = wanted
+        .iter()
+        .filter_map(|(resource, most)| Some((*resource, (*most)?)));
+    ignore(Signal::SIGXFSZ)?;
+    for (resource, most) in always.into_iter().chain(wanted) {
         // A user's own limit may be lower.
         let (_, hard) = getrlimit(resource).context(|| format!("ask for {resource:?}"))?;
         let most = most.min(hard);
         setrlimit(resource, most, most).context(|| format!("set {resource:?} to {most}"))?;
     }
     Ok(())
+}
+
+fn ignore(which: Signal) -> Result<()> {
+    // SAFETY: a signal that is ignored runs no code.
+    unsafe { signal(which, SigHandler::SigIgn) }
+        .map(drop)
+        .context(|| format!("ignore {which}"))
 }
 
 /// No program that is started from now on gains rights by its file.
