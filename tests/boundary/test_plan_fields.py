@@ -258,6 +258,13 @@ def test_what_a_labs_reader_refuses_a_plans_does(path: tuple[Any, ...], value: A
         parse_plan_json(with_value(with_everything(), path, value))
 
 
+def test_the_key_is_that_of_the_file() -> None:
+    with pytest.raises(
+        PlanError, match=r"^traffic\.0\.rounds: Input should be less than or equal to 1000000, not 1000000000$"
+    ):
+        parse_plan_json(with_value(with_everything(), ("traffic", 0, "rounds"), 10**9))
+
+
 def test_what_is_no_plan_is_one_sentence() -> None:
     for text in (
         "",

@@ -91,7 +91,7 @@ def _torn(data: bytes, rng: random.Random) -> bytes:
         elif change == 2:
             changed[at : at + 4] = rng.choice((b"\xff\xff\xff\xff", b"\0\0\0\0", b"PK\1\2", b"PK\5\6"))
         else:
-            changed[-rng.randrange(1, 60)] ^= 0xFF  # the directory's end
+            changed[-rng.randrange(1, min(60, len(changed)) + 1)] ^= 0xFF  # the directory's end
         if len(changed) < 64:
             break
     return bytes(changed[: rng.randrange(1, len(changed))]) if rng.randrange(8) == 0 else bytes(changed)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from fabriclab.errors import FabriclabError
+from fabriclab.formats.plan.traffic import KINDS
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -47,12 +49,19 @@ def parse_plan(data: Mapping[str, Any]) -> Plan:
 def first_mistake(error: ValidationError) -> str:
     """Return the first thing that is wrong with a record, and how many more there are."""
     first = error.errors(include_url=False)[0]
-    key = ".".join(map(str, first["loc"]))
+    key = ".".join(_without_kinds(first["loc"]))
     value = first.get("input")
     told = f", not {_shown(value)}" if first["type"] != "missing" and isinstance(value, str | int | float) else ""
     more = error.error_count() - 1
     others = f" ({more} more such keys)" if more else ""
     return _printable(f"{key}: {first['msg']}{told}{others}")
+
+
+def _without_kinds(places: Sequence[int | str]) -> Iterator[str]:
+    """Yield the way to a value as the JSON has it: pydantic adds the kind of a piece of traffic behind its number."""
+    for before, place in pairwise((None, *places)):
+        if not (isinstance(before, int) and place in KINDS):
+            yield str(place)
 
 
 def _printable(text: str) -> str:
