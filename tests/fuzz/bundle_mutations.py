@@ -81,7 +81,7 @@ def torn(entries: Entries, rng: random.Random) -> bytes:
 
 def _torn(data: bytes, rng: random.Random) -> bytes:
     changed = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 8, 64))):
+    for _ in range(rng.choice((1, 1, 2, 8, 64)) if changed else 0):
         at = rng.randrange(len(changed))
         change = rng.randrange(4)
         if change == 0:
@@ -94,7 +94,7 @@ def _torn(data: bytes, rng: random.Random) -> bytes:
             changed[-rng.randrange(1, min(60, len(changed)) + 1)] ^= 0xFF  # the directory's end
         if len(changed) < 64:
             break
-    return bytes(changed[: rng.randrange(1, len(changed))]) if rng.randrange(8) == 0 else bytes(changed)
+    return bytes(changed[: rng.randrange(len(changed) + 1)] if rng.randrange(8) == 0 else changed)
 
 
 def other_entries(entries: Entries, rng: random.Random) -> bytes:

@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -149,12 +150,15 @@ def main() -> int:
     chosen: dict[str | None, Callable[[], Sequence[Subject]]]
     chosen = {"bundles": bundle_subjects, "plans": plan_subjects, None: tuple}
     every = chosen[options.only]()
-    for outcome in run_cases(options.cases, options.seed, options.first, options.keep, every):
-        kinds[outcome.kind] += 1
-        if outcome.is_finding and examples.setdefault(outcome.kind, outcome) is outcome:
-            print(f"case {outcome.number}, {outcome.subject}: {outcome.kind}\n{outcome.detail.rstrip()}\n", flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):  # what was found until then is told
+        for outcome in run_cases(options.cases, options.seed, options.first, options.keep, every):
+            kinds[outcome.kind] += 1
+            if outcome.is_finding and examples.setdefault(outcome.kind, outcome) is outcome:
+                told = f"case {outcome.number}, {outcome.subject}: {outcome.kind}\n{outcome.detail.rstrip()}\n"
+                print(told, flush=True)
     spent = f"{time.process_time():.0f} CPU seconds, peak {_peak_bytes() / 2**20:.0f} MiB"
-    print(f"{options.cases} cases from {options.first} of seed {options.seed}: {spent}")
+    print(f"{kinds.total()} cases from {options.first} of seed {options.seed}: {spent}")
     for kind, count in kinds.most_common():
         print(
             f"  {count:6} {kind}"
