@@ -56,7 +56,7 @@ def _destination(text: str) -> object:
 NODE_NAME = matching("a name of letters, digits, '-' and '_', such as leaf1", r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 """What a lab, a node, an event may be called."""
 TRAFFIC_NAME = matching("a name of letters, digits, '-' and '_'", r"[_-]*[A-Za-z0-9][A-Za-z0-9_-]*", 200)
-GROUP_NAME = matching("a name of letters, digits, '-' and '_'", r"[A-Za-z0-9_-]+", 200)
+GROUP_NAME = TRAFFIC_NAME
 INTERFACE_NAME = matching(
     "an interface's name of at most 15 letters, digits, '-', '_' and '.', such as eth1",
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}",

@@ -26,7 +26,7 @@ from fabriclab.compile.wires import cut_job, cut_sampler, without_delays
 from fabriclab.files import below, read_text, replacing, write_text
 from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, PlanError, plan_json
-from fabriclab.formats.plan.runnable import check_runnable
+from fabriclab.formats.plan.runnable import check_plan
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
     HADOOP,
@@ -63,11 +63,12 @@ def write_inputs(
 
     Raises PlanError for a plan that no lab could have, TraceError for a user's trace that can't be used, OSError.
     """
-    check_runnable(plan)
+    text = plan_json(plan)
+    check_plan(text)
     captures = [] if plan.probes.pcap is None else [RAW_PCAP]
     for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows", *captures):
         (directory / name).mkdir(parents=True, exist_ok=True)
-    write_text(directory / PLAN, plan_json(plan))
+    write_text(directory / PLAN, text)
     flows = compiled_flows(plan, lab_directory)
     with replacing(directory / TRACE_FILE) as part, part.open("w", encoding="utf-8") as trace:
         trace.writelines(trace_text(flows))

@@ -56,6 +56,12 @@ def test_a_clusters_message_is_refused(content: bytes) -> None:
         plan_of(content)
 
 
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the writers be all that stands between a plan and the disk."""
+    monkeypatch.setattr("fabriclab.runs.directory.check_plan", lambda _: None)
+
+
 def with_file(path: str) -> Plan:
     """A plan whose records were not read from JSON, so that nobody has looked at them."""
     plan = star()
@@ -71,6 +77,7 @@ def written(plan: Plan, tmp_path: Path) -> set[str]:
     return {path.name for path in tmp_path.iterdir()}
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("path", ["/../../../x", "/etc/../../../../x", "/etc/cron.d/../../../../x"])
 def test_a_nodes_file_stays_in_its_node(path: str, tmp_path: Path) -> None:
     with pytest.raises(NotReadableError, match="leads out of this directory"):
@@ -81,11 +88,12 @@ def test_a_nodes_file_stays_in_its_node(path: str, tmp_path: Path) -> None:
 def test_a_node_stays_in_the_run_directory(tmp_path: Path) -> None:
     plan = star()
     strange = plan.nodes[0].model_copy(update={"name": "../../h1"})
-    with pytest.raises((PlanError, NotReadableError)):
+    with pytest.raises(PlanError):
         written(plan.model_copy(update={"nodes": (strange, *plan.nodes[1:])}), tmp_path)
     assert {one.name for one in tmp_path.iterdir()} == {"lab", "run"}
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("file", ["../secret", "sub/../../secret", "link.jar"])
 def test_a_jobs_archive_is_the_labs_own(file: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("PK secret")
@@ -97,6 +105,7 @@ def test_a_jobs_archive_is_the_labs_own(file: str, tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "run").rglob("*") if path.is_file() and "PK" in path.read_text()]
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_clusters_directory_is_the_runs_own(tmp_path: Path) -> None:
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "own.jar").write_text("PK")
@@ -104,6 +113,13 @@ def test_a_clusters_directory_is_the_runs_own(tmp_path: Path) -> None:
     with pytest.raises((PlanError, NotReadableError)):
         written(strange, tmp_path)
     assert {one.name for one in tmp_path.iterdir()} == {"lab", "run"}
+
+
+def test_what_no_reader_would_take_is_not_written(tmp_path: Path) -> None:
+    """Whoever made the plan: else a run would end before it is seen that nobody can read it."""
+    with pytest.raises(PlanError, match=r"^title: Input should be a text of at most 65536 letters"):
+        written(star().model_copy(update={"title": "a" * 70_000}), tmp_path)
+    assert not list((tmp_path / "run").iterdir())
 
 
 def test_a_sound_plan_is_written(tmp_path: Path) -> None:

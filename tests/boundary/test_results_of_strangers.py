@@ -163,3 +163,13 @@ def test_a_strangers_plan_is_refused_before_anything_is_written(run: Path, tmp_p
         with pytest.raises(ResultsError, match=message):
             reproduce(opened, out=tmp_path / "again")
         assert not (tmp_path / "again").exists()
+
+
+def test_a_title_is_no_markup_of_the_page(run: Path) -> None:
+    script = "<script>alert(1)</script>"
+    for file in ("plan.json", "manifest.json"):
+        with_key(run / file, "title", script)
+    with_key(run / "plan.json", "warnings", [script])
+    page = fabriclab.write_report([run], run / "page.html").read_text()
+    assert "&lt;script&gt;alert(1)" in page
+    assert script not in page

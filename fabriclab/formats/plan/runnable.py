@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fabriclab.formats.plan.algorithm import sha256_of
-from fabriclab.formats.plan.reading import PlanError
+from fabriclab.formats.plan.reading import PlanError, parse_plan_json
 from fabriclab.formats.plan.traffic import HadoopTraffic, LongTraffic, ProgramTraffic, QueryTraffic, TrafficRecord
 from fabriclab.formats.plan.traffic.arrivals import ArrivalsTraffic
 from fabriclab.formats.ranges import MOST_FLOWS
@@ -16,6 +16,11 @@ from fabriclab.formats.ranges import MOST_FLOWS
 if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.formats.plan.node import Node, Port, PortChannel, Route, StaticRoute, Vlan
+
+
+def check_plan(text: str) -> None:
+    """Raise PlanError for the JSON of a plan that no reader would take, or that can't be run."""
+    check_runnable(parse_plan_json(text))
 
 
 def check_runnable(plan: Plan) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple, get_args
 
 from fabriclab.formats import ranges
+from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import HadoopJob
 from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind, job_file
 from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, own_name, read_lab_file
@@ -75,7 +76,7 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
     read: list[HadoopJob | None] = []
     for name in () if jobs is None else jobs.names():
         value = jobs.get(name) if jobs is not None else None
-        if re.fullmatch(JOB_NAME, name) is None and jobs is not None:
+        if (re.fullmatch(JOB_NAME, name) is None or not TRAFFIC_NAME.is_in(name)) and jobs is not None:
             message = f"{shown(name)} cannot name a job; write letters, digits, '-' and '_'"
             section.problems.add(jobs.mapping.key_place(name), jobs.path(name), message, name)
         elif value is not None and jobs is not None:
