@@ -265,6 +265,15 @@ def test_the_key_is_that_of_the_file() -> None:
         parse_plan_json(with_value(with_everything(), ("traffic", 0, "rounds"), 10**9))
 
 
+def test_an_error_is_no_longer_than_a_sentence() -> None:
+    plan = with_everything()
+    plan["traffic"][0]["a" * 5000] = 1
+    for text in (json.dumps(plan), with_value(plan, ("traffic", 0, "kind"), "b" * 5000), json.dumps({"c" * 5000: 1})):
+        with pytest.raises(PlanError) as caught:
+            parse_plan_json(text)
+        assert len(str(caught.value)) < 600
+
+
 def test_what_is_no_plan_is_one_sentence() -> None:
     for text in (
         "",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST_PLAN_BYTES = 1 << 28
 """The plan of a fabric of a thousand hosts has 20 MB."""
-_MOST_SHOWN = 60
+_MOST_SHOWN, _MOST_SAID = 60, 300
 
 
 class PlanError(FabriclabError):
@@ -54,14 +54,14 @@ def first_mistake(error: ValidationError) -> str:
     told = f", not {_shown(value)}" if first["type"] != "missing" and isinstance(value, str | int | float) else ""
     more = error.error_count() - 1
     others = f" ({more} more such keys)" if more else ""
-    return _printable(f"{key}: {first['msg']}{told}{others}")
+    return _printable(f"{key}: {first['msg'][:_MOST_SAID]}{told}{others}")
 
 
 def _without_kinds(places: Sequence[int | str]) -> Iterator[str]:
     """Yield the way to a value as the JSON has it: pydantic adds the kind of a piece of traffic behind its number."""
     for before, place in pairwise((None, *places)):
         if not (isinstance(before, int) and place in KINDS):
-            yield str(place)
+            yield _cut(str(place))
 
 
 def _printable(text: str) -> str:
@@ -70,5 +70,8 @@ def _printable(text: str) -> str:
 
 
 def _shown(value: str | float) -> str:
-    text = ascii(value) if isinstance(value, str) else str(value)
+    return _cut(ascii(value) if isinstance(value, str) else str(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
