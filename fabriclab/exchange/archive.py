@@ -29,6 +29,7 @@ MOST_RATIO, FREE_BYTES = 100, 64 << 20
 """How often its size in the archive a file, and all of them, may have, beyond so many bytes. Of the bundles of four
 labs, a plan grew 40 times, and the whole 1.1 to 6.2 times; what grows more than this is made to fill a disk."""
 _LONGEST_NAME_BYTES = 255
+_MOST_SHOWN = 60
 _BLOCK_BYTES = 4096
 """What a file takes on a disk at least."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -122,9 +123,9 @@ def _harmless(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     names = {entry.filename for entry in files}
     for name, number in Counter(entry.filename for entry in entries).items():
         if number > 1:
-            raise ArchiveError(f"{path}: {name!r} stands in it twice; nothing was unpacked")
+            raise ArchiveError(f"{path}: {_shown(name)} stands in it twice; nothing was unpacked")
         if any(str(parent) in names for parent in PurePosixPath(name).parents):
-            raise ArchiveError(f"{path}: {name!r} lies below what is a file; nothing was unpacked")
+            raise ArchiveError(f"{path}: {_shown(name)} lies below what is a file; nothing was unpacked")
     if total > max(FREE_BYTES, MOST_RATIO * packed):
         growth = f"its {format_size(packed, 3)} would become {format_size(total, 3)}"
         raise ArchiveError(f"{path}: {growth}; a bundle grows {MOST_RATIO} times at most; nothing was unpacked")
@@ -136,14 +137,16 @@ def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
     name = PurePosixPath(entry.filename)
     is_long = any(len(part.encode(errors="replace")) > _LONGEST_NAME_BYTES for part in name.parts)
     if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or not name.parts or is_long:
-        raise ArchiveError(f"{path}: {entry.filename!r} leads out of the directory; nothing was unpacked")
+        raise ArchiveError(f"{path}: {_shown(entry.filename)} leads out of the directory; nothing was unpacked")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise ArchiveError(f"{path}: {entry.filename!r} is no plain file; nothing was unpacked")
+        raise ArchiveError(f"{path}: {_shown(entry.filename)} is no plain file; nothing was unpacked")
     if entry.compress_type not in _METHODS:
-        raise ArchiveError(f"{path}: {entry.filename!r} is packed as no bundle's files are; nothing was unpacked")
+        raise ArchiveError(f"{path}: {_shown(entry.filename)} is packed as no bundle's files are; nothing was unpacked")
     if entry.file_size > max(FREE_FILE_BYTES, MOST_FILE_RATIO * entry.compress_size):
-        raise ArchiveError(f"{path}: {entry.filename!r} grows more than {MOST_FILE_RATIO} times; nothing was unpacked")
+        raise ArchiveError(
+            f"{path}: {_shown(entry.filename)} grows more than {MOST_FILE_RATIO} times; nothing was unpacked"
+        )
 
 
 def _check_room(path: Path, entries: list[zipfile.ZipInfo], place: Path) -> None:
@@ -165,5 +168,10 @@ def _unpack_one(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, 
         while chunk := source.read(min(_CHUNK, left + 1)):
             left -= len(chunk)
             if left < 0:
-                raise ArchiveError(f"{path}: {entry.filename!r} is larger than it says; nothing was unpacked")
+                raise ArchiveError(f"{path}: {_shown(entry.filename)} is larger than it says; nothing was unpacked")
             file.write(chunk)
+
+
+def _shown(name: str) -> str:
+    """Return a name from the archive quoted for a message, a long one cut."""
+    return repr(name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}...")

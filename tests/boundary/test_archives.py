@@ -78,7 +78,7 @@ def test_a_real_bundle_grows_little(bundle: Path, tmp_path: Path) -> None:
         ("../../x", stat.S_IFREG, zipfile.ZIP_STORED, "leads out"),
         ("/tmp/x", stat.S_IFREG, zipfile.ZIP_STORED, "leads out"),
         ("content/../../x", stat.S_IFREG, zipfile.ZIP_STORED, "leads out"),
-        ("content/" + "a" * 300, stat.S_IFREG, zipfile.ZIP_STORED, "leads out"),
+        ("content/" + "a" * 3000, stat.S_IFREG, zipfile.ZIP_STORED, "leads out"),
         ("content/x", stat.S_IFLNK, zipfile.ZIP_STORED, "is no plain file"),
         ("content/x", stat.S_IFCHR, zipfile.ZIP_STORED, "is no plain file"),
         ("content/x", stat.S_IFREG, zipfile.ZIP_LZMA, "is packed as no bundle's files are"),
@@ -92,7 +92,8 @@ def test_what_no_bundle_holds(name: str, mode: int, method: int, message: str, b
         entry = zipfile.ZipInfo(name)
         entry.external_attr = (mode | 0o777) << 16
         opened.writestr(entry, b"/etc/passwd", method)
-    assert message in refused(file, tmp_path)
+    said = refused(file, tmp_path)
+    assert message in said and len(said) < 600
 
 
 def test_an_executable_of_a_bundle_is_none_here(bundle: Path, tmp_path: Path) -> None:
