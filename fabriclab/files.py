@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from fabriclab.errors import ArgumentError
 
@@ -161,6 +161,23 @@ def _make_directory(directory: Path) -> list[Path]:
     made = [one for one in (*reversed(directory.parents), directory) if not one.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     return made
+
+
+def below(directory: Path, name: str) -> Path:
+    """Return the path of a name below a directory.
+
+    Raises NotReadableError for a name that leads out of it, and for one whose way there is a link: whoever writes what
+    a plan or an archive names joins it here.
+    """
+    parts = PurePosixPath(name).parts
+    if not parts or "\0" in name or PurePosixPath(name).is_absolute() or ".." in parts:
+        raise NotReadableError(errno.EINVAL, f"{name!r} leads out of this directory", str(directory))
+    path = directory
+    for part in parts:
+        path = path / part
+        if path.is_symlink():
+            raise NotReadableError(errno.EINVAL, f"{name!r} is, or lies behind, a link", str(directory))
+    return path
 
 
 def check_regular(path: Path) -> None:

@@ -16,6 +16,7 @@ from fabriclab.api.lab_names import STARTERS, find_lab_or_own_file, known_labs
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.errors import ArgumentError
 from fabriclab.files import naming, write_files
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.lab import experiment
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.lab.network import topology
@@ -104,7 +105,7 @@ def _name_of(place: Path) -> str:
     if place.exists() or place.is_symlink():
         raise ArgumentError("{0} is there already; name a new directory", place)
     name = place.resolve().name
-    if topology.NAME.fullmatch(name) is None:
+    if not NODE_NAME.is_in(name):
         raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
     return name
 

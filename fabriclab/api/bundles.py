@@ -19,9 +19,11 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.exchange.agreement import Agreement, agreements, made_otherwise
 from fabriclab.exchange.bundle import CONTENT, About, read_about, runs_of, unpack_bundle, write_bundle
-from fabriclab.formats.run_directory import LAB, SWEEP
-from fabriclab.lab.network.topology import NAME
+from fabriclab.formats.plan import PlanError
+from fabriclab.formats.plan.runnable import check_runnable
+from fabriclab.formats.run_directory import LAB, PLAN, SWEEP
 from fabriclab.results import Results, ResultsError, read_run
+from fabriclab.results.damage import reading
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed
 
@@ -109,12 +111,17 @@ def reproduce(
     plans bring code that nobody said may run, EngineError where this host can't run them, ArgumentError for runs of
     containers, RunFailed, ResultsError, OSError.
     """
-    tell, runs = progress or ignored, runs_of(opened.content.directory)
+    with reading(opened.content.directory):
+        runs = runs_of(opened.content.directory)
+    tell = progress or ignored
     place = opened.directory / "again" if out is None else Path(out)
     for run in runs:
         if run.manifest.engine != "vm":
             raise ArgumentError("{0}: was measured in real time: containers give no bits to compare", run.directory)
-        _refuse_names(run)
+        try:
+            check_runnable(run.plan)
+        except PlanError as error:
+            raise ResultsError(f"{run.directory / PLAN}: {error}") from error
     made_from = fit_recorded({run.directory: run.plan for run in runs}, opened.content.directory, trust)
     tell(Begun(place, "vm", (), len(runs), 0))
     found = []
@@ -128,16 +135,10 @@ def reproduce(
             raise RunFailed(result)
         later = read_run(directory)
         point = point_in_words(earlier.plan)
-        tables, others = tuple(agreements(earlier, later)), tuple(made_otherwise(earlier, later))
+        with reading(earlier.directory, directory):
+            tables, others = tuple(agreements(earlier, later)), tuple(made_otherwise(earlier, later))
         found.append(Reproduced(point, Run(directory), tables, others))
     return found
-
-
-def _refuse_names(run: Results) -> None:
-    """Raise ResultsError for a plan from a stranger whose names would lead out of the run's directory."""
-    for node in run.plan.nodes:
-        if NAME.fullmatch(node.name) is None:
-            raise ResultsError(f"{run.directory}: the plan has a node {node.name!r}, which no lab can have")
 
 
 def _lab_files(directory: Path) -> dict[str, bytes]:

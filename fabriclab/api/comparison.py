@@ -13,6 +13,7 @@ from fabriclab.comparison.document import to_json
 from fabriclab.comparison.page import write_page
 from fabriclab.comparison.records import Comparison
 from fabriclab.comparison.words import promise, tally
+from fabriclab.results.damage import reading
 
 Subject = Run | Sweep | PathLike
 
@@ -61,7 +62,8 @@ def compare(
     conditions = [read_condition(text) for text in fail_on]
     read = read_any(_directory(base))
     asked = [condition.metric for condition in conditions if condition.metric != ANY]
-    found = [compared(read, read_any(_directory(other)), metrics, level, asked) for other in others]
+    with reading(*map(_directory, (base, *others))):
+        found = [compared(read, read_any(_directory(other)), metrics, level, asked) for other in others]
     return Compared(found, [finding for each in found for finding in judge(each, conditions)])
 
 

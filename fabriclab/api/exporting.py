@@ -10,6 +10,7 @@ from fabriclab.api.measured import PathLike, Run, Sweep, read_any
 from fabriclab.errors import ArgumentError
 from fabriclab.exchange.flent import export_flent
 from fabriclab.exchange.tables import check_tables, export_tables
+from fabriclab.results.damage import reading
 
 Format = Literal["csv", "parquet", "json", "flent"]
 
@@ -35,7 +36,7 @@ def export(
     directory = Path(out)
     if directory.is_dir() and any(directory.iterdir()) and not force:
         raise ArgumentError("{out} {0}: is there already; choose another one, or replace files in it with {force}", out)
-    read = read_any(run.directory if isinstance(run, Run | Sweep) else Path(run))
-    if form == "flent":
-        return export_flent(read, directory)
-    return export_tables(read, directory, form, tables)
+    source = run.directory if isinstance(run, Run | Sweep) else Path(run)
+    read = read_any(source)
+    with reading(source):
+        return export_flent(read, directory) if form == "flent" else export_tables(read, directory, form, tables)

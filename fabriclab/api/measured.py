@@ -27,6 +27,7 @@ from fabriclab.results import (
     read_sweep,
 )
 from fabriclab.results import Sweep as SweepResults
+from fabriclab.results.damage import reading
 from fabriclab.results.summary import Metrics
 from fabriclab.results.switch_tables import SwitchTables
 from fabriclab.results.tables import FlowTables
@@ -56,7 +57,8 @@ class Run(FlowTables):
 
         Raises ResultsError for a broken file, which it names.
         """
-        return read_run(self.directory)
+        with reading(self.directory):
+            return read_run(self.directory)
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -175,7 +177,8 @@ class Sweep:
 
         Raises ResultsError for a broken file, which it names.
         """
-        return read_sweep(self.directory)
+        with reading(self.directory):
+            return read_sweep(self.directory)
 
     @property
     def statuses(self) -> Sequence[str]:
@@ -254,12 +257,14 @@ def write_report(runs: Sequence[Run | Sweep | PathLike], out: PathLike | None = 
 
 def read_any(directory: Path) -> Results | SweepResults:
     """Return the results in the directory of a run or of a sweep. Raises ResultsError where it is neither."""
-    return read_sweep(directory) if is_sweep(directory) else read_run(directory)
+    with reading(directory):
+        return read_sweep(directory) if is_sweep(directory) else read_run(directory)
 
 
 def _written(directories: Sequence[Path], out: PathLike | None) -> Path:
     page = directories[0] / "report.html" if out is None else Path(out)
-    write_page(directories, page)
+    with reading(*directories):
+        write_page(directories, page)
     return page
 
 

@@ -30,8 +30,9 @@ from fabriclab.engine.artefacts import PROCESSOR, wrong_processor
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import FabriclabError
-from fabriclab.files import explain, no_room
-from fabriclab.formats.plan.model import Plan
+from fabriclab.files import below, explain, no_room
+from fabriclab.formats.plan import Plan, PlanError, parse_plan_json
+from fabriclab.formats.plan.reading import LARGEST_PLAN_BYTES
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.record import recorded
 
@@ -135,8 +136,8 @@ def take_artefact(visit: str, artefact: Artefact, *pieces: bytes) -> None:
 
 def take_trace(visit: str, name: str, content: bytes) -> None:
     """Keep a flow trace of the lab's. Raises UnfitError."""
-    path = _known_as(visit).lab / name
     try:
+        path = below(_known_as(visit).lab, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
@@ -148,7 +149,7 @@ def prove(visit: str, plan: bytes) -> dict[str, str]:
     known = _known_as(visit)
     directory = known.scratch / f"known-{uuid.uuid4().hex[:8]}"
     try:
-        result = _run(known, _plan(plan), directory, Interrupt(), ignore)
+        result = _run(known, plan_of(plan), directory, Interrupt(), ignore)
         if result.status != "complete":
             raise UnfitError(f"the known point ended with {result.status}: {result.message}")
         return recorded(directory).files
@@ -173,10 +174,12 @@ def run_order(order: Order) -> Answer:
     teller.tell("started", 0, "")
     directory = known.scratch / f"run-{uuid.uuid4().hex[:8]}"
     try:
-        result = _run(known, _plan(order.plan), directory, interrupt, teller.event, teller)
+        result = _run(known, plan_of(order.plan), directory, interrupt, teller.event, teller)
         return _sent(result, directory, order, known)
     except OSError as error:
         return Answer("failed", explain(error), 0.0, 0, full=no_room(error))
+    except PlanError as error:
+        return Answer("failed", str(error), 0.0, 0, full=False)
     finally:
         known.running.pop(key, None)
         shutil.rmtree(directory, ignore_errors=True)
@@ -298,5 +301,9 @@ def _known_as(visit: str) -> _Known:
     return known
 
 
-def _plan(content: bytes) -> Plan:
-    return Plan.model_validate_json(zlib.decompress(content))
+def plan_of(content: bytes) -> Plan:
+    """Return the plan of an order. Raises PlanError."""
+    try:
+        return parse_plan_json(zlib.decompressobj().decompress(content, LARGEST_PLAN_BYTES + 1))
+    except zlib.error as error:
+        raise PlanError(f"a plan on its way is damaged: {error}") from error

@@ -10,18 +10,25 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.exchange.archive import ArchiveError, pack, read_member, unpack
 from fabriclab.files import read_text
+from fabriclab.formats import names
+from fabriclab.formats.constraints import Within
+from fabriclab.formats.json_text import JsonError, parse_json
+from fabriclab.formats.names import Setting, SettingName
+from fabriclab.formats.plan.reading import first_mistake
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
 from fabriclab.results import Results, is_sweep, read_run, read_sweep
 
 FORMAT = "fabriclab-bundle-1"
 ABOUT, README, CONTENT = "bundle.json", "README.txt", "content"
 _NOT_PACKED = ("report.html",)
-_MOST_ABOUT_BYTES = 64 << 20
+_MOST_ABOUT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -29,21 +36,24 @@ class About:
     """What a bundle says of itself."""
 
     kind: Literal["run", "sweep"]
-    lab: str
-    title: str
-    runs: int
-    made_by: str
+    lab: Annotated[str, names.LINE]
+    title: Annotated[str, names.PROSE]
+    runs: Annotated[int, Within(0, 10**6)]
+    made_by: Annotated[str, names.LINE]
     """Version and commit of the fabriclab that packed it."""
-    versions: Mapping[str, Any]
+    versions: Mapping[SettingName, Setting]
     """Of the first run: fabriclab, commit, kernel."""
-    artefacts: Mapping[str, str]
+    artefacts: Mapping[SettingName, Annotated[str, names.LINE]]
     """The hashes of what the first run's machine was started from."""
-    engine: str
+    engine: Annotated[str, names.LINE]
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 
     @property
     def made_with(self) -> dict[str, str]:
         """Versions and hashes of what the first run was made with, by their names."""
-        return {**self.versions, **{f"{name} (hash)": value for name, value in self.artefacts.items()}}
+        versions = {name: str(value) for name, value in self.versions.items()}
+        return {**versions, **{f"{name} (hash)": value for name, value in self.artefacts.items()}}
 
 
 def write_bundle(directory: Path, out: Path) -> About:
@@ -63,19 +73,20 @@ def write_bundle(directory: Path, out: Path) -> About:
 def read_about(path: Path) -> About:
     """Return what a bundle says of itself, packed or unpacked. Raises ArchiveError for what is none, OSError."""
     try:
-        data = json.loads(
+        packed = (
             read_text(path / ABOUT, _MOST_ABOUT_BYTES) if path.is_dir() else read_member(path, ABOUT, _MOST_ABOUT_BYTES)
         )
+        data = parse_json(packed)
     except FileNotFoundError as error:
         raise ArchiveError(f"{path}: no {ABOUT} in it: not the directory of an unpacked bundle") from error
-    except ValueError as error:
+    except (JsonError, UnicodeDecodeError) as error:
         raise ArchiveError(f"{path}: {ABOUT}: {error}") from error
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
         raise ArchiveError(f"{path}: {ABOUT}: the format is not {FORMAT}: made by another version of fabriclab?")
     try:
-        return About(**data)
-    except TypeError as error:
-        raise ArchiveError(f"{path}: {ABOUT}: {error}") from error
+        return TypeAdapter(About).validate_python(data)
+    except ValidationError as error:
+        raise ArchiveError(f"{path}: {ABOUT}: {first_mistake(error)}") from error
 
 
 def unpack_bundle(path: Path, directory: Path) -> Path:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict
 
+from fabriclab.formats.asked_figures import ReportSection
+from fabriclab.formats.constraints import Finite
+from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.run_directory import RUN_FORMAT
-from fabriclab.formats.where_clause import Scalar
 
 
 class Manifest(BaseModel):
@@ -28,7 +30,7 @@ class Manifest(BaseModel):
     """Why it ended so; empty where there is nothing to say."""
     lab: str = ""
     title: str = ""
-    settings: dict[str, Scalar] = {}
+    settings: dict[SettingName, Setting] = {}
     """What the run changed in the lab, by parameter."""
     seed: int | None = None
     engine: str = ""
@@ -42,14 +44,14 @@ class Manifest(BaseModel):
     """ISO 8601, UTC; so is `ended`."""
     ended: str | None = None
     """None: it runs, or was killed."""
-    wall_s: float | None = None
-    virtual_s: float | None = None
+    wall_s: Annotated[float, Finite()] | None = None
+    virtual_s: Annotated[float, Finite(0, 1e12)] | None = None
     """Seconds of the engine's clock (`fabriclab.formats.clock`) that the run came to."""
     host: dict[str, Any] = {}
     """The machine that it ran on."""
     files: dict[str, str] = {}
     """The SHA-256 of each file of the directory by its path."""
-    report: dict[str, Any] = {}
+    report: ReportSection = {}
     """The experiment's section `report`."""
     plan: dict[str, Any] | None = None
     """A copy of the plan."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabriclab.formats import ranges
 from fabriclab.formats.family import FAMILIES
 from fabriclab.formats.framing import HEADER_BYTES
 from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
@@ -50,7 +51,7 @@ RUN_KEYS = (
 )
 STUDY_KEYS = ("question", "minutes", "parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
-LARGEST_SEED = 2**31 - 1
+LARGEST_SEED = ranges.SEED.most
 _KERNEL_HAS: Mapping[AlgorithmKind, tuple[str, ...]] = {
     "congestion_control": CONGESTION_CONTROLS,
     "qdisc": tuple(STOCK),

@@ -16,11 +16,11 @@ checked all the same; how it fits the rest of the run, its limit and who takes p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.names import Names
@@ -38,7 +38,6 @@ LINK_ACTIONS = ("down", "up", "blackhole")
 PAUSE_STORM = "pause-storm"
 NODE_ACTIONS = ("down", "up", PAUSE_STORM)
 _CHANGES = ("rate", "delay", "loss")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
     changes: list[WrittenEvent] = []
     storms: list[WrittenPauseStorm] = []
     for name, key, value in _named(root):
-        if _NAME.fullmatch(name) is None:
+        if not NODE_NAME.is_in(name):
             root.problems.add(
                 value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name
             )

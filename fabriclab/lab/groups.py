@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fabriclab.formats.names import GROUP_NAME
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.reading.names import Names, expand_hosts, read_words_of
 from fabriclab.lab.reading.percent import WHOLE_PPM
@@ -156,4 +157,4 @@ class _GroupReader:
 
 
 def _is_word(name: str) -> bool:
-    return name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return GROUP_NAME.is_in(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import HostReader, Names, read_ports, read_words_of
@@ -19,11 +20,11 @@ PROBE_KEYS = {
     "pcap": ("ports", "snaplen", "file_limit"),
 }
 _OF_PROGRAMS = ("program", "hadoop")
-SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
+SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = ranges.PROBE_INTERVAL
 """Bounds of the sampler (probes/README.md)."""
-SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 64, 65_536
+SMALLEST_SNAPLEN, LARGEST_SNAPLEN = ranges.SNAPLEN
 """The headers of Ethernet, IPv4 and TCP have 54 bytes without options; no packet here is longer than the other."""
-SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT = 1_000_000, 10**12
+SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT = ranges.FILE_LIMIT
 
 
 @dataclass(frozen=True)

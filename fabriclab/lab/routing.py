@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Written
 from fabriclab.units import DURATION, format_duration, parse_quantity
@@ -15,17 +16,17 @@ PROTOCOLS = ("static", "bgp-unnumbered", "bgp-numbered", AS_CONFIGURED)
 ROUTING_KEYS = ("protocol", "max_paths", "keepalive", "hold", "bfd", "bfd_multiplier", "convergence_limit", "still")
 _S = 10**9
 _MS = 10**6
-LONGEST_TIMER_S = 65_535
+LONGEST_TIMER_S = ranges.TIMER_S.most
 """BGP's hold time has 16 bits (RFC 4271, section 4.2)."""
 SHORTEST_HOLD_NS = 3 * _S
-BFD_BOUNDS_NS = (10 * _MS, 60 * _S)
+BFD_BOUNDS_NS = ranges.BFD_INTERVAL
 """FRR's lower bound (`transmit-interval`), and a bound of ours."""
 BFD_DEFAULT_NS = 300 * _MS
 """FRR's own interval (bfdd, BFD_DEFDESIREDMINTX)."""
-FEWEST_MISSED, MOST_MISSED = 2, 255
-SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS = _MS, 3600 * _S
-STILL_BOUNDS_NS = (100 * _MS, 600 * _S)
-MOST_PATHS = 256
+FEWEST_MISSED, MOST_MISSED = ranges.MISSED
+SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS = ranges.CONVERGENCE
+STILL_BOUNDS_NS = ranges.STILL
+MOST_PATHS = ranges.PATHS.most
 """Debian builds FRR with `--enable-multipath=256`."""
 
 

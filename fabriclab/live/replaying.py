@@ -17,7 +17,8 @@ from fabriclab.api.progress import Progress
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.files import read_text
 from fabriclab.formats.live import Input
-from fabriclab.formats.plan import Plan, parse_plan_json
+from fabriclab.formats.plan import Plan, PlanError, parse_plan_json
+from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.formats.run_directory import MANIFEST, PLAN
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.pace import Speed
@@ -81,7 +82,12 @@ def _plan(directory: Path, header: Header) -> Plan:
     text = read_text(path, _LARGEST_PLAN_BYTES)
     if plan_hash(text) != header.plan_sha256:
         raise RecordingError(f"{path}: is not the plan that the recording was made with")
-    return parse_plan_json(text)
+    try:
+        plan = parse_plan_json(text)
+        check_runnable(plan)
+    except PlanError as error:
+        raise RecordingError(f"{path}: {error}") from error
+    return plan
 
 
 def _report(directory: Path) -> dict[str, Any]:

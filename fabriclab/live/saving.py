@@ -18,7 +18,8 @@ from typing import Any
 from fabriclab.api.lab import PathLike
 from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import read_text, write_all
-from fabriclab.formats.plan import Plan, parse_plan_json
+from fabriclab.formats.names import NODE_NAME
+from fabriclab.formats.plan import Plan, PlanError, parse_plan_json
 from fabriclab.formats.run_directory import PLAN
 from fabriclab.formats.trace import TRACE
 from fabriclab.lab import Lab, experiment, parse_lab
@@ -32,7 +33,7 @@ from fabriclab.lab.settings import split_key
 from fabriclab.lab.study import VARIANT
 from fabriclab.live.changes_log import LAB_FILES, Done, read_changes
 from fabriclab.live.gather import LIVE_TRACE, Row, Started, rows_of, shifted_flows
-from fabriclab.live.recording import Header, read_recording
+from fabriclab.live.recording import Header, RecordingError, read_recording
 from fabriclab.resolve import resolve_plan
 from fabriclab.scratch import while_it_runs
 from fabriclab.units import format_count, format_duration
@@ -86,7 +87,7 @@ def save_lab(session: PathLike, directory: PathLike) -> SavedLab:
     if target.exists() or target.is_symlink():
         raise ArgumentError("{0} is there already; name a new directory", target)
     name = target.resolve().name
-    if topology.NAME.fullmatch(name) is None:
+    if not NODE_NAME.is_in(name):
         raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
     found = _read(Path(session))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +106,10 @@ def _read(directory: Path) -> _Session:
     recording = read_recording(directory)
     opened = [taken.frame.data for taken in recording.inputs if taken.frame.data.startswith(b'{"exec"')]
     commands = sum(b'"watches":true' not in data.replace(b" ", b"") for data in opened)
-    plan = parse_plan_json(read_text(directory / PLAN, _LARGEST_PLAN_BYTES))
+    try:
+        plan = parse_plan_json(read_text(directory / PLAN, _LARGEST_PLAN_BYTES))
+    except PlanError as error:
+        raise RecordingError(f"{directory / PLAN}: {error}") from error
     return _Session(directory, recording.header, plan, tuple(read_changes(directory)), commands)
 
 

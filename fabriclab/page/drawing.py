@@ -16,7 +16,7 @@ _BELOW = 12
 
 
 def plan_of(directory: Path) -> Plan:
-    """Return the plan of a run directory. Raises OSError, ValueError."""
+    """Return the plan of a run directory. Raises OSError, PlanError."""
     return parse_plan_json((directory / PLAN).read_text(encoding="utf-8"))
 
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from fabriclab.formats.constraints import Text, Within
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
 
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -20,6 +26,20 @@ class Key:
     most: int = _LARGEST_NUMBER
     words: tuple[str, ...] = ()
     """What a word may be."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of what a lab may write: a plan may say no more."""
+        if self.meaning == "flag":
+            return handler(source)
+        if self.meaning == "word":
+            constraint: Text | Within = Text(f"one of {', '.join(self.words)}", self.words.__contains__)
+        else:
+            constraint = Within(self.least, self.most)
+        schema: Any = handler(source)
+        if schema["type"] != "nullable":
+            return constraint.__get_pydantic_core_schema__(source, handler)
+        inner = constraint.__get_pydantic_core_schema__(source, lambda _: schema["schema"])  # type: ignore[arg-type]
+        return {**schema, "schema": inner}
 
 
 def duration(name: str) -> Key:

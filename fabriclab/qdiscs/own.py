@@ -6,8 +6,9 @@ Its file says how options are told to it: include/net/own_qdisc.h in the machine
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import names
 from fabriclab.qdiscs.qdisc import Counter, Qdisc, Room
 
 
@@ -16,9 +17,9 @@ class Own(Qdisc):
     """A qdisc that the user brings."""
 
     kind: Literal["own"] = "own"
-    id: str
+    id: Annotated[str, names.ALGORITHM_NAME]
     """What it registers itself as."""
-    options: str = ""
+    options: Annotated[str, names.QDISC_OPTIONS] = ""
     """Pairs of a word and a value, as they are written."""
 
     name: ClassVar[str] = "own"

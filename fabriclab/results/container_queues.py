@@ -3,9 +3,11 @@ as their kernel tells of them when the traffic is over."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
+
+from fabriclab.files import read_text
+from fabriclab.formats.json_text import LARGEST_JSON_BYTES, parse_json
 
 _QUEUES = ("bfifo", "red")
 """Qdiscs that are a queue's own memory; their limit is in bytes (`fabriclab/compile/stock_switch.py`)."""
@@ -29,7 +31,7 @@ def queue_limit_bytes(run_dir: Path, port: str) -> int | None:
 
 def _qdiscs(path: Path) -> list[dict[str, Any]]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(read_text(path, LARGEST_JSON_BYTES))
     except (OSError, ValueError):
         return []
     return [qdisc for qdisc in found if isinstance(qdisc, dict)] if isinstance(found, list) else []

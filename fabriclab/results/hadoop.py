@@ -3,7 +3,6 @@ disks and processors took of its processes, `hadoop_costs`."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -12,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from fabriclab.files import read_text
+from fabriclab.formats.json_text import LARGEST_JSON_BYTES, parse_json
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
@@ -194,8 +194,8 @@ def _ahead_ns(run_dir: Path, cluster: HadoopTraffic) -> int | None:
 def _epoch_ns(run_dir: Path) -> int | None:
     """Return when the traffic began by the machine's clock; None where the run did not come so far."""
     events = run_dir / "events.jsonl"
-    for line in events.read_text(encoding="utf-8").splitlines() if events.is_file() else ():
-        if '"epoch"' in line and (event := json.loads(line))["event"] == "epoch":
+    for line in read_text(events, LARGEST_JSON_BYTES).splitlines() if events.is_file() else ():
+        if '"epoch"' in line and (event := parse_json(line))["event"] == "epoch":
             # In the machine events' times are its clock's own.
             return int(event.get("clock_ns", event["t_ns"]))
     return None

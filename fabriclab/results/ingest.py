@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fabriclab.files import read_text, reason, write_text
+from fabriclab.formats.json_text import LARGEST_JSON_BYTES, JsonError, parse_json
 from fabriclab.formats.logs import CONNECTIONS as CONNECTION_LOG
 from fabriclab.formats.logs import FLOW_LOG, INTERFACES, PROGRAM_LOG, QUEUES, TCP
-from fabriclab.formats.manifest import Manifest, parse_manifest
-from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
+from fabriclab.formats.manifest import Manifest
+from fabriclab.formats.plan import PLAN_FORMAT, Plan, PlanError, parse_plan, parse_plan_json
+from fabriclab.formats.plan.reading import first_mistake
 from fabriclab.formats.run_directory import (
     FLOW_LOGS,
     MANIFEST,
@@ -29,6 +31,7 @@ from fabriclab.formats.run_directory import (
     SUMMARY_FORMAT,
     TRACE_FILE,
 )
+from fabriclab.formats.summary import Summary
 from fabriclab.formats.switch_logs import SWITCH_TABLES
 from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
@@ -47,10 +50,9 @@ from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize
 
 Outcome = TypeVar("Outcome")
+Record = TypeVar("Record", bound=BaseModel)
 
 _A_PLAN = f"a plan of this version of fabriclab, {PLAN_FORMAT}"
-_LARGEST_JSON_BYTES = 1 << 30
-"""The plan of a fabric of a thousand hosts has 20 MB."""
 _SERIES: dict[str, Table] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES, **SWITCH_TABLES}
 _INTERVALS = {
     "queues": "queue_interval_ns",
@@ -124,8 +126,7 @@ def read_manifest(run_dir: Path, *, required: bool = True) -> Manifest:
     path = run_dir / MANIFEST
     if not path.exists() and not required:
         return Manifest()
-    data = read_json(path, RUN_FORMAT)
-    return _valid(lambda: parse_manifest(data), str(path), f"a manifest of this version of fabriclab, {RUN_FORMAT}")
+    return read_record(path, RUN_FORMAT, Manifest, f"a manifest of this version of fabriclab, {RUN_FORMAT}")
 
 
 def read_plan(run_dir: Path, manifest: Manifest) -> Plan:
@@ -135,33 +136,40 @@ def read_plan(run_dir: Path, manifest: Manifest) -> Plan:
     if not path.exists():
         if manifest.plan is None:
             raise ResultsError(f"{run_dir / MANIFEST}: plan: missing; a manifest holds the whole plan")
-        return _valid(lambda: Plan.model_validate(manifest.plan), f"{run_dir / MANIFEST}: plan", _A_PLAN)
+        return _plan(lambda: parse_plan(manifest.plan or {}), f"{run_dir / MANIFEST}: plan")
+    text = _text(path)
     try:
-        return parse_plan_json(_text(path))
-    except ValidationError:
+        return parse_plan_json(text)
+    except PlanError:
         # What is wrong with the file as a whole comes first.
-        plan = read_json(path, PLAN_FORMAT)
-        return _valid(lambda: Plan.model_validate(plan), str(path), _A_PLAN)
+        read_json(path, PLAN_FORMAT)
+        return _plan(lambda: parse_plan_json(text), str(path))
 
 
-def _valid(parse: Callable[[], Outcome], place: str, right: str) -> Outcome:
+def _plan(parse: Callable[[], Plan], place: str) -> Plan:
     try:
         return parse()
+    except PlanError as error:
+        raise ResultsError(f"{place}: {error}; right is {_A_PLAN}") from error
+
+
+def read_record(path: Path, version: str, record: type[Record], right: str) -> Record:
+    """Return the record of a JSON file; raises ResultsError that names the file and the first key in it that is
+    wrong."""
+    data = read_json(path, version)
+    try:
+        return record.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(map(str, first["loc"]))
-        more = error.error_count() - 1
-        others = f" ({more} more such keys)" if more else ""
-        raise ResultsError(f"{place}: {key}: {first['msg']}{others}; right is {right}") from error
+        raise ResultsError(f"{path}: {first_mistake(error)}; right is {right}") from error
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
     """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the
     file and what is wrong."""
     try:
-        data = json.loads(_text(path))
-    except json.JSONDecodeError as error:
-        raise ResultsError(f"{path}: not JSON: {error}") from error
+        data = parse_json(_text(path))
+    except JsonError as error:
+        raise ResultsError(f"{path}: {error}") from error
     found = data.get("format") if isinstance(data, dict) else None
     if found != version:
         raise ResultsError(f"{path}: format: '{found}'; this version of fabriclab reads '{version}'")
@@ -169,9 +177,14 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
     return data
 
 
+def read_summary(path: Path) -> Summary:
+    """Return a run's summary. Raises ResultsError."""
+    return read_record(path, SUMMARY_FORMAT, Summary, f"a summary of this version of fabriclab, {SUMMARY_FORMAT}")
+
+
 def _text(path: Path) -> str:
     try:
-        return read_text(path, _LARGEST_JSON_BYTES)
+        return read_text(path, LARGEST_JSON_BYTES)
     except FileNotFoundError:
         raise ResultsError(f"{path}: missing; this is not a directory that fabriclab wrote") from None
     except OSError as error:
@@ -261,4 +274,4 @@ def _is_sampled(plan: Plan, name: str) -> bool:
 
 def _old_notes(run_dir: Path) -> list[str]:
     path = run_dir / SUMMARY
-    return list(read_json(path, SUMMARY_FORMAT)["notes"]) if path.exists() else []
+    return read_summary(path).notes if path.exists() else []

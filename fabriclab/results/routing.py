@@ -13,11 +13,12 @@ A metric that was not measured is None: routes are static, or routing had not fo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fabriclab.files import open_file, read_all
+from fabriclab.formats.json_text import LARGEST_JSON_BYTES, JsonError, parse_json
 from fabriclab.results.summary import Metrics
 
 _OF_A_CHANGE = {
@@ -53,10 +54,12 @@ def routing_metrics(run_dir: Path) -> Metrics:
 def _events(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    with open_file(path, LARGEST_JSON_BYTES) as file:
+        text = read_all(file, path, LARGEST_JSON_BYTES).decode(errors="replace")
+    for line in text.splitlines():
         try:
-            event = json.loads(line)
-        except json.JSONDecodeError:
+            event = parse_json(line)
+        except JsonError:
             continue
         if isinstance(event, dict):
             yield event

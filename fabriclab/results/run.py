@@ -11,9 +11,9 @@ from fabriclab.formats.clock import Clock, clock_of
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Sent
-from fabriclab.formats.run_directory import RAW, SUMMARY, SUMMARY_FORMAT
+from fabriclab.formats.run_directory import RAW, SUMMARY
 from fabriclab.formats.where_clause import Scalar
-from fabriclab.results.ingest import ingest_run, read_json, read_manifest, read_plan
+from fabriclab.results.ingest import ingest_run, read_manifest, read_plan, read_summary
 from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
 from fabriclab.results.switch_tables import SwitchTables
@@ -106,7 +106,7 @@ def read_run(run_dir: Path) -> Results:
         Scratch(run_dir).copy_out()
     if not (run_dir / SUMMARY).exists() or (run_dir / RAW).is_dir():
         ingest_run(run_dir, keep_raw=manifest.ended is None)
-    summary = read_json(run_dir / SUMMARY, SUMMARY_FORMAT)
+    summary = read_summary(run_dir / SUMMARY)
     # Older versions wrote the first port's numbers under the names of all ports.
-    metrics = dict(summary["metrics"]) | over_all_ports(summary["metrics"], plan.probes.queue_ports)
-    return Results(run_dir, manifest, plan, metrics, tuple(summary["notes"]), Measured.open(run_dir))
+    metrics = summary.metrics | over_all_ports(summary.metrics, plan.probes.queue_ports)
+    return Results(run_dir, manifest, plan, metrics, tuple(summary.notes), Measured.open(run_dir))

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import MANIFEST, SWEEP, SWEEP_FORMAT
+from fabriclab.formats.sweep import SweepEntry, SweepRecord
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
 from fabriclab.results.csv_logs import ResultsError
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
-from fabriclab.results.ingest import read_json
+from fabriclab.results.ingest import read_record
 from fabriclab.results.run import Results, read_run
 from fabriclab.results.switch_tables import SwitchTables, joined
 from fabriclab.results.tables import FlowTables
@@ -179,14 +179,14 @@ def read_sweep(directory: Path) -> Sweep:
 
     A broken point is kept, with its message.
     """
-    data = read_json(directory / SWEEP, SWEEP_FORMAT)
+    record = read_record(directory / SWEEP, SWEEP_FORMAT, SweepRecord, f"a sweep of this version, {SWEEP_FORMAT}")
     plans: dict[_Key, Plan] = {}
-    points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in data.get("points", []))
+    points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in record.points)
     return Sweep(
         directory,
-        str(data.get("lab", "")),
-        str(data.get("matrix", "")),
-        str(data.get("title") or data.get("lab", "")),
+        record.lab,
+        record.matrix or "",
+        record.title or record.lab,
         points,
     )
 
@@ -209,10 +209,9 @@ def _identity(run: Results, runs: list[Results]) -> dict[str, Scalar]:
     }
 
 
-def _read_point(directory: Path, entry: dict[str, Any]) -> SweepPoint:
-    settings, seed = dict(entry.get("settings", {})), int(entry.get("seed", 0))
-    status = str(entry.get("status", "missing"))
-    run_dir = directory / str(entry.get("run", ""))
+def _read_point(directory: Path, entry: SweepEntry) -> SweepPoint:
+    settings, seed, status = entry.settings, entry.seed, entry.status
+    run_dir = directory if entry.run is None else directory / entry.run
     if not (run_dir / MANIFEST).exists():
         return SweepPoint(settings, seed, status if status != "complete" else "missing", None, "not run")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,10 @@ from fabriclab.compile import (
 )
 from fabriclab.compile.cut import Cut
 from fabriclab.compile.wires import cut_job, cut_sampler, without_delays
-from fabriclab.files import read_text, replacing, write_text
+from fabriclab.files import below, read_text, replacing, write_text
 from fabriclab.formats.job import Job, Live
-from fabriclab.formats.plan import Plan, plan_json
+from fabriclab.formats.plan import Plan, PlanError, plan_json
+from fabriclab.formats.plan.runnable import check_plan
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
     HADOOP,
@@ -41,6 +41,7 @@ from fabriclab.formats.run_directory import (
     TRACE_FILE,
     part_file,
 )
+from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, open_lab_file
 
 _LARGEST_BYTES = 1 << 30
 
@@ -60,12 +61,14 @@ def write_inputs(
     `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
     `live`: the lab stays up. `cut`: it runs in several machines.
 
-    Raises TraceError for a user's trace that can't be used, OSError.
+    Raises PlanError for a plan that no lab could have, TraceError for a user's trace that can't be used, OSError.
     """
+    text = plan_json(plan)
+    check_plan(text)
     captures = [] if plan.probes.pcap is None else [RAW_PCAP]
     for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows", *captures):
         (directory / name).mkdir(parents=True, exist_ok=True)
-    write_text(directory / PLAN, plan_json(plan))
+    write_text(directory / PLAN, text)
     flows = compiled_flows(plan, lab_directory)
     with replacing(directory / TRACE_FILE) as part, part.open("w", encoding="utf-8") as trace:
         trace.writelines(trace_text(flows))
@@ -79,7 +82,7 @@ def write_inputs(
     if plan.algorithms:
         (directory / MODULES).mkdir(exist_ok=True)
     for algorithm in plan.algorithms:
-        write_text(directory / MODULES / f"{algorithm.module}.c", algorithm.source)
+        write_text(below(directory / MODULES, f"{algorithm.module}.c"), algorithm.source)
     if stock:
         pairs = flows.select("src", "dst").unique().rows()
         write_json(directory / REAL_TIME_FILE, compile_real_time(plan, [(str(src), str(dst)) for src, dst in pairs]))
@@ -90,16 +93,17 @@ def write_inputs(
     # Cables of several machines have the delays; of one, ports have them.
     compiling = plan if cut is None else without_delays(plan)
     for node in compiling.nodes:
-        files = directory / "nodes" / node.name
+        files = below(directory / "nodes", node.name)
         files.mkdir(exist_ok=True)
         # In containers that stay up links go up and down, which takes no qdisc of its own.
         compiled = compile_node(node, compiling, stock=stock, live=live is not None and not stock)
         names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
-            (files / name).parent.mkdir(parents=True, exist_ok=True)
-            write_text(files / name, text)
+            path = below(files, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, text)
         for name in compiled.executables:
-            (files / "root" / name).chmod(0o755)
+            below(files / "root", name).chmod(0o755)
 
 
 def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, directory: Path) -> None:
@@ -118,11 +122,16 @@ def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, 
 def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:
     """Make the directories of the plan's Hadoop clusters, with the archives of the user's own jobs."""
     for cluster in clusters(plan):
-        place = directory / HADOOP / cluster.name
+        place = below(directory / HADOOP, cluster.name)
         place.mkdir(parents=True, exist_ok=True)
         for name in {job.file for job in cluster.jobs if job.file is not None}:
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(lab_directory / name, place / name)
+            path = below(place, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with open_lab_file(lab_directory, name, LARGEST_ARCHIVE_BYTES) as archive, replacing(path) as part:
+                    part.write_bytes(archive.read())
+            except UnreadableError as error:
+                raise PlanError(f"{lab_directory / name}: {error}") from error
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

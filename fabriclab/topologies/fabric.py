@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, SMALLEST_RATE_BPS
-from fabriclab.lab.network.topology import NAME
 from fabriclab.units import format_duration, format_rate
 
 FABRIC_POOL = IPv4Network("10.0.0.0/10")
@@ -94,7 +94,7 @@ class Fabric:
     mtu_bytes: int
 
     def __post_init__(self) -> None:
-        if NAME.fullmatch(self.name) is None:
+        if not NODE_NAME.is_in(self.name):
             raise FabricError(f"--name {self.name!r} is no lab name; write letters, digits, '-' and '_', at most 63")
         if not SMALLEST_MTU <= self.mtu_bytes <= LARGEST_MTU:
             raise FabricError(

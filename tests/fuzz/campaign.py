@@ -18,13 +18,15 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 
-from subjects import CLEAN, Subject, subjects
+from bundle_subjects import bundle_subjects, plan_subjects
+from subjects import Subject, subjects
 
 from fabriclab.lab.reading import document
 
@@ -60,6 +62,7 @@ def run_case(number: int, seed: int, every: Sequence[Subject], directory: Path) 
     rng = random.Random(f"{seed}:{number}")
     subject = every[number % len(every)]
     for name, data in subject.mutant(rng).items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
     peak = _peak_bytes()
     signal.setitimer(signal.ITIMER_PROF, CPU_LIMIT_S)
@@ -67,7 +70,7 @@ def run_case(number: int, seed: int, every: Sequence[Subject], directory: Path) 
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # its lines of code on a terminal would be no clean message
             subject.attempt(directory, rng)
-    except CLEAN as error:
+    except subject.clean as error:
         wrong = unclean(str(error))
         return Outcome(number, subject.name, *(("refused", "") if wrong is None else (f"message {wrong}", str(error))))
     except (Exception, _TooSlow) as error:
@@ -106,9 +109,11 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def run_cases(cases: int, seed: int, first: int = 0, keep: Path | None = None) -> Iterator[Outcome]:
-    """Yield the outcome of each case; `keep` has the files of findings afterwards."""
-    every = subjects()
+def run_cases(
+    cases: int, seed: int, first: int = 0, keep: Path | None = None, every: Sequence[Subject] = ()
+) -> Iterator[Outcome]:
+    """Yield the outcome of each case; `keep` has the files of findings afterwards. `every`: of these alone."""
+    every = every or [*subjects(), *bundle_subjects(), *plan_subjects()]
     composed = document._composed
     # Most of a case's time would go into YAML that no mutation touched.
     document._composed = lru_cache(maxsize=4 * len(every))(composed)
@@ -136,17 +141,24 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--only", choices=("bundles", "plans"), help="these subjects alone")
     parser.add_argument("--keep", type=Path, help="a directory for the files of findings")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30, resource.RLIM_INFINITY))
     kinds: Counter[str] = Counter()
     examples: dict[str, Outcome] = {}
-    for outcome in run_cases(options.cases, options.seed, options.first, options.keep):
-        kinds[outcome.kind] += 1
-        if outcome.is_finding and examples.setdefault(outcome.kind, outcome) is outcome:
-            print(f"case {outcome.number}, {outcome.subject}: {outcome.kind}\n{outcome.detail.rstrip()}\n", flush=True)
+    chosen: dict[str | None, Callable[[], Sequence[Subject]]]
+    chosen = {"bundles": bundle_subjects, "plans": plan_subjects, None: tuple}
+    every = chosen[options.only]()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):  # what was found until then is told
+        for outcome in run_cases(options.cases, options.seed, options.first, options.keep, every):
+            kinds[outcome.kind] += 1
+            if outcome.is_finding and examples.setdefault(outcome.kind, outcome) is outcome:
+                told = f"case {outcome.number}, {outcome.subject}: {outcome.kind}\n{outcome.detail.rstrip()}\n"
+                print(told, flush=True)
     spent = f"{time.process_time():.0f} CPU seconds, peak {_peak_bytes() / 2**20:.0f} MiB"
-    print(f"{options.cases} cases from {options.first} of seed {options.seed}: {spent}")
+    print(f"{kinds.total()} cases from {options.first} of seed {options.seed}: {spent}")
     for kind, count in kinds.most_common():
         print(
             f"  {count:6} {kind}"

@@ -30,8 +30,9 @@ from fabriclab.compile import (
     machine_memory_bytes,
     trace_text,
 )
-from fabriclab.formats.plan import plan_json
+from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.importers.convert import convert_flows
 from fabriclab.lab import Lab, LabError, parse_lab
 from fabriclab.resolve import Resolver
@@ -61,6 +62,9 @@ _MOST_FLOWS = 20_000
 class Subject(ABC):
     """Files that are changed, and what reads them."""
 
+    clean: tuple[type[Exception], ...] = CLEAN
+    """What an attempt may raise."""
+
     def __init__(self, name: str) -> None:
         self.name = name
 
@@ -70,7 +74,7 @@ class Subject(ABC):
 
     @abstractmethod
     def attempt(self, directory: Path, rng: random.Random) -> None:
-        """Read what lies in `directory`. Raises one of CLEAN, and nothing else."""
+        """Read what lies in `directory`. Raises one of `clean`, and nothing else."""
 
 
 def mutated(name: str, text: str, rng: random.Random) -> bytes:
@@ -101,8 +105,9 @@ class LabSubject(Subject):
 
 
 def compile_all(plan: Plan, directory: Path) -> None:
-    """Make all that a run of this plan would write."""
-    plan_json(plan)
+    """Make all that a run of this plan would write; what a lab may say, a plan may."""
+    assert parse_plan_json(plan_json(plan)) == plan
+    check_runnable(plan)
     plan_text(plan)
     for node in plan.nodes:
         compile_node(node, plan).by_name()

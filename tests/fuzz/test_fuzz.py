@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from bundle_mutations import CANARY
+from bundle_subjects import OutsideError, bundle_subjects, plan_subjects, writing_only
 from campaign import run_cases, unclean
 from mutations import mutated_json, mutated_lines
-from subjects import ROOT, LabSubject, lab_files, subjects
+from subjects import ROOT, LabSubject, Subject, lab_files, subjects
 from yaml_mutations import mutated_yaml
 
 from fabriclab.lab import LabError, parse_lab
@@ -20,12 +23,18 @@ from fabriclab.lab.reading.document import ScalarValue, parse_document
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 
-CASES = 90
-"""Three of each subject: some five seconds of CPU time."""
+CASES = {"labs": 90, "plans": 120, "bundles": 16}
+"""Two of each subject at least: some five seconds of CPU time each."""
+SUBJECTS: dict[str, Callable[[], Sequence[Subject]]] = {
+    "labs": subjects,
+    "plans": plan_subjects,
+    "bundles": bundle_subjects,
+}
 
 
-def test_mutants_are_sound_or_refused() -> None:
-    outcomes = list(run_cases(CASES, seed=12))
+@pytest.mark.parametrize("kind", CASES)
+def test_mutants_are_sound_or_refused(kind: str) -> None:
+    outcomes = list(run_cases(CASES[kind], seed=12, every=SUBJECTS[kind]()))
     assert [
         (outcome.number, outcome.subject, outcome.kind, outcome.detail) for outcome in outcomes if outcome.is_finding
     ] == []
@@ -43,12 +52,25 @@ def test_a_campaign_finds_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         raise LabError([])
 
     monkeypatch.setattr("subjects.parse_lab", broken)
-    (first,) = run_cases(1, seed=1, keep=tmp_path)
+    every = subjects()
+    (first,) = run_cases(1, seed=1, keep=tmp_path, every=every)
     assert first.kind.startswith("KeyError at ") and "broken" in first.kind
     assert (tmp_path / "0" / "experiment.yml").is_file() and "KeyError" in (tmp_path / "0.txt").read_text()
     monkeypatch.setattr("subjects.parse_lab", unclear)
-    assert [outcome.kind for outcome in run_cases(1, seed=1)] == ["message is empty"]
+    assert [outcome.kind for outcome in run_cases(1, seed=1, every=every)] == ["message is empty"]
     assert unclean("f:1: fine\n<x object at 0x7f>") == "shows the program's inside"
+
+
+def test_a_campaign_sees_what_is_written_outside(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for name in ("mine/../beside", "mine/link/x"):
+        (tmp_path / "mine" / "link").unlink(missing_ok=True)
+        (tmp_path / "mine" / "link").symlink_to(tmp_path)
+        with pytest.raises(OutsideError, match=r"beside|link"), writing_only(tmp_path / "mine"):
+            (tmp_path / name).write_text("")
+    with writing_only(tmp_path / "mine"):
+        (tmp_path / "mine" / "inside").write_text("")
+    assert not list(tmp_path.rglob(f"{CANARY}*"))
 
 
 @pytest.mark.parametrize("subject", subjects(), ids=lambda subject: subject.name)

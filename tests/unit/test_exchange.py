@@ -172,7 +172,7 @@ def test_bombs_doubles_and_damage_are_refused(tmp_path: Path, monkeypatch: pytes
     data = bytearray(damaged.read_bytes())
     data[40] ^= 0xFF
     damaged.write_bytes(data)
-    for file, message in ((bomb, "grows 1000 times"), (doubled, "twice"), (damaged, "damaged")):
+    for file, message in ((bomb, "grows more than 400 times"), (doubled, "twice"), (damaged, "damaged")):
         with pytest.raises(ArchiveError, match=message):
             unpack(file, tmp_path / "opened")
         assert not (tmp_path / "opened").exists()

@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": set(),
     "bundles": {"engine"},
     "engine.containers": {"engine", "vendors"},
-    "runs": {"engine", "compile"},
+    "runs": {"engine", "compile", "lab.reading"},
     "cluster": {"runs", "engine"},
     "results": set(),
     "report.measured": {"results"},

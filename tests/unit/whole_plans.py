@@ -41,9 +41,9 @@ LINK: Record = {"rate_bps": 1_000_000_000, "delay_ns": 25_000}
 ONE_TO_ONE: Record = {"senders": ["h1"], "receiver": "h3", "start_ns": 0, "mode": "push"}
 ARRIVALS: Record = {"process": "poisson", "interval_ns": 1_000_000}
 TRAFFIC: dict[str, Record] = {
-    "rounds": ONE_TO_ONE | {"size_bytes": 1, "rounds": 1, "connection": "kept"},
+    "rounds": ONE_TO_ONE | {"size_bytes": 4, "rounds": 1, "connection": "kept"},
     "long": {name: value for name, value in ONE_TO_ONE.items() if name != "mode"} | {"stop_ns": 1, "stagger_ns": 0},
-    "flows": ONE_TO_ONE | {"size_bytes": 1, "count": 1, "interval_ns": 1},
+    "flows": ONE_TO_ONE | {"size_bytes": 4, "count": 1, "interval_ns": 1},
     "arrivals": {
         "pairs": {"pattern": "random", "senders": ["h1"], "receivers": ["h2"]},
         "size": {"kind": "fixed", "size_bytes": 1000},

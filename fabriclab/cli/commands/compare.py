@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from fabriclab.api.comparison import Compared
 from fabriclab.api.comparison import compare as compared
 from fabriclab.cli.arguments.runs import refuse_no_run
 from fabriclab.cli.commands.compare_options import Format
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.text.junit import JunitCase, junit_xml

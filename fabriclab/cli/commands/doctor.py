@@ -9,11 +9,11 @@ import sys
 import textwrap
 from dataclasses import asdict
 
-from rich.console import Console
 from rich.text import Text
 
 from fabriclab.api.host_report import HostReport
 from fabriclab.api.host_report import doctor as look_at_host
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from rich.console import Console
-
 from fabriclab.api.bundles import Bundle, Reproduced, reproduce
 from fabriclab.api.bundles import bundle as pack
 from fabriclab.api.bundles import open_bundle as unpack
@@ -17,6 +15,7 @@ from fabriclab.api.exporting import export as export_tables
 from fabriclab.api.failures import RunFailed
 from fabriclab.cli.arguments.runs import refuse_no_run
 from fabriclab.cli.host.consent import with_consent
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting

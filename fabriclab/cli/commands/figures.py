@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
 from fabriclab.api.lab_names import find_lab, known_labs
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.host.consent import with_consent
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 
 from fabriclab.api.lab_names import LABS
 from fabriclab.api.listing import labs as list_labs
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.lab.lab_list import ListedLab

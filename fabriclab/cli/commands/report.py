@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from fabriclab.api.measured import read_any, write_report
 from fabriclab.cli.arguments.runs import refuse_no_run
 from fabriclab.cli.commands.outcome import show_summary
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.report import write_pictures
+from fabriclab.results.damage import reading
 
 
 def report(paths: Sequence[Path], out: Path | None, pictures: Path | None) -> None:
@@ -24,8 +24,9 @@ def report(paths: Sequence[Path], out: Path | None, pictures: Path | None) -> No
         tell("writing the report")
         page = write_report(paths, out)
         drawn = write_pictures(paths, pictures) if pictures is not None else []
-    for subject in subjects:
-        show_summary(console, subject)
+    for path, subject in zip(paths, subjects, strict=True):
+        with reading(path):
+            show_summary(console, subject)
     console.print(f"report: {page}", highlight=False, soft_wrap=True)
     for file in drawn:
         console.print(f"{'table' if file.suffix == '.md' else 'picture'}: {file}", highlight=False, soft_wrap=True)

@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-
 from fabriclab.api.failures import RunFailed
 from fabriclab.api.progress import Progress, ProgressEvent
 from fabriclab.api.run import run as run_lab
@@ -17,6 +15,7 @@ from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.commands.brought import meant
 from fabriclab.cli.commands.preloading import Preloading
 from fabriclab.cli.host.consent import with_consent
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.consent import with_consent
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from fabriclab.api.validation import Validation
 from fabriclab.api.validation import validate as validate_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.consent import with_consent
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.text.junit import JunitCase, write_junit

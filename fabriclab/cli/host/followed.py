@@ -7,9 +7,8 @@ import threading
 from contextlib import ExitStack
 from types import TracebackType
 
-from rich.console import Console
-
 from fabriclab.api.progress import RESULTS, Begun, Ended, Progress, ProgressEvent
+from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.progress import RunProgress
 from fabriclab.cli.host.signals import interrupting, mortal
 from fabriclab.cli.host.waiting import waiting

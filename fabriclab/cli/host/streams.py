@@ -6,8 +6,9 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import TextIO, cast
 
+from fabriclab.cli.host.visible import VisibleStream
 from fabriclab.files import reason
 
 _FAILED = 1
@@ -29,18 +30,20 @@ class _Unfailing(io.TextIOWrapper):
 
 
 def prepare() -> None:
-    """Let what is written to the standard streams never end in an error of Python's:
-    neither for a character nor for a closed stream."""
+    """Let what is written to the standard streams never end in an error of Python's, neither for a character nor for a
+    closed stream, and never command a terminal."""
     for number, name in enumerate(_NAMES):
         _open_if_closed(number, name)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+        sys.stdout = cast(TextIO, VisibleStream(sys.stdout))
     if isinstance(sys.stderr, io.TextIOWrapper):
         raw = io.FileIO(sys.stderr.fileno(), "w", closefd=False)
         encoding = sys.stderr.encoding
-        sys.stderr = _Unfailing(
+        unfailing = _Unfailing(
             io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=True
         )
+        sys.stderr = cast(TextIO, VisibleStream(unfailing))
 
 
 def _open_if_closed(number: int, name: str) -> None:

@@ -17,8 +17,9 @@ def waiting(what: str) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from fabriclab.cli.host.console import Console
 
     console = Console(stderr=True)
     spinner = SpinnerColumn("dots" if console.encoding.startswith("utf") else "line")

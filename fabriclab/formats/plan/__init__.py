@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fabriclab.formats.plan.reading import PlanError, parse_plan, parse_plan_json
+
 if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
 
-__all__ = ["PLAN_FORMAT", "Plan", "parse_plan_json", "plan_json"]
+__all__ = ["PLAN_FORMAT", "Plan", "PlanError", "parse_plan", "parse_plan_json", "plan_json"]
 
 PLAN_FORMAT = "fabriclab-plan-1"
 """The version of the plan's JSON, its key `format`."""
@@ -28,10 +30,3 @@ def __getattr__(name: str) -> Any:
 def plan_json(plan: Plan) -> str:
     """Return the plan as indented JSON with a final newline."""
     return plan.model_dump_json(indent=2) + "\n"
-
-
-def parse_plan_json(text: str) -> Plan:
-    """Return the plan of `plan_json`'s text. Raises pydantic.ValidationError."""
-    from fabriclab.formats.plan.model import Plan
-
-    return Plan.model_validate_json(text)

@@ -6,7 +6,9 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from fabriclab.formats import names
 
 AlgorithmKind = Literal["congestion_control", "qdisc"]
 
@@ -20,12 +22,12 @@ class OwnAlgorithm:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 
     kind: AlgorithmKind
-    name: str
+    name: Annotated[str, names.ALGORITHM_NAME]
     """What it registers itself as."""
-    file: str
+    file: Annotated[str, names.LAB_PATH]
     """Relative to the lab's directory."""
-    sha256: str
-    source: str
+    sha256: Annotated[str, names.SHA256]
+    source: Annotated[str, names.CONTENT]
     """The file's text."""
 
     @property

@@ -6,25 +6,27 @@ Bare numbers carry their unit in their name. Nothing here knows how a node is cr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.formats import names, ranges
+from fabriclab.formats.constraints import Finite
 from fabriclab.formats.family import FAMILIES, Family
+from fabriclab.formats.names import InterfaceName, NodeName, PortName, Setting, SettingName
 from fabriclab.formats.plan.algorithm import OwnAlgorithm
 from fabriclab.formats.plan.node import Node, Port, PortChannel, Vlan
 from fabriclab.formats.plan.setup import Configured
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
-from fabriclab.formats.where_clause import Scalar
 
 
 class Bfd(Frozen):
     """Bidirectional forwarding detection (RFC 5880) on every session: a neighbour silent for interval
     x multiplier is gone."""
 
-    interval_ns: int
-    multiplier: int
+    interval_ns: Annotated[int, ranges.BFD_INTERVAL]
+    multiplier: Annotated[int, ranges.MISSED]
 
 
 class Bgp(Frozen):
@@ -34,13 +36,13 @@ class Bgp(Frozen):
     """
 
     unnumbered: bool
-    max_paths: int
+    max_paths: Annotated[int, ranges.PATHS]
     """Most next hops of a route."""
-    keepalive_s: int
-    hold_s: int
+    keepalive_s: Annotated[int, ranges.TIMER_S]
+    hold_s: Annotated[int, ranges.TIMER_S]
     """A neighbour silent for that long is gone (RFC 4271, section 4.4)."""
     bfd: Bfd | None
-    convergence_limit_ns: int
+    convergence_limit_ns: Annotated[int, ranges.CONVERGENCE]
     """Virtual time that routing gets to converge before the traffic starts."""
 
 
@@ -55,19 +57,19 @@ class Event(Frozen):
     `set`: settings of the experiment are others from then on.
     """
 
-    name: str
-    at_ns: int
+    name: NodeName
+    at_ns: Annotated[int, ranges.INSTANT]
     """After the epoch."""
-    links: tuple[tuple[str, str], ...]
+    links: tuple[tuple[PortName, PortName], ...]
     """The links, each by its two ports (`node:interface`)."""
-    node: str | None = None
+    node: NodeName | None = None
     """The node all whose links these are, when the event is a node's."""
     action: Literal["down", "up", "blackhole", "change", "set"]
-    rate_bps: int | None = None
-    delay_ns: int | None = None
-    loss_ppm: int | None = None
+    rate_bps: Annotated[int, ranges.LINE_RATE] | None = None
+    delay_ns: Annotated[int, ranges.DELAY] | None = None
+    loss_ppm: Annotated[int, ranges.PPM] | None = None
     """Random loss, packets of a million."""
-    settings: dict[str, Scalar] = Field(default_factory=dict)
+    settings: dict[SettingName, Setting] = Field(default_factory=dict)
     """What is set, by key, as the experiment writes it."""
     nodes: tuple[Node, ...] = ()
     """The nodes that settings change, as they are from then on."""
@@ -85,41 +87,41 @@ class PauseStorm(Frozen):
     """A host's broken NIC: from at_ns to until_ns its port pauses the given priorities of its
     neighbour without a break."""
 
-    name: str
-    at_ns: int
-    until_ns: int
-    host: str
-    interface: str
-    priorities: tuple[int, ...]
+    name: NodeName
+    at_ns: Annotated[int, ranges.INSTANT]
+    until_ns: Annotated[int, ranges.INSTANT]
+    host: NodeName
+    interface: InterfaceName
+    priorities: tuple[Annotated[int, ranges.QUEUE], ...]
 
 
 class Pcap(Frozen):
     """Ports whose packets are captured, each into a file of its own."""
 
-    ports: tuple[str, ...]
+    ports: tuple[PortName, ...]
     """`node:interface`, of hosts and switches."""
-    snaplen_bytes: int
+    snaplen_bytes: Annotated[int, ranges.SNAPLEN]
     """So much of each packet is kept, from its Ethernet header on."""
-    file_limit_bytes: int
+    file_limit_bytes: Annotated[int, ranges.FILE_LIMIT]
     """No port's file becomes larger: what comes later is not captured."""
 
 
 class Probes(Frozen):
     """What is sampled and how often. An interval of None: not at all. Ports are `node:interface`."""
 
-    queue_interval_ns: int | None
-    queue_ports: tuple[str, ...]
-    tcp_interval_ns: int | None
-    tcp_classes: tuple[str, ...]
+    queue_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | None
+    queue_ports: tuple[PortName, ...]
+    tcp_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | None
+    tcp_classes: tuple[Annotated[str, names.TRAFFIC_NAME], ...]
     """Traffic whose flows are sampled, by name."""
-    interface_interval_ns: int | None
-    switch_interval_ns: int | None = None
+    interface_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | None
+    switch_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | None = None
     """Queues, priority groups, pools and pauses of the ports below."""
-    switch_ports: tuple[str, ...] = ()
+    switch_ports: tuple[PortName, ...] = ()
     """Ports that have a switch_port, hosts' among them."""
     pcap: Pcap | None = None
     """What is captured; None: nothing."""
-    connection_hosts: tuple[str, ...] = ()
+    connection_hosts: tuple[NodeName, ...] = ()
     """Hosts of which each TCP connection is written down when it ends."""
 
     @model_serializer(mode="wrap")
@@ -132,10 +134,10 @@ class Probes(Frozen):
 class Check(Frozen):
     """A condition on one number of the results, e.g. `goodput_bps >= 900000000`."""
 
-    metric: str
+    metric: Annotated[str, names.LINE]
     operator: Literal["<", "<=", ">", ">=", "=="]
-    value: float
-    where: dict[str, Scalar] = Field(default_factory=dict)
+    value: Annotated[float, Finite()]
+    where: dict[SettingName, Setting] = Field(default_factory=dict)
     """Holds only for the points of the matrix that have these settings."""
 
 
@@ -143,15 +145,15 @@ class Plan(Frozen):
     """Everything that a run needs, every default explicit."""
 
     format: Literal["fabriclab-plan-1"] = "fabriclab-plan-1"
-    lab: str
-    title: str
-    settings: dict[str, Scalar]
+    lab: Annotated[str, names.LINE]
+    title: Annotated[str, names.PROSE]
+    settings: dict[SettingName, Setting]
     """What this point of the matrix (and `--set`) changed, by the parameter's or key's name."""
-    parameters: dict[str, Scalar] = Field(default_factory=dict)
+    parameters: dict[SettingName, Setting] = Field(default_factory=dict)
     """Every parameter of the experiment (and `variant`, when one was chosen) with its value at this point, changed or
     not: what a check's `where` and a figure's axes are compared with. Same form as `settings`."""
-    seed: int
-    limit_ns: int
+    seed: Annotated[int, ranges.SEED]
+    limit_ns: Annotated[int, ranges.INSTANT]
     """Virtual time after the epoch at which the run ends at the latest."""
     nodes: tuple[Node, ...]
     bgp: Bgp | None = None
@@ -161,14 +163,14 @@ class Plan(Frozen):
     events: tuple[Event, ...] = ()
     """In the order of time."""
     pause_storms: tuple[PauseStorm, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Annotated[str, names.PROSE], ...] = ()
     """What can be run and is probably not meant, a sentence each; it names switch, field, value and bound."""
-    groups: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    groups: dict[Annotated[str, names.GROUP_NAME], tuple[NodeName, ...]] = Field(default_factory=dict)
     """The experiment's groups of hosts, those drawn by the seed among them."""
-    traffic: tuple[Traffic, ...]
+    traffic: tuple[Annotated[Traffic, Field(discriminator="kind")], ...]
     probes: Probes
     checks: tuple[Check, ...]
-    study: str | None = None
+    study: Annotated[str, names.PROSE] | None = None
     algorithms: tuple[OwnAlgorithm, ...] = ()
     """The user's own, each a module of the machine's kernel."""
 

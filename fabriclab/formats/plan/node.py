@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from fabriclab.formats import names, ranges
+from fabriclab.formats.names import InterfaceName, NodeName
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
@@ -24,8 +26,8 @@ class Queue(Frozen):
     """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the
     instantaneous queue (RFC 8257)."""
 
-    limit_bytes: int
-    ecn_threshold_bytes: int | None = None
+    limit_bytes: Annotated[int, ranges.BUFFER_BYTES]
+    ecn_threshold_bytes: Annotated[int, ranges.BUFFER_BYTES] | None = None
     non_ect: Literal["drop", "queue"] = "drop"
     """What happens above the threshold to a packet that cannot be marked:
     RED hardware drops it (RFC 8257, section 4.4)."""
@@ -38,14 +40,14 @@ class Pacer(Frozen):
     becomes (1 - eta) R + eta M / interval + beta Q each interval, of the bits M that came and the bits Q that wait
     (HULL, NSDI 2012)."""
 
-    bucket_bytes: int
-    interval_ns: int
-    eta_ppm: int
-    beta: int
+    bucket_bytes: Annotated[int, ranges.BUCKET_BYTES]
+    interval_ns: Annotated[int, ranges.PACER_INTERVAL]
+    eta_ppm: Annotated[int, ranges.PPM]
+    beta: Annotated[int, ranges.BETA]
     """1/s."""
-    probability_ppm: int
+    probability_ppm: Annotated[int, ranges.PPM]
     """That an acknowledgement with ECE takes its flow in."""
-    idle_ns: int
+    idle_ns: Annotated[int, ranges.PACER_IDLE]
     """A flow that sends nothing for so long is let go."""
 
 
@@ -53,13 +55,13 @@ class Limiter(Frozen):
     """A NIC's reaction point: a flow of which a congestion notification comes has a rate of its own (QCN, IEEE
     802.1Qau)."""
 
-    least_bps: int
-    active_bps: int
+    least_bps: Annotated[int, ranges.LIMITER_RATE]
+    active_bps: Annotated[int, ranges.LIMITER_RATE]
     """What a cycle adds to the target in active increase."""
-    hyper_bps: int
+    hyper_bps: Annotated[int, ranges.LIMITER_RATE]
     """What it adds in hyper-active increase, times the cycles since that began."""
-    cycle_bytes: int
-    cycle_ns: int
+    cycle_bytes: Annotated[int, ranges.CYCLE_BYTES]
+    cycle_ns: Annotated[int, ranges.CYCLE_TIME]
 
 
 class Nic(Frozen):
@@ -67,16 +69,16 @@ class Nic(Frozen):
 
     queue: Queue
     """What the host queues by, in front of the card."""
-    tso_bytes: int | None
+    tso_bytes: Annotated[int, ranges.TSO_BYTES] | None
     """The largest burst that TCP hands over at once, in bytes of payload (ip-link(8), gso_max_size); None: full
     frames, one by one. The card cuts it into frames, which leave back to back."""
     gro: bool
     """Segments that came in together are merged before TCP sees them."""
-    interrupt_delay_us: int
+    interrupt_delay_us: Annotated[int, ranges.INTERRUPT_DELAY_US]
     """From the first frame received to the interrupt that tells of it and of those behind it (ethtool(8), rx-usecs)."""
-    tx_queues: int = 1
+    tx_queues: Annotated[int, ranges.TX_QUEUES] = 1
     """Queues of the card, each with a `queue` in front of it; flows are spread by a hash, served frame by frame."""
-    ring_bytes: int | None = None
+    ring_bytes: Annotated[int, ranges.BUFFER_BYTES] | None = None
     """What a queue of the card takes of the `queue` in front of it, as with byte queue limits; None: there is nothing
     in front, the card's queue itself is the host's."""
     pacer: Pacer | None = None
@@ -97,29 +99,29 @@ class Port(Frozen):
     """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate,
     and arrives after the delay."""
 
-    interface: str
-    peer_node: str
-    peer_interface: str
-    mac: str
-    address: str | None
+    interface: InterfaceName
+    peer_node: NodeName
+    peer_interface: InterfaceName
+    mac: Annotated[str, names.MAC]
+    address: Annotated[str, names.IPV4_INTERFACE] | None
     """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel,
     which has the address instead, where addresses are the nodes' own matter, and where the fabric has IPv6 only."""
-    extra_addresses: tuple[str, ...] = ()
+    extra_addresses: tuple[Annotated[str, names.IPV4], ...] = ()
     """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through
     this port. They begin a network of their own, of the least size that holds them
     (`fabriclab.resolve.addressing.extra_network`)."""
-    rate_bps: int
-    delay_ns: int
+    rate_bps: Annotated[int, ranges.LINE_RATE]
+    delay_ns: Annotated[int, ranges.DELAY]
     """One-way propagation delay of the link."""
-    mtu: int
+    mtu: Annotated[int, ranges.MTU]
     queue: Queue | None = None
     """Exactly one of queue (a buffer of its own, out of stock qdiscs) and switch_port is given."""
     switch_port: SwitchPort | None = None
     nic: Nic | None = None
     """Of a host's port that is said to be a NIC; it has a switch_port too, which serialises exactly."""
-    ipv6: str | None = None
+    ipv6: Annotated[str, names.IPV6_INTERFACE] | None = None
     """IPv6 address with prefix length; None: as for `address`."""
-    extra_ipv6: tuple[str, ...] = ()
+    extra_ipv6: tuple[Annotated[str, names.IPV6], ...] = ()
     """The same as `extra_addresses`, of IPv6."""
 
     @model_serializer(mode="wrap")
@@ -138,11 +140,11 @@ class Port(Frozen):
 class Mptcp(Frozen):
     """A host's MPTCP (RFC 8684; Linux Documentation/networking/mptcp.rst, mptcp-sysctl.rst, ip-mptcp(8))."""
 
-    subflows: int
+    subflows: Annotated[int, ranges.SUBFLOWS]
     """How many subflows a connection has, the first one included."""
-    add_addr_accepted: int
+    add_addr_accepted: Annotated[int, ranges.ENDPOINTS]
     """Most addresses announced by the peer that a connection uses."""
-    scheduler: str
+    scheduler: Annotated[str, names.SCHEDULER_NAME]
     """`net.mptcp.scheduler`."""
     path_manager: Literal["subflow", "fullmesh", "signal"]
     """What the kernel's path manager does with the addresses: a connection that this host opens has a subflow from each
@@ -153,20 +155,20 @@ class Mptcp(Frozen):
 class Transport(Frozen):
     """A host's TCP. Sources: Linux Documentation/networking/ip-sysctl.rst, ip-route(8)."""
 
-    congestion_control: str
+    congestion_control: Annotated[str, names.ALGORITHM_NAME]
     ecn: Literal["off", "on", "accept", "accurate"]
-    rto_min_us: int
+    rto_min_us: Annotated[int, ranges.RTO_US]
     delayed_ack: bool
-    initial_window_segments: int
-    window_limit_segments: int | None
+    initial_window_segments: Annotated[int, ranges.SEGMENTS]
+    window_limit_segments: Annotated[int, ranges.SEGMENTS] | None
     """Most segments of full size that a connection of this host has in flight; None: no bound. It is the window that
     the receiver offers (`window` of its route, kept by the replay), so the congestion window itself may be larger."""
-    receive_buffer_bytes: int
-    send_buffer_bytes: int
+    receive_buffer_bytes: Annotated[int, ranges.SOCKET_BUFFER_BYTES]
+    send_buffer_bytes: Annotated[int, ranges.SOCKET_BUFFER_BYTES]
     mptcp: Mptcp | None = None
     """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp
     has one subflow then."""
-    timestamp_error_ns: int = 0
+    timestamp_error_ns: Annotated[int, ranges.TIMESTAMP_ERROR] = 0
     """How far a delay that this host measures for DX may be off, to either side (net.ipv4.tcp_delay_error_ns, ours)."""
     answers_dctcp: bool = False
     """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too,
@@ -183,18 +185,18 @@ class Transport(Frozen):
 class Route(Frozen):
     """A route of one node: a destination and the next hops that share it."""
 
-    destination: str
-    next_hops: tuple[tuple[str, str], ...]
+    destination: Annotated[str, names.DESTINATION]
+    next_hops: tuple[tuple[Annotated[str, names.GATEWAY], InterfaceName], ...]
     """Pairs of gateway address and interface."""
 
 
 class StaticRoute(Frozen):
     """A static route of a switch's own configuration (a SONiC switch's config_db.json)."""
 
-    destination: str
-    next_hops: tuple[tuple[str, str], ...]
+    destination: Annotated[str, names.DESTINATION]
+    next_hops: tuple[tuple[Annotated[str, names.GATEWAY], InterfaceName], ...]
     """Pairs of gateway address and interface; an empty gateway: whoever has the destination's address there."""
-    distance: int
+    distance: Annotated[int, ranges.DISTANCE]
     """Administrative distance: of several routes to one prefix the lowest is used; what eBGP learns has 20."""
     blackhole: bool = False
     """It drops what it gets, and has no next hops."""
@@ -205,14 +207,14 @@ class StaticRoute(Frozen):
 class BgpNeighbour(Frozen):
     """A session as a switch's own configuration has it."""
 
-    interface: str
+    interface: InterfaceName
     """The port that leads there."""
-    address: str | None
+    address: Annotated[str, names.ADDRESS] | None
     """None: over link-local addresses."""
-    asn: int | None
+    asn: Annotated[int, ranges.ASN] | None
     """None: any other than the switch's own."""
-    keepalive_s: int
-    hold_s: int
+    keepalive_s: Annotated[int, ranges.TIMER_S]
+    hold_s: Annotated[int, ranges.TIMER_S]
     bfd: bool = False
 
 
@@ -221,9 +223,9 @@ class OwnBgp(Frozen):
     where others have what follows from the topology."""
 
     neighbours: tuple[BgpNeighbour, ...]
-    networks: tuple[str, ...]
+    networks: tuple[Annotated[str, names.DESTINATION], ...]
     """That it announces."""
-    max_paths: int | None = None
+    max_paths: Annotated[int, ranges.PATHS] | None = None
     """None: the lab's."""
 
 
@@ -231,15 +233,15 @@ class PortChannel(Frozen):
     """Parallel links to one neighbour as one (IEEE 802.1AX, without LACP): a flow takes one of them by a
     hash of its five-tuple."""
 
-    name: str
-    members: tuple[str, ...]
+    name: InterfaceName
+    members: tuple[InterfaceName, ...]
     """Ports of this node."""
-    peer_interface: str
+    peer_interface: InterfaceName
     """What the neighbour calls it."""
-    mac: str
-    address: str | None
+    mac: Annotated[str, names.MAC]
+    address: Annotated[str, names.IPV4_INTERFACE] | None
     """IPv4 address with prefix length; None: of a VLAN's member, and where the fabric has IPv6 only."""
-    ipv6: str | None = None
+    ipv6: Annotated[str, names.IPV6_INTERFACE] | None = None
     """IPv6 address with prefix length."""
 
     @model_serializer(mode="wrap")
@@ -253,15 +255,15 @@ class Vlan(Frozen):
     """A broadcast domain that ends at its switch: hosts in one network (IEEE 802.1Q, untagged),
     and the switch's own address in it."""
 
-    name: str
-    vlan_id: int
-    members: tuple[str, ...]
+    name: InterfaceName
+    vlan_id: Annotated[int, ranges.VLAN]
+    members: tuple[InterfaceName, ...]
     """Ports and port channels of this switch; a host is behind each."""
-    mac: str
-    address: str | None
+    mac: Annotated[str, names.MAC]
+    address: Annotated[str, names.IPV4_INTERFACE] | None
     """The switch's own address in the VLAN (SVI), IPv4 with prefix length: the hosts' gateway; None: where the fabric
     has IPv6 only."""
-    ipv6: str | None = None
+    ipv6: Annotated[str, names.IPV6_INTERFACE] | None = None
     """The same of IPv6."""
 
     @model_serializer(mode="wrap")
@@ -274,7 +276,7 @@ class Vlan(Frozen):
 class Node(Frozen):
     """A host or a switch."""
 
-    name: str
+    name: NodeName
     role: Role
     ports: tuple[Port, ...]
     port_channels: tuple[PortChannel, ...] = ()
@@ -283,9 +285,9 @@ class Node(Frozen):
     """What its ports share, of a switch with a profile."""
     transport: Transport | None = None
     """Hosts only."""
-    asn: int | None = None
+    asn: Annotated[int, ranges.ASN] | None = None
     """AS number of a switch that speaks BGP."""
-    loopback: str | None = None
+    loopback: Annotated[str, names.IPV4] | None = None
     """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one where the
     fabric has IPv4."""
     bgp: OwnBgp | None = None
@@ -295,7 +297,7 @@ class Node(Frozen):
     routes: tuple[Route, ...] = ()
     """The routes of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`),
     its static routes among them."""
-    loopback6: str | None = None
+    loopback6: Annotated[str, names.IPV6] | None = None
     """IPv6 address of a switch that speaks BGP, where the fabric has IPv6: reachable from every other one."""
     setup: Setup | None = None
     """What its own files do in it, beside what the lab asks for."""

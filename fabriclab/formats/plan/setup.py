@@ -4,8 +4,10 @@ its own configuration asks for."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import names, ranges
+from fabriclab.formats.names import NodeName, Word
 from fabriclab.formats.plan.traffic.record import Record
 
 
@@ -13,10 +15,10 @@ from fabriclab.formats.plan.traffic.record import Record
 class NodeFile(Record):
     """A file of a node."""
 
-    path: str
+    path: Annotated[str, names.NODE_PATH]
     """Absolute, in the node."""
-    text: str
-    source: str = ""
+    text: Annotated[str, names.CONTENT]
+    source: Annotated[str, names.LINE] = ""
     """Where it is from, relative to the topology; empty: written there."""
     executable: bool = False
     bound: bool = True
@@ -27,12 +29,12 @@ class NodeFile(Record):
 class SetupCommand(Record):
     """A command that is run in a node when its daemons have started, and waited for."""
 
-    name: str
+    name: Annotated[str, names.LOG_NAME]
     """Of its log: `exec-1`."""
-    argv: tuple[str, ...]
+    argv: tuple[Word, ...]
     by: Literal["containerlab", "netlab"]
     """Who runs it in containers."""
-    key: str
+    key: Annotated[str, names.LINE]
     """Where the lab says it: `topology.nodes.h1.exec[0] (line 12)`."""
 
 
@@ -40,21 +42,21 @@ class SetupCommand(Record):
 class HealthCheck(Record):
     """How it is known that a node is ready, for which others may wait (Docker's HEALTHCHECK)."""
 
-    argv: tuple[str, ...]
-    start_ns: int
+    argv: tuple[Word, ...]
+    start_ns: Annotated[int, ranges.DURATION]
     """Before the first try."""
-    interval_ns: int
-    limit_ns: int
+    interval_ns: Annotated[int, ranges.DURATION]
+    limit_ns: Annotated[int, ranges.DURATION]
     """A try that takes longer has failed."""
-    tries: int
+    tries: Annotated[int, ranges.TRIES]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetupDaemon(Record):
     """A daemon that the node's own configuration starts."""
 
-    name: str
-    argv: tuple[str, ...]
+    name: Annotated[str, names.LOG_NAME]
+    argv: tuple[Word, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,19 +64,19 @@ class Setup(Record):
     """What a node's own files do in it."""
 
     files: tuple[NodeFile, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
-    sysctls: dict[str, str] = field(default_factory=dict)
+    environment: dict[Annotated[str, names.VARIABLE_NAME], Word] = field(default_factory=dict)
+    sysctls: dict[Annotated[str, names.VARIABLE_NAME], Word] = field(default_factory=dict)
     daemons: tuple[SetupDaemon, ...] = ()
     """FRR's, in the order in which they start."""
-    main: tuple[str, ...] = ()
+    main: tuple[Word, ...] = ()
     """The node's main program."""
     commands: tuple[SetupCommand, ...] = ()
     health: HealthCheck | None = None
     is_bridge: bool = False
     """All its ports are in one broadcast domain (Containerlab's kind bridge)."""
-    after: tuple[str, ...] = ()
+    after: tuple[NodeName, ...] = ()
     """Nodes that must be ready before this one starts; they precede it in `order`."""
-    order: int = 0
+    order: Annotated[int, ranges.ORDER] = 0
     """Which of the nodes is set up first."""
 
 
@@ -82,7 +84,7 @@ class Setup(Record):
 class Configured(Record):
     """Routing is what the nodes' own files make of it."""
 
-    still_ns: int
+    still_ns: Annotated[int, ranges.STILL]
     """For so long no route may have changed before the traffic starts, virtual time."""
-    limit_ns: int
+    limit_ns: Annotated[int, ranges.CONVERGENCE]
     """How long that may take to come."""

@@ -6,25 +6,29 @@ each does to a frame. Sizes are bytes of frames with their Ethernet header, afte
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.formats import names, ranges
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.constraints import Holding
 from fabriclab.formats.record import Frozen
 
 CODEPOINTS = 64
 """DSCPs."""
 IDENTITY = tuple(range(QUEUES))
+_ToQueue = Annotated[tuple[Annotated[int, ranges.QUEUE], ...], Holding(QUEUES, QUEUES)]
+"""By traffic class or priority."""
 
 
 class Pool(Frozen):
     """Memory that queues or priority groups share."""
 
-    name: str
-    size_bytes: int
+    name: Annotated[str, names.POOL_NAME]
+    size_bytes: Annotated[int, ranges.MEMORY_BYTES]
     """Reserved and shared; without the headroom."""
-    headroom_bytes: int = 0
+    headroom_bytes: Annotated[int, ranges.MEMORY_BYTES] = 0
     """Headroom that the pool's lossless groups share; 0: each has its own."""
 
 
@@ -34,12 +38,12 @@ class Account(Frozen):
     The limit counts what goes beyond the reserved bytes; at most one of the two is given.
     """
 
-    pool: str | None = None
+    pool: Annotated[str, names.POOL_NAME] | None = None
     """None: memory of its own, which limit_bytes bounds."""
-    reserved_bytes: int = 0
-    limit_bytes: int | None = None
+    reserved_bytes: Annotated[int, ranges.MEMORY_BYTES] = 0
+    limit_bytes: Annotated[int, ranges.MEMORY_BYTES] | None = None
     """A static limit; None without alpha_log: the whole pool."""
-    alpha_log: int | None = None
+    alpha_log: Annotated[int, ranges.ALPHA_LOG] | None = None
     """A dynamic limit: 2^alpha_log of the pool's free bytes, -8 to 7 (Choudhury and Hahne 1998; SAI's dynamic_th)."""
 
 
@@ -48,14 +52,14 @@ class Scheduler(Frozen):
     first), then the weights."""
 
     kind: Literal["strict", "dwrr", "wrr"] = "strict"
-    weight: int = 1
+    weight: Annotated[int, ranges.WEIGHT] = 1
     """Share of bytes (DWRR) or frames (WRR), 1 to 100."""
-    cir_bps: int = 0
+    cir_bps: Annotated[int, ranges.SERVED_RATE] = 0
     """Served first up to this rate; 0: no guarantee."""
-    cbs_bytes: int = 0
-    pir_bps: int = 0
+    cbs_bytes: Annotated[int, ranges.BURST_BYTES] = 0
+    pir_bps: Annotated[int, ranges.SERVED_RATE] = 0
     """Never above this rate; 0: the line's."""
-    pbs_bytes: int = 0
+    pbs_bytes: Annotated[int, ranges.BURST_BYTES] = 0
 
 
 class Wred(Frozen):
@@ -66,11 +70,11 @@ class Wred(Frozen):
     """
 
     unit: Literal["bytes", "ns"] = "bytes"
-    min: int
-    max: int
-    probability_ppm: int = 1_000_000
+    min: Annotated[int, ranges.LENGTH]
+    max: Annotated[int, ranges.LENGTH]
+    probability_ppm: Annotated[int, ranges.PPM] = 1_000_000
     """Just below `max`, in parts of a million."""
-    weight_log: int = 0
+    weight_log: Annotated[int, ranges.WEIGHT_LOG] = 0
     """The newest length weighs 2^-weight_log; 0: the instantaneous queue."""
     ecn: bool = True
     """An ECN-capable frame is marked instead of dropped."""
@@ -81,31 +85,31 @@ class Wred(Frozen):
 class Phantom(Frozen):
     """A virtual queue that drains slower than the line and marks (HULL, NSDI 2012)."""
 
-    rate_bps: int
-    threshold_bytes: int
+    rate_bps: Annotated[int, ranges.PHANTOM_RATE]
+    threshold_bytes: Annotated[int, ranges.BURST_BYTES]
 
 
 class CongestionPoint(Frozen):
     """A queue that samples its frames and tells their sources how far it is from its set point (QCN, IEEE 802.1Qau)."""
 
-    set_point_bytes: int
-    sample_bytes: int
+    set_point_bytes: Annotated[int, ranges.SET_POINT_BYTES]
+    sample_bytes: Annotated[int, ranges.SAMPLE_BYTES]
     """From one sample to the next, on average, while there is nothing to tell."""
-    weight: int
+    weight: Annotated[int, ranges.QCN_WEIGHT]
     """Of the queue's change since the last sample."""
 
 
 class SwitchQueue(Frozen):
     """An egress queue of a port: its account, scheduler and marks."""
 
-    index: int
+    index: Annotated[int, ranges.QUEUE]
     account: Account = Account()
     scheduler: Scheduler = Scheduler()
     wred: Wred | None = None
     phantom: Phantom | None = None
-    voq_limit_bytes: int | None = None
+    voq_limit_bytes: Annotated[int, ranges.MEMORY_BYTES] | None = None
     """Most bytes from one ingress port: a deep switch's virtual output queue; None: no limit."""
-    event_bytes: int | None = None
+    event_bytes: Annotated[int, ranges.MEMORY_BYTES] | None = None
     """Length at which a congestion event begins; None: none is told."""
     qcn: CongestionPoint | None = None
 
@@ -119,17 +123,17 @@ class SwitchQueue(Frozen):
 class Lossless(Frozen):
     """The thresholds of a priority group that pauses its neighbour instead of dropping (IEEE 802.1Qbb)."""
 
-    headroom_bytes: int
+    headroom_bytes: Annotated[int, ranges.MEMORY_BYTES]
     """Behind the limit, for what arrives after XOFF was sent."""
-    xon_bytes: int
-    xon_offset_bytes: int = 0
+    xon_bytes: Annotated[int, ranges.MEMORY_BYTES]
+    xon_offset_bytes: Annotated[int, ranges.MEMORY_BYTES] = 0
     """XON is sent when the group is at max(xon, limit - xon_offset); 0: at xon."""
 
 
 class PriorityGroup(Frozen):
     """Frames of some traffic classes that came in at a port, wherever they go."""
 
-    index: int
+    index: Annotated[int, ranges.QUEUE]
     account: Account = Account()
     lossless: Lossless | None = None
     """None: lossy."""
@@ -138,12 +142,14 @@ class PriorityGroup(Frozen):
 class QosMaps(Frozen):
     """Which queue, group and priority a DSCP belongs to; each a tuple by index."""
 
-    dscp_to_tc: tuple[int, ...] = tuple(dscp // 8 for dscp in range(CODEPOINTS))
-    tc_to_queue: tuple[int, ...] = IDENTITY
-    tc_to_group: tuple[int, ...] = IDENTITY
-    priority_to_queue: tuple[int, ...] = IDENTITY
+    dscp_to_tc: Annotated[tuple[Annotated[int, ranges.QUEUE], ...], Holding(CODEPOINTS, CODEPOINTS)] = tuple(
+        dscp // 8 for dscp in range(CODEPOINTS)
+    )
+    tc_to_queue: _ToQueue = IDENTITY
+    tc_to_group: _ToQueue = IDENTITY
+    priority_to_queue: _ToQueue = IDENTITY
     """Queue that a received pause of a priority stops."""
-    priority_to_group: tuple[int, ...] = IDENTITY
+    priority_to_group: _ToQueue = IDENTITY
     """Group whose state a sent pause of a priority tells."""
 
     @model_serializer(mode="wrap")
@@ -158,18 +164,18 @@ class Watchdog(Frozen):
     """Ends a pause storm (SONiC's PFC_WD): a queue paused for detection_ns on end drops, or forwards in spite of the
     pause, until no pause was in force for restoration_ns."""
 
-    detection_ns: int
-    restoration_ns: int
+    detection_ns: Annotated[int, ranges.WATCH]
+    restoration_ns: Annotated[int, ranges.WATCH]
     action: Literal["drop", "forward"] = "drop"
 
 
 class Pfc(Frozen):
     """Priority flow control of a port (IEEE 802.1Qbb)."""
 
-    priorities: tuple[int, ...]
-    quanta: int = 65_535
+    priorities: tuple[Annotated[int, ranges.QUEUE], ...]
+    quanta: Annotated[int, ranges.QUANTA] = 65_535
     """How long a pause lasts, in quanta of 512 bit times each; it is repeated at half its time."""
-    reaction_ns: int = 0
+    reaction_ns: Annotated[int, ranges.REACTION] = 0
     """From a pause's arrival to its effect, beside the frame in service."""
     watchdog: Watchdog | None = None
 
@@ -177,8 +183,8 @@ class Pfc(Frozen):
 class Slice(Frozen):
     """Which slice of the memory a frame is in: `into` of the port it came in by OR `out` of the one it leaves by."""
 
-    into: int = 0
-    out: int = 0
+    into: Annotated[int, ranges.SLICE] = 0
+    out: Annotated[int, ranges.SLICE] = 0
 
 
 class SwitchPort(Frozen):
@@ -202,15 +208,15 @@ class SwitchPort(Frozen):
 class Switch(Frozen):
     """What the ports of one switch share."""
 
-    profile: str
+    profile: Annotated[str, names.LINE]
     """Name of the profile, or of the file that it was read from."""
-    title: str = ""
-    cell_bytes: int = 1
-    slices: int = 1
+    title: Annotated[str, names.PROSE] = ""
+    cell_bytes: Annotated[int, ranges.CELL_BYTES] = 1
+    slices: Annotated[int, ranges.SLICES] = 1
     """Equal parts of every pool, of chips with several memories. A limit is one slice's; reserved is in each."""
-    pools: tuple[Pool, ...] = ()
+    pools: Annotated[tuple[Pool, ...], Holding(0, 4)] = ()
     """At most four."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Annotated[str, names.PROSE], ...] = ()
     """How the profile's figures became these: scaling, clamping, computed headroom; a sentence each."""
 
     @model_serializer(mode="wrap")

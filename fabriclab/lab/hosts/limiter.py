@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.or_none import Part, read_part
 from fabriclab.lab.reading.section import Section, Written
 
 LIMITER_KEYS = ("least", "active", "hyper", "cycle_bytes", "cycle_time")
-SLOWEST_LIMIT_BPS, FASTEST_LIMIT_BPS = 8_000, 10**12
-LEAST_CYCLE_BYTES, MOST_CYCLE_BYTES = 1_000, 10**9
-SHORTEST_CYCLE_NS, LONGEST_CYCLE_NS = 1_000, 10**9
+SLOWEST_LIMIT_BPS, FASTEST_LIMIT_BPS = ranges.LIMITER_RATE
+LEAST_CYCLE_BYTES, MOST_CYCLE_BYTES = ranges.CYCLE_BYTES
+SHORTEST_CYCLE_NS, LONGEST_CYCLE_NS = ranges.CYCLE_TIME
 """As the kernel has them: `qcn_limiter.c` of its `switch_port`."""
 
 

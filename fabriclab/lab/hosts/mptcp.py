@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.or_none import Part, read_part
 from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Section, Written
@@ -13,7 +14,7 @@ SCHEDULERS = ("default",)
 """What Linux 6.12 has (net/mptcp/sched.c); others would be BPF programs."""
 PATH_MANAGERS = ("subflow", "fullmesh", "signal")
 """Flags of endpoints, ip-mptcp(8)."""
-MOST_ADDRESSES = 8
+MOST_ADDRESSES = ranges.ENDPOINTS.most
 """MPTCP_PM_ADDR_MAX, net/mptcp/protocol.h: endpoints of a host, and the largest of its limits."""
 
 

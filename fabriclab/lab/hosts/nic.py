@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fabriclab.formats import ranges
 from fabriclab.lab.hosts.limiter import WrittenLimiter, read_limiter
 from fabriclab.lab.hosts.pacer import WrittenPacer, read_pacer
 from fabriclab.lab.ports.aqm import WrittenAqm
@@ -15,11 +16,11 @@ from fabriclab.units import parse_size
 
 NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring", "pacer", "qcn")
 OFF = "off"
-LEAST_TSO_BYTES, MOST_TSO_BYTES = 3000, 65_536
+LEAST_TSO_BYTES, MOST_TSO_BYTES = ranges.TSO_BYTES
 """Two full segments and more; GSO_LEGACY_MAX_SIZE, include/linux/netdevice.h."""
-MOST_TX_QUEUES = 8
+MOST_TX_QUEUES = ranges.TX_QUEUES.most
 """TC_SWITCH_QUEUES of the kernel's `uapi/switch_port.h`."""
-LONGEST_INTERRUPT_DELAY_NS = 10_000_000
+LONGEST_INTERRUPT_DELAY_NS = ranges.INTERRUPT_DELAY_US.most * 1000
 """Well above what cards take: some 1,000 us with Intel's (drivers/net/ethernet/intel/ixgbe/ixgbe.h)."""
 PACING = ("fq", OFF)
 _NS_PER_US = 1_000

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.or_none import Part, read_part
 from fabriclab.lab.reading.section import Section, Written
 
 PACER_KEYS = ("bucket", "interval", "eta", "beta", "probability", "idle")
-LARGEST_BUCKET_BYTES, LARGEST_BETA = 1_000_000, 10_000
-SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 1_000, 10_000_000
-LONGEST_IDLE_NS = 1_000_000_000
+LARGEST_BUCKET_BYTES, LARGEST_BETA = ranges.BUCKET_BYTES.most, ranges.BETA.most
+SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = ranges.PACER_INTERVAL
+LONGEST_IDLE_NS = ranges.PACER_IDLE.most
 """As the kernel has them: `pacer.c` of its `switch_port`."""
-WHOLE_PPM = 1_000_000
+WHOLE_PPM = ranges.PPM.most
 
 
 @dataclass(frozen=True)

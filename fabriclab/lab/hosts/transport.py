@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from fabriclab.formats import ranges
 from fabriclab.lab.hosts.mptcp import WrittenMptcp, read_mptcp
 from fabriclab.lab.hosts.nic import WrittenNic, check_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
@@ -32,13 +33,13 @@ HOST_KEYS = (
 
 ECN_WORDS = ("off", "on", "accept", "accurate")
 ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
-_MS = 1_000_000
-SHORTEST_RTO_NS, LONGEST_RTO_NS = _MS, 120_000 * _MS
+_US, _MS = 1_000, 1_000_000
+SHORTEST_RTO_NS, LONGEST_RTO_NS = (bound_us * _US for bound_us in ranges.RTO_US)
 """The timer ticks once a millisecond; TCP_RTO_MAX, include/net/tcp.h."""
-MOST_INITIAL_SEGMENTS = 65_535
-LARGEST_TIMESTAMP_ERROR_NS = _MS
+MOST_INITIAL_SEGMENTS = ranges.SEGMENTS.most
+LARGEST_TIMESTAMP_ERROR_NS = ranges.TIMESTAMP_ERROR.most
 """tcp_delay_error_max of the kernel's patch 0070."""
-SMALLEST_SOCKET_BUFFER = 4096
+SMALLEST_SOCKET_BUFFER = ranges.SOCKET_BUFFER_BYTES.least
 """One page: SK_MEM_QUANTUM, the first value of tcp_rmem and tcp_wmem (Documentation/networking/ip-sysctl.rst)."""
 
 

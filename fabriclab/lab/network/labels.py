@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import Literal, TypeVar, cast
 
+from fabriclab.formats import ranges
 from fabriclab.lab.network.addresses import is_unicast
 from fabriclab.lab.reading.problems import listed, nearest, shown
 from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written
@@ -24,7 +25,7 @@ LABELS = (ROLE_LABEL, ASN_LABEL, LOOPBACK_LABEL, TIER_LABEL, LOOPBACK6_LABEL)
 
 ROLES = ("host", "switch")
 LOWEST_TIER = 9
-_LARGEST_ASN = 2**32 - 2
+_LARGEST_ASN = ranges.ASN.most
 _RESERVED_ASNS = {23_456: "AS_TRANS (RFC 6793)", 65_535: "reserved (RFC 7300)"}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface, NetmaskValueError
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.names import Names, expand_range
 from fabriclab.lab.reading.problems import Place, did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, duplicates
@@ -15,7 +16,7 @@ from fabriclab.lab.reading.section import Section, Written, duplicates
 LAYER2_KEYS = ("vlans", "port_channels")
 VLAN_KEYS = ("members", "ipv4", "hosts")
 CHANNEL_KEYS = ("members", "ipv4")
-LARGEST_VLAN, LARGEST_CHANNEL = 4094, 9999
+LARGEST_VLAN, LARGEST_CHANNEL = ranges.VLAN.most, 9999
 """IEEE 802.1Q, 9.6; SONiC's bound, with which a name is as long as Linux has room for."""
 _VLAN_NAME = re.compile(r"Vlan([1-9][0-9]{0,3})")
 _CHANNEL_NAME = re.compile(r"PortChannel[0-9]{1,4}")

@@ -9,6 +9,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
+from fabriclab.formats import ranges
+from fabriclab.formats.names import INTERFACE_NAME
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import parse_ipv4, parse_ipv6
 from fabriclab.lab.network.kinds import interface_name
@@ -17,19 +19,17 @@ from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceVa
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, nearest, shown
 from fabriclab.lab.reading.section import Section, Written, as_text
 
-SMALLEST_RATE_BPS = 10_000
-LARGEST_RATE_BPS = 1_600 * 10**9
+SMALLEST_RATE_BPS, LARGEST_RATE_BPS = ranges.LINE_RATE
 """The fastest Ethernet there is a standard for (IEEE 802.3dj, 1.6 Tbps)."""
-LARGEST_DELAY_NS = 10**9
+LARGEST_DELAY_NS = ranges.DELAY.most
 """One second: more is not a data centre, and a mistyped unit far more often."""
-SMALLEST_MTU, LARGEST_MTU = 576, 65_535
+SMALLEST_MTU, LARGEST_MTU = ranges.MTU
 """Bytes of an IP packet: what every IPv4 host must take (RFC 791) and the most that a veth takes."""
 
 _VARS = ("rate", "delay")
 _NEAR_VAR = 0.74
 """Closer than this to one of our words, another variable is a mistyped one;
 else it is Containerlab's or the user's own."""
-_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 _RESERVED_INTERFACES = {
     "lo": "the loopback interface",
     "eth0": "Containerlab's management interface",
@@ -209,7 +209,7 @@ class _LinkReader:
             interface.complain(
                 self._problems, f"interface name {shown(name)} has {len(name)} characters; Linux takes at most 15"
             )
-        elif _INTERFACE.fullmatch(name) is None:
+        elif not INTERFACE_NAME.is_in(name):
             interface.complain(
                 self._problems,
                 f"{shown(name)} is no interface name; write letters, digits, '-', '_', '.'; such as 'eth1'",

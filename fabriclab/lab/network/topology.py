@@ -7,7 +7,6 @@ error; keys that nothing here acts on are listed (`not_applied.py`), never ignor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from pathlib import Path
 
 from fabriclab.formats.family import FAMILIES, Family
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.lab.network.foreign_configs import foreign_configs
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
@@ -30,8 +30,6 @@ from fabriclab.vendors import VENDORS, NodeKind, bound_at, kind_of, kind_of_mach
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-"""What the name of a lab or a node may be."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ def parse_name(root: Section) -> str:
     name = root.scalar("name", "the lab's name")
     if name is None:
         return ""
-    if NAME.fullmatch(name.value) is None:
+    if not NODE_NAME.is_in(name.value):
         name.complain(
             root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63"
         )
@@ -225,7 +223,7 @@ class NodeReader:
 
     def _node(self, name: str, node: Section) -> WrittenNode:
         place = node.place
-        if NAME.fullmatch(name) is None:
+        if not NODE_NAME.is_in(name):
             message = (
                 f"{shown(name)} cannot name a node; write letters, digits, '-', '_', "
                 "at most 63 (a dot separates words of a key)"

@@ -5,10 +5,10 @@ The kinds are in `fabriclab.qdiscs`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fabriclab.formats.names import QDISC_OPTIONS
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.or_none import NONE
@@ -17,8 +17,6 @@ from fabriclab.lab.reading.section import Section, Written
 from fabriclab.qdiscs import AQM_WORDS, KINDS, Key
 
 _NS_PER_US = 1_000
-OPTIONS = re.compile(r"(?:[A-Za-z0-9_.:+-]+(?: +|$))*")
-LONGEST_OPTIONS = 200
 OWN_KEYS = ("source", "options")
 
 
@@ -71,10 +69,10 @@ def _read_own(section: Section, names: Names) -> WrittenAqm | None:
 
 
 def _options(text: str) -> str:
-    if OPTIONS.fullmatch(text) is None or len(text) > LONGEST_OPTIONS:
+    if not QDISC_OPTIONS.is_in(text):
         raise ValueError(
             f"{shown(text)} is no list of options; write words and values of letters, digits and _ . : + - with blanks "
-            f"between them, at most {LONGEST_OPTIONS} characters"
+            f"between them, at most {QDISC_OPTIONS.most_characters} characters"
         )
     return " ".join(text.split())
 

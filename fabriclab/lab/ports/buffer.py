@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+from fabriclab.formats import ranges
 from fabriclab.lab.ports.aqm import WrittenAqm, override_aqm, read_aqm
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.or_none import NONE
@@ -16,7 +17,7 @@ from fabriclab.units import parse_size
 
 PORT_BUFFER_KEYS = ("buffer", "ecn_threshold", "non_ect", "aqm")
 NON_ECT_WORDS = ("drop", "queue")
-LARGEST_BUFFER_BYTES = 2 * 10**9
+LARGEST_BUFFER_BYTES = ranges.BUFFER_BYTES.most
 """Byte limits of qdiscs and sockets are signed 32-bit numbers."""
 
 

@@ -21,6 +21,8 @@ LARGEST_TABLE_BYTES = 8 * 2**20
 """The largest file of a distribution of flow sizes: ten thousand points have a tenth of a megabyte."""
 LARGEST_TRACE_BYTES = 2**30
 """The largest flow trace, or simulator's flow file: ten million flows have about so much."""
+LARGEST_ARCHIVE_BYTES = 2**28
+"""The largest Java archive of a user's own."""
 
 _REASONS = {
     errno.ENOENT: "no such file",
@@ -61,6 +63,11 @@ def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.Buffered
             "put it there"
         )
     return _open(Path(path), largest_bytes, pipes=False)
+
+
+def own_name(directory: Path, name: str) -> str:
+    """Return the path below the lab's directory of a file that the lab names, as a plan has it."""
+    return os.path.relpath(directory / name, directory)
 
 
 def read_named_file(path: Path, largest_bytes: int) -> bytes:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from fabriclab.formats.names import ALGORITHM_NAME
 from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm, sha256_of
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
-from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_file
+from fabriclab.lab.reading.files import MissingError, UnreadableError, own_name, read_lab_file
 from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
 
 LARGEST_SOURCE_BYTES = 2**20
@@ -25,8 +26,6 @@ _STRUCTS: Mapping[AlgorithmKind, tuple[str, str, str]] = {
 """By kind: the struct that describes it, the field that has its name, and what registers it."""
 _KEYS: Mapping[str, AlgorithmKind] = {"congestion_control": "congestion_control", "source": "qdisc"}
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,15}")
-"""TCP_CA_NAME_MAX and IFNAMSIZ are 16, the final zero included (include/net/tcp.h, include/net/sch_generic.h)."""
 
 OwnAlgorithms = Mapping[tuple[AlgorithmKind, str], OwnAlgorithm]
 """By kind and by the file as it was written."""
@@ -105,14 +104,14 @@ def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str
         struct, field, registers = _STRUCTS[kind]
         wanted = f'a `struct {struct}` with `.{field} = "..."`, which {registers}() takes'
         raise ValueError(f"{shown(text)} registers no {_in_words(kind)}; {wanted}, is wanted in it")
-    if _NAME.fullmatch(name) is None:
+    if not ALGORITHM_NAME.is_in(name):
         raise ValueError(f"{shown(text)} registers {shown(name)}; a name has 1 to 15 letters, digits, - or _")
     if name in taken:
         raise ValueError(
             f"{shown(text)} registers {shown(name)}, which the kernel has already; choose another name than "
             f"{listed(sorted(taken))}"
         )
-    return OwnAlgorithm(kind=kind, name=name, file=str(PurePosixPath(text)), sha256=sha256_of(source), source=source)
+    return OwnAlgorithm(kind=kind, name=name, file=own_name(directory, text), sha256=sha256_of(source), source=source)
 
 
 def _in_words(kind: AlgorithmKind) -> str:

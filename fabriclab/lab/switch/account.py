@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.fraction import format_fraction, parse_fraction
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import shown
@@ -12,7 +13,7 @@ from fabriclab.lab.switch.written import WrittenAccount
 from fabriclab.units import parse_size
 
 ACCOUNT_KEYS = ("pool", "reserved", "alpha", "limit")
-SMALLEST_ALPHA_LOG, LARGEST_ALPHA_LOG = -8, 7
+SMALLEST_ALPHA_LOG, LARGEST_ALPHA_LOG = ranges.ALPHA_LOG
 """SAI's dynamic_th (saibuffer.h; SONiC's sonic-buffer-profile.yang)."""
 LARGEST_BYTES = 10**12
 """The largest size of a memory that may be written: far above any switch's, far below what the kernel counts in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, Written
@@ -22,7 +23,7 @@ SLICE_KEYS = ("in", "out")
 SLICES = (1, 2, 4)
 """Into how many parts a memory may be divided: a frame's slice is two numbers, bit by bit together."""
 POOL_KEYS = ("size", "headroom")
-LARGEST_CELL_BYTES = 32_767
+LARGEST_CELL_BYTES = ranges.CELL_BYTES.most
 """`parse.c` of the kernel's `switch_port`."""
 POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 

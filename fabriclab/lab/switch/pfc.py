@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabriclab.formats import ranges
 from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.reading.or_none import read_part
 from fabriclab.lab.reading.problems import shown
@@ -11,10 +12,10 @@ from fabriclab.lab.switch.written import WrittenPfc, WrittenWatchdog
 PFC_KEYS = ("priorities", "quanta", "reaction", "watchdog")
 WATCHDOG_KEYS = ("detection", "restoration", "action")
 WATCHDOG_ACTIONS = ("drop", "forward")
-SMALLEST_QUANTA, LARGEST_QUANTA = 2, 65_535
+SMALLEST_QUANTA, LARGEST_QUANTA = ranges.QUANTA
 """A pause is repeated at half its time; 16 bits on the wire (IEEE 802.1Qbb)."""
-LONGEST_REACTION_NS = 10**9
-SHORTEST_WATCH_NS, LONGEST_WATCH_NS = 1_000, 60 * 10**9
+LONGEST_REACTION_NS = ranges.REACTION.most
+SHORTEST_WATCH_NS, LONGEST_WATCH_NS = ranges.WATCH
 """SONiC polls, and takes 100 ms to 5 s and 100 ms to 60 s (sonic-pfcwd.yang);
 the machine's watchdog is exact, and may be faster."""
 

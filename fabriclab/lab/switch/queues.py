@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabriclab.formats import ranges
 from fabriclab.lab.ports.buffer import NON_ECT_WORDS
 from fabriclab.lab.reading.or_none import NONE, read_part
 from fabriclab.lab.reading.percent import WHOLE_PPM
@@ -27,17 +28,17 @@ QUEUE_KEYS = (
     *("wred", "phantom", "qcn", "voq_limit", "event"),
 )
 SCHEDULERS = ("strict", "dwrr", "wrr")
-LARGEST_WEIGHT = 100
+LARGEST_WEIGHT = ranges.WEIGHT.most
 """sonic-scheduler.yang."""
-LARGEST_WEIGHT_LOG = 15
+LARGEST_WEIGHT_LOG = ranges.WEIGHT_LOG.most
 """SAI_WRED_ATTR_WEIGHT; `wred.h` of the kernel's `switch_port`."""
-SLOWEST_BPS, FASTEST_BPS = 8_000, 1_600 * 10**9
-LARGEST_BURST_BYTES = 2 * 10**9
+SLOWEST_BPS, FASTEST_BPS = 8_000, ranges.SERVED_RATE.most
+LARGEST_BURST_BYTES = ranges.BURST_BYTES.most
 """Bounds of the machine's qdisc (its `parse.c`)."""
-LARGEST_SET_POINT_BYTES, LARGEST_QCN_WEIGHT = 10**9, 1024
-LEAST_SAMPLE_BYTES, MOST_SAMPLE_BYTES = 10_000, 10**9
+LARGEST_SET_POINT_BYTES, LARGEST_QCN_WEIGHT = ranges.SET_POINT_BYTES.most, ranges.QCN_WEIGHT.most
+LEAST_SAMPLE_BYTES, MOST_SAMPLE_BYTES = ranges.SAMPLE_BYTES
 """Bounds of its `qcn_point.c`; the least sample is ieee8021CnCpMinSampleBase's."""
-LARGEST_LENGTH = 10**12
+LARGEST_LENGTH = ranges.LENGTH.most
 """The largest threshold that may be written, in bytes or nanoseconds."""
 
 

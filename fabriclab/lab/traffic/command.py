@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import Awaited, HadoopTraffic, ProgramTraffic, Traffic
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
@@ -16,8 +17,8 @@ from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
 from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.scope import complain_unreadable
 
-LARGEST_STATUS = 255
-SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES = 1 << 20, 1 << 36
+LARGEST_STATUS = ranges.STATUS.most
+SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES = ranges.PROGRAM_MEMORY_BYTES
 PACKAGE = r"[a-z0-9][a-z0-9+.-]+"
 """Debian Policy, section 5.6.1."""
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -25,7 +26,7 @@ AFTER = r"[A-Za-z0-9_-]+(?::[0-9]{1,5})?"
 OUTPUT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 JAR = r"[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)? [0-9a-f]{64}"
 """Maven's coordinates, and a checksum."""
-_LARGEST_PORT = 65535
+_LARGEST_PORT = ranges.TCP_PORT.most
 _LARGEST_LIST_BYTES = 1 << 20
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from fabriclab.formats import ranges
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import ScalarValue, describe
 from fabriclab.lab.reading.problems import did_you_mean, shown
@@ -11,9 +12,9 @@ from fabriclab.lab.reading.section import Section, value_of, value_or
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_size
 
-MOST_SLOTS = 64
-SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES = 1 << 20, 1 << 31
-SMALLEST_DISK_BYTES, LARGEST_DISK_BYTES = 1 << 20, 1 << 40
+MOST_SLOTS = ranges.SLOTS.most
+SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES = ranges.BLOCK_BYTES
+SMALLEST_DISK_BYTES, LARGEST_DISK_BYTES = ranges.DISK_BYTES
 PROPERTY = r"[A-Za-z][A-Za-z0-9_.-]*"
 _IDLE_KEY = "ipc.client.connection.maxidletime"
 _BLOCK_STEP_BYTES = 512

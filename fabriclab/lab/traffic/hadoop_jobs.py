@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, get_args
 
+from fabriclab.formats import ranges
+from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import HadoopJob
 from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind, job_file
-from fabriclab.lab.reading.files import UnreadableError, read_lab_file
+from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, own_name, read_lab_file
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, value_of, value_or
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start
@@ -19,13 +21,12 @@ JOB_KEYS = ("kind", "framework", "start", "size", "splits", "reducers", "mode", 
 JOB_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 MAIN = r"[A-Za-z_$][A-Za-z0-9_$.]*"
 DFSIO_MODES = ("write", "read")
-SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES = 1000, 1 << 40
+SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES = ranges.JOB_BYTES
 MOST_TASKS = 10_000
 DEFAULT_REDUCERS = 1
 """Hadoop: mapreduce.job.reduces."""
 _RECORD_BYTES = 100
 """TeraGen's."""
-_LARGEST_ARCHIVE_BYTES = 1 << 28
 _BELONGS: dict[JobKind, tuple[str, ...]] = {
     "terasort": ("framework", "size", "splits", "reducers"),
     "wordcount": ("framework", "size", "splits", "reducers"),
@@ -94,7 +95,7 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
     read: list[HadoopJob | None] = []
     for name in () if jobs is None else jobs.names():
         value = jobs.get(name) if jobs is not None else None
-        if re.fullmatch(JOB_NAME, name) is None and jobs is not None:
+        if (re.fullmatch(JOB_NAME, name) is None or not TRAFFIC_NAME.is_in(name)) and jobs is not None:
             message = f"{shown(name)} cannot name a job; write letters, digits, '-' and '_'"
             section.problems.add(jobs.mapping.key_place(name), jobs.path(name), message, name)
         elif value is not None and jobs is not None:
@@ -198,16 +199,17 @@ def _read_jar(section: Section, name: str, scope: Scope, cluster: Cluster, start
     if file is None:
         return None
     try:
-        archive = read_lab_file(scope.directory, file.value, _LARGEST_ARCHIVE_BYTES)
+        archive = read_lab_file(scope.directory, file.value, LARGEST_ARCHIVE_BYTES)
     except UnreadableError as error:
         complain_unreadable(file, section, scope.directory, error, "*.jar")
         return None
     if not archive.startswith(b"PK"):
         file.complain(section.problems, f"{shown(file.value)} is no Java archive: it does not begin as a ZIP file does")
     named = value_of(main)
-    words = (job_file(cluster.name, file.value), *([named] if named else []), *arguments)
+    path = own_name(scope.directory, file.value)
+    words = (job_file(cluster.name, path), *([named] if named else []), *arguments)
     run = ("org.apache.hadoop.util.RunJar", *words)
-    return HadoopJob(name=name, kind="jar", start_ns=start_ns, run=run, file=file.value)
+    return HadoopJob(name=name, kind="jar", start_ns=start_ns, run=run, file=path)
 
 
 def _main(text: str) -> str:

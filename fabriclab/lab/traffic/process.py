@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import Arrivals, Process, Size
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import shown
@@ -16,7 +17,7 @@ from fabriclab.units import format_rate
 
 PROCESSES: tuple[Process, ...] = ("poisson", "fixed", "jittered", "bursty")
 PROCESS_KEYS = ("arrival", "interval", "burst")
-SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM = 100, 2_000_000
+SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM = ranges.LOAD_PPM
 """0.01 % to 200 % of a line: an open loop may ask for more than it can get."""
 _NS_PER_S = 10**9
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
+from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.reading.document import MappingValue, Value
 from fabriclab.lab.reading.problems import shown
@@ -40,7 +41,7 @@ def read_traffic(root: Section, scope: Scope, *, is_optional: bool = False) -> t
         root.complain("traffic", "no traffic; name at least one")
     every = []
     for name in section.names():
-        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        if not TRAFFIC_NAME.is_in(name):
             place = section.mapping.key_place(name)
             root.problems.add(
                 place,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import TraceTraffic
-from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file
+from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file, own_name
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable
 from fabriclab.traffic.kinds.kind import Kind
@@ -37,7 +36,7 @@ class Trace(Kind[TraceTraffic]):
         except UnreadableError as error:
             complain_unreadable(file, section, scope.directory, error, "*.csv")
             return None
-        return TraceTraffic(name=name, file=str(PurePosixPath(file.value)), sha256=digest)
+        return TraceTraffic(name=name, file=own_name(scope.directory, file.value), sha256=digest)
 
     def flows(self, traffic: TraceTraffic, site: Site) -> pl.DataFrame:
         """Raise: such flows are read (`fabriclab.workload.user_trace`), not drawn."""

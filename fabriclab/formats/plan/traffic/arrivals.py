@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.pairs import Pairs
 from fabriclab.formats.plan.traffic.process import Arrivals
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Mode, TrafficRecord
@@ -20,10 +21,10 @@ class ArrivalsTraffic(TrafficRecord):
     pairs: Pairs
     size: Size
     arrivals: Arrivals
-    start_ns: int
-    stop_ns: int
+    start_ns: Annotated[int, ranges.DURATION]
+    stop_ns: Annotated[int, ranges.LASTING]
     """No flow starts at this time or later."""
-    deadline_ns: int | None = None
+    deadline_ns: Annotated[int, ranges.LASTING] | None = None
     """The deadline of each flow in nanoseconds, counted from its start; None: there is none."""
     mode: Mode = "push"
     carrier: Carrier = PLAIN

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, FanIn, Mode
 
 
@@ -13,12 +14,12 @@ class FlowsTraffic(FanIn):
     """Single flows of a given size, one from each sender to the receiver, `interval_ns` apart."""
 
     kind: Literal["flows"] = "flows"
-    size_bytes: int
-    count: int
+    size_bytes: Annotated[int, ranges.FLOW_BYTES]
+    count: Annotated[int, ranges.REPEATS]
     """Flows of each sender."""
-    start_ns: int
-    interval_ns: int
-    jitter_ns: int = 0
+    start_ns: Annotated[int, ranges.DURATION]
+    interval_ns: Annotated[int, ranges.DURATION]
+    jitter_ns: Annotated[int, ranges.DURATION] = 0
     """Each flow starts a uniform draw of [0, jitter_ns) later."""
     mode: Mode
     carrier: Carrier = PLAIN

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import names, ranges
+from fabriclab.formats.names import NodeName, SettingName, Word
 from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
 from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
 from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
@@ -31,19 +33,19 @@ in memory)."""
 class HadoopJob(Record):
     """A job of a cluster: what fills HDFS for it before the epoch, the job itself, and what proves its result."""
 
-    name: str
+    name: Annotated[str, names.TRAFFIC_NAME]
     kind: JobKind
     framework: Framework = "mapreduce"
-    start_ns: int
-    size_bytes: int | None = None
+    start_ns: Annotated[int, ranges.DURATION]
+    size_bytes: Annotated[int, ranges.JOB_BYTES] | None = None
     """Of its input, or of what it writes; None: a program of the user's own knows."""
-    prepare: tuple[str, ...] = ()
+    prepare: tuple[Word, ...] = ()
     """A main class and its arguments, run before the epoch."""
-    run: tuple[str, ...]
+    run: tuple[Word, ...]
     """A main class and its arguments."""
-    prove: tuple[str, ...] = ()
+    prove: tuple[Word, ...] = ()
     """A main class and its arguments, run when all jobs have ended."""
-    file: str | None = None
+    file: Annotated[str, names.LAB_PATH] | None = None
     """The user's own archive, in the lab's directory."""
 
 
@@ -54,28 +56,28 @@ class HadoopTraffic(TrafficRecord):
 
     kind: Literal["hadoop"] = "hadoop"
     is_job: ClassVar[bool] = True
-    version: str
+    version: Annotated[str, names.VERSION]
     """Of Hadoop."""
-    tez_version: str | None = None
+    tez_version: Annotated[str, names.VERSION] | None = None
     """Of Tez; None: no job runs on it."""
-    namenode: str
-    resourcemanager: str
-    data_nodes: tuple[str, ...]
-    compute_nodes: tuple[str, ...]
-    replication: int
-    block_bytes: int
-    slots: int
+    namenode: NodeName
+    resourcemanager: NodeName
+    data_nodes: tuple[NodeName, ...]
+    compute_nodes: tuple[NodeName, ...]
+    replication: Annotated[int, ranges.REPLICAS]
+    block_bytes: Annotated[int, ranges.BLOCK_BYTES]
+    slots: Annotated[int, ranges.SLOTS]
     """How many containers a compute node runs at once."""
-    disk_bytes: int | None = None
+    disk_bytes: Annotated[int, ranges.DISK_BYTES] | None = None
     """The size of each node's disk; None: as much as the machine has memory."""
     jobs: tuple[HadoopJob, ...]
     costs: HadoopCosts | None = None
     """None: disks and processors take no time."""
-    dscp: int = 0
+    dscp: Annotated[int, ranges.DSCP] = 0
     """Of all that its processes and the jobs' clients send."""
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[SettingName, Word], ...] = ()
     """Hadoop's own properties, in place of ours and of its defaults."""
-    jars: tuple[str, ...]
+    jars: tuple[Annotated[str, names.JAR], ...]
     """Hadoop's archives and the user's, each `GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256`."""
 
     @property

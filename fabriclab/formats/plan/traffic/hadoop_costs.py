@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.record import Record
 
 
@@ -14,20 +16,20 @@ class HadoopCosts(Record):
     The order of the fields is that of `struct costs` in `images/machine/preload/costs.c`.
     """
 
-    disk_bytes_per_s: int
-    seek_ns: int
-    extent_bytes: int
+    disk_bytes_per_s: Annotated[int, ranges.DISK_RATE]
+    seek_ns: Annotated[int, ranges.COST_NS]
+    extent_bytes: Annotated[int, ranges.DISK_RATE]
     """A disk serves so much of a file before another one has its turn."""
-    page_cache_bytes: int
-    map_ns_per_mb: int
+    page_cache_bytes: Annotated[int, ranges.CACHE_BYTES]
+    map_ns_per_mb: Annotated[int, ranges.COST_NS]
     """Of what a map reads from HDFS."""
-    spill_ns_per_mb: int
+    spill_ns_per_mb: Annotated[int, ranges.COST_NS]
     """Of what a map writes to its node's disk."""
-    merge_ns_per_mb: int
+    merge_ns_per_mb: Annotated[int, ranges.COST_NS]
     """Of what a reducer fetches."""
-    reduce_ns_per_mb: int
+    reduce_ns_per_mb: Annotated[int, ranges.COST_NS]
     """Of what a reducer writes to HDFS."""
-    jvm_start_ns: int
+    jvm_start_ns: Annotated[int, ranges.COST_NS]
 
     def numbers(self) -> tuple[int, ...]:
         """Return the fields in their order."""

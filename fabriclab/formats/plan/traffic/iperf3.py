@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, FanIn
 
 
@@ -13,8 +14,8 @@ class Iperf3Traffic(FanIn):
     """Long flows that iperf3 sends instead of our replay, one from each sender to the receiver."""
 
     kind: Literal["iperf3"] = "iperf3"
-    start_ns: int
-    stop_ns: int
+    start_ns: Annotated[int, ranges.DURATION]
+    stop_ns: Annotated[int, ranges.LASTING]
     carrier: Carrier = PLAIN
 
     is_long: ClassVar[bool] = True

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import ranges
+from fabriclab.formats.names import NodeName
 from fabriclab.formats.plan.traffic.pairs import Pairs
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, TrafficRecord
 
@@ -17,14 +19,14 @@ class LongTraffic(TrafficRecord):
     a draw of [0, jitter_ns) later, and stop together."""
 
     kind: Literal["long"] = "long"
-    senders: tuple[str, ...]
-    receiver: str | None = None
+    senders: tuple[NodeName, ...]
+    receiver: NodeName | None = None
     """The one receiver of all flows; exactly one of receiver and pairs is given."""
     pairs: Pairs | None = None
-    start_ns: int
-    stop_ns: int
-    stagger_ns: int
-    jitter_ns: int = 0
+    start_ns: Annotated[int, ranges.DURATION]
+    stop_ns: Annotated[int, ranges.LASTING]
+    stagger_ns: Annotated[int, ranges.DURATION]
+    jitter_ns: Annotated[int, ranges.DURATION] = 0
     carrier: Carrier = PLAIN
 
     is_long: ClassVar[bool] = True

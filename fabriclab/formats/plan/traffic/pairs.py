@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import ranges
+from fabriclab.formats.names import NodeName
 from fabriclab.formats.plan.traffic.record import Record
 
 Pattern = Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
@@ -21,7 +23,7 @@ class Pairs(Record):
     """
 
     pattern: Pattern
-    senders: tuple[str, ...]
-    receivers: tuple[str, ...]
-    hot_spots: tuple[str, ...] = ()
-    hot_share_ppm: int = 0
+    senders: tuple[NodeName, ...]
+    receivers: tuple[NodeName, ...]
+    hot_spots: tuple[NodeName, ...] = ()
+    hot_share_ppm: Annotated[int, ranges.PPM] = 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.record import Record
 
 Process = Literal["poisson", "fixed", "jittered", "bursty"]
@@ -20,10 +21,10 @@ class Arrivals(Record):
     """
 
     process: Process
-    interval_ns: int
+    interval_ns: Annotated[int, ranges.LASTING]
     """Mean time from one start of a sender to its next."""
-    jitter_ns: int = 0
-    burst_flows: int = 1
-    load_ppm: int | None = None
+    jitter_ns: Annotated[int, ranges.DURATION] = 0
+    burst_flows: Annotated[int, ranges.REPEATS] = 1
+    load_ppm: Annotated[int, ranges.LOAD_PPM] | None = None
     """The load that interval_ns was computed of, in millionths of the sender's line rate:
     interval = 8 x mean size / (load x rate)."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import names, ranges
+from fabriclab.formats.names import NodeName, Word
 from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
 
 
@@ -13,8 +15,8 @@ from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficReco
 class Awaited(Record):
     """What a program waits for: that another one has ended as it should, or that its node listens on a TCP port."""
 
-    program: str
-    port: int | None = None
+    program: Annotated[str, names.TRAFFIC_NAME]
+    port: Annotated[int, ranges.TCP_PORT] | None = None
 
     def __str__(self) -> str:
         """Return it as a lab writes it."""
@@ -26,27 +28,27 @@ class ProgramTraffic(TrafficRecord):
     """A program that runs on a node. What it sends nobody knows beforehand: it has no flows."""
 
     kind: Literal["program"] = "program"
-    node: str
-    argv: tuple[str, ...]
-    start_ns: int
+    node: NodeName
+    argv: tuple[Word, ...]
+    start_ns: Annotated[int, ranges.DURATION]
     """It starts then at the earliest: when what it waits for is there."""
-    stop_ns: int | None = None
+    stop_ns: Annotated[int, ranges.LASTING] | None = None
     """It gets SIGTERM then; None: it ends by itself, or with the run."""
     after: tuple[Awaited, ...] = ()
-    status: int = 0
+    status: Annotated[int, ranges.STATUS] = 0
     """The exit status that means success."""
-    environment: tuple[tuple[str, str], ...] = ()
-    dscp: int = 0
+    environment: tuple[tuple[Annotated[str, names.VARIABLE_NAME], Word], ...] = ()
+    dscp: Annotated[int, ranges.DSCP] = 0
     """Of all that it sends."""
-    output: str | None = None
+    output: Annotated[str, names.OUTPUT_NAME] | None = None
     """A file of the run's `output/` for what it writes; None: its log."""
     serves: bool = False
     """Nobody waits for its end: it gets SIGTERM when all other traffic is complete."""
-    packages: tuple[str, ...] = ()
+    packages: tuple[Annotated[str, names.PACKAGE_NAME], ...] = ()
     """Debian packages that its node needs for it."""
-    jars: tuple[str, ...] = ()
+    jars: tuple[Annotated[str, names.JAR], ...] = ()
     """Java archives that its node needs for it, each `GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256`."""
-    memory_bytes: int
+    memory_bytes: Annotated[int, ranges.PROGRAM_MEMORY_BYTES]
     """So much of the machine's memory is there for it."""
 
     @property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import ranges
+from fabriclab.formats.names import NodeName
 from fabriclab.formats.plan.traffic.process import Arrivals
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Connection, Mode, TrafficRecord
 from fabriclab.formats.plan.traffic.sizes import Size
@@ -17,20 +19,20 @@ class QueryTraffic(TrafficRecord):
     SIGCOMM'10, section 2)."""
 
     kind: Literal["query"] = "query"
-    aggregators: tuple[str, ...]
-    workers: tuple[str, ...]
-    fan_out: int
+    aggregators: tuple[NodeName, ...]
+    workers: tuple[NodeName, ...]
+    fan_out: Annotated[int, ranges.REPEATS]
     """Workers of a query, drawn for each query; never the aggregator itself."""
-    request_bytes: int
+    request_bytes: Annotated[int, ranges.FLOW_BYTES]
     response: Size
     arrivals: Arrivals
     """Queries of one aggregator."""
-    start_ns: int
-    stop_ns: int
+    start_ns: Annotated[int, ranges.DURATION]
+    stop_ns: Annotated[int, ranges.LASTING]
     """No query starts at this time or later."""
-    jitter_ns: int = 0
+    jitter_ns: Annotated[int, ranges.DURATION] = 0
     """Each request leaves a uniform draw of [0, jitter_ns) after its query's start."""
-    deadline_ns: int | None = None
+    deadline_ns: Annotated[int, ranges.LASTING] | None = None
     """The deadline of the whole query in nanoseconds, counted from its start; None: there is none."""
     connection: Connection
     carrier: Carrier = PLAIN

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
+from fabriclab.formats import names, ranges
 from fabriclab.formats.family import Family
+from fabriclab.formats.names import NodeName
 
 if TYPE_CHECKING:
     from fabriclab.formats.plan.traffic.program import ProgramTraffic
@@ -33,9 +35,9 @@ class Carrier(Record):
     """What carries the flows of a traffic."""
 
     transport: Carried = "tcp"
-    congestion_control: str | None = None
+    congestion_control: Annotated[str, names.ALGORITHM_NAME] | None = None
     """None: the host's."""
-    dscp: int = 0
+    dscp: Annotated[int, ranges.DSCP] = 0
     """Differentiated services code point of every packet, 0 to 63 (RFC 2474)."""
     ip: Family | None = None
     """The version of IP; None: 4 where the fabric has it, else 6."""
@@ -61,7 +63,7 @@ class TrafficRecord(Record):
     """
 
     kind: str = ""
-    name: str
+    name: Annotated[str, names.TRAFFIC_NAME]
 
     is_long: ClassVar[bool] = False
     """Whether its flows have no size, and so no completion time."""
@@ -140,8 +142,8 @@ class TrafficRecord(Record):
 class FanIn(TrafficRecord):
     """Traffic from several senders to one receiver."""
 
-    senders: tuple[str, ...]
-    receiver: str
+    senders: tuple[NodeName, ...]
+    receiver: NodeName
 
     def sending(self, every: Iterable[str]) -> frozenset[str]:
         """Return the senders."""

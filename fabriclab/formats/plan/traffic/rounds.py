@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Connection, FanIn, Mode
 
 
@@ -14,10 +15,10 @@ class RoundsTraffic(FanIn):
     a round starts when the one before is complete (in-cast)."""
 
     kind: Literal["rounds"] = "rounds"
-    size_bytes: int
-    rounds: int
-    start_ns: int
-    jitter_ns: int = 0
+    size_bytes: Annotated[int, ranges.FLOW_BYTES]
+    rounds: Annotated[int, ranges.REPEATS]
+    start_ns: Annotated[int, ranges.DURATION]
+    jitter_ns: Annotated[int, ranges.DURATION] = 0
     """Each flow of a round starts a uniform draw of [0, jitter_ns) after the round."""
     connection: Connection
     mode: Mode

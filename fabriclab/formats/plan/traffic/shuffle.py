@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import ranges
+from fabriclab.formats.names import NodeName
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Direction, TrafficRecord
 
 
@@ -20,15 +22,15 @@ class ShuffleTraffic(TrafficRecord):
     """
 
     kind: Literal["shuffle"] = "shuffle"
-    sources: tuple[str, ...] = ()
+    sources: tuple[NodeName, ...] = ()
     """Empty: mappers read what lies on their own disks."""
-    mappers: tuple[str, ...]
-    reducers: tuple[str, ...]
-    size_bytes: int
+    mappers: tuple[NodeName, ...]
+    reducers: tuple[NodeName, ...]
+    size_bytes: Annotated[int, ranges.FLOW_BYTES]
     """The size of the job's input in bytes; as much is shuffled and written (TeraSort)."""
-    parallel_copies: int
-    replicas: int
-    start_ns: int
+    parallel_copies: Annotated[int, ranges.REPEATS]
+    replicas: Annotated[int, ranges.REPLICAS]
+    start_ns: Annotated[int, ranges.DURATION]
     carrier: Carrier = PLAIN
 
     has_coflows: ClassVar[bool] = True

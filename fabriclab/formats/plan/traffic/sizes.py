@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
+from fabriclab.formats import names, ranges
+from fabriclab.formats.constraints import Finite
 from fabriclab.formats.plan.traffic.record import Record
 
 
@@ -14,7 +16,7 @@ class FixedSize(Record):
     """Every flow has as many bytes."""
 
     kind: Literal["fixed"] = "fixed"
-    size_bytes: int
+    size_bytes: Annotated[int, ranges.FLOW_BYTES]
 
     @property
     def mean(self) -> Fraction:
@@ -27,8 +29,8 @@ class UniformSize(Record):
     """Whole numbers of bytes, all equally likely, both ends included."""
 
     kind: Literal["uniform"] = "uniform"
-    smallest_bytes: int
-    largest_bytes: int
+    smallest_bytes: Annotated[int, ranges.FLOW_BYTES]
+    largest_bytes: Annotated[int, ranges.FLOW_BYTES]
 
     @property
     def mean(self) -> Fraction:
@@ -41,15 +43,15 @@ class DistributedSize(Record):
     """A distribution of flow sizes given by points of its cumulative distribution function."""
 
     kind: Literal["distribution"] = "distribution"
-    name: str
+    name: Annotated[str, names.LINE]
     """The name of a distribution in `traffic/workloads`, or of a file in the lab's directory."""
-    points: tuple[tuple[int, float], ...]
+    points: tuple[tuple[Annotated[int, ranges.POINT_BYTES], Annotated[float, Finite(0, 1)]], ...]
     """Pairs of bytes and cumulative probability, ascending, the last one's 1."""
     interpolation: Literal["linear", "step"]
     """Between two points: piecewise linear, or only the points themselves occur."""
-    cap_bytes: int | None
+    cap_bytes: Annotated[int, ranges.FLOW_BYTES] | None
     """Larger flows are cut to this size. A run with a cap must say so wherever it is shown."""
-    mean_bytes: float
+    mean_bytes: Annotated[float, Finite(0, 2.0**62)]
     """The mean of the sizes that are drawn, cap included, in bytes: what a load is computed with."""
 
     @property

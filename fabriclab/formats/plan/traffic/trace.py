@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from fabriclab.formats import names
 from fabriclab.formats.plan.traffic.record import Direction, TrafficRecord
 
 
@@ -15,8 +16,8 @@ class TraceTraffic(TrafficRecord):
     its hash part of the plan."""
 
     kind: Literal["trace"] = "trace"
-    file: str
-    sha256: str
+    file: Annotated[str, names.LAB_PATH]
+    sha256: Annotated[str, names.SHA256]
 
     has_coflows: ClassVar[bool] = True
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.files import write_files
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.network import topology
@@ -31,7 +32,7 @@ def import_lab(
     force: bool,
 ) -> None:
     """Write the lab of routers' configurations; say what is in it, and what `fabriclab check` finds doubtful."""
-    if name is not None and topology.NAME.fullmatch(name) is None:
+    if name is not None and not NODE_NAME.is_in(name):
         raise BadInputError(f"--name {name!r}: is no name; write letters, digits, '-' and '_', at most 63")
     for path in paths:
         if not path.exists():

@@ -9,6 +9,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import Place, Problems, shown
@@ -27,7 +28,6 @@ from fabriclab.vendors.frr.read.config import (
 FRR_CONF = "frr.conf"
 LINKS = "links.txt"
 SUFFIXES = (".conf", ".cfg", ".txt")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _OWN = re.compile(r"(lo|loop|loopback|dummy|dum|stub)[-_.]?[0-9]*", re.IGNORECASE)
 """Interfaces that lead nowhere, by their names."""
 _DEVICES = re.compile(r"(br|bridge|vni|vxlan|vtep|gre|tun|tap|docker|virbr|pimreg|erspan|sit|ip6tnl)[-_.]?[0-9]*$")
@@ -161,7 +161,7 @@ def read_routers(paths: Sequence[Path], notes: dict[str, None], problems: Proble
         if name in routers:
             other, here = routers[name].config, config.place(config.hostname_line)
             said = f"{shown(name)} is the router of {other.place(other.hostname_line)} too"
-            if fallback in (name, *routers) or _NAME.fullmatch(fallback) is None:
+            if fallback in (name, *routers) or not NODE_NAME.is_in(fallback):
                 problems.add(here, "hostname", f"{said}; give each router's file once", name)
                 continue
             notes[f"{here}: hostname {said}: called {fallback} here, as the file is"] = None
@@ -174,7 +174,7 @@ def _name_of(config: FrrConfig, fallback: str) -> str:
     """Return the hostname without its domain, or what the file is called."""
     for text in (config.hostname.partition(".")[0], config.hostname, fallback):
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-_")[:63]
-        if _NAME.fullmatch(name) is not None:
+        if NODE_NAME.is_in(name):
             return name
     return "router"
 

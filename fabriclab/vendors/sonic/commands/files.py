@@ -13,10 +13,10 @@ from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.engine.yang_models import has_models
 from fabriclab.engine.yanglint import validate
 from fabriclab.files import write_files
+from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab import parse_lab
-from fabriclab.lab.network.topology import NAME
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import resolve_plan
 from fabriclab.units import UnitError, format_size, parse_size
@@ -45,7 +45,7 @@ def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None,
 
 def check_name(name: str | None) -> None:
     """Raise BadInputError for a --name that neither a lab nor a node can have."""
-    if name is not None and NAME.fullmatch(name) is None:
+    if name is not None and not NODE_NAME.is_in(name):
         raise BadInputError(f"--name {name!r}: is no name; write letters, digits, '-' and '_', at most 63")
 
 

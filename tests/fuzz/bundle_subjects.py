@@ -1,0 +1,222 @@
+"""Bundles that are fuzzed: opened, looked at, compared, exported, and made ready to be run again.
+
+A subject is told of each file that is written while it is tried: one outside of the case's own directory is a finding,
+whatever else becomes of the case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bundle_mutations import CANARY, Entries, mutant, other_field, packed
+from subjects import Files, LabSubject, Subject, subjects
+from switch_runs import switch_run
+from synthetic_hadoop_run import hadoop_run
+from synthetic_run import incast_sweep, long_run
+
+import fabriclab
+from fabriclab.api.bundles import open_bundle
+from fabriclab.cli.commands.report import report
+from fabriclab.cli.host.visible import VisibleStream, visible
+from fabriclab.errors import FabriclabError
+from fabriclab.exchange.bundle import runs_of, write_bundle
+from fabriclab.formats.plan import parse_plan_json, plan_json
+from fabriclab.formats.plan.runnable import check_runnable
+from fabriclab.lab import parse_lab
+from fabriclab.resolve import Resolver
+from fabriclab.runs.directory import write_inputs
+from fabriclab.runs.engines import plan_for
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_REPORT_EVERY = 8
+"""A report takes a second."""
+MOST_FLOWS = 20_000
+
+
+class OutsideError(AssertionError):
+    """Something was written where nothing may be written."""
+
+
+class _Watch:
+    """The paths that Python is asked to write, as the interpreter's own audit hook tells them."""
+
+    def __init__(self) -> None:
+        self.inside: Path | None = None
+        self.outside: list[str] = []
+        sys.addaudithook(self._told)
+
+    def _told(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.inside is None:
+            return
+        if event == "open":
+            path, _, flags = arguments
+            paths = [path] if isinstance(flags, int) and flags & _WRITES else []
+        elif event in ("os.remove", "os.rmdir"):
+            paths = [arguments[0]]
+        elif event in ("os.mkdir", "os.chmod"):
+            paths, arguments = [arguments[0]], arguments[:1] + arguments[2:]  # without the mode
+        elif event in ("os.rename", "os.link", "os.symlink"):
+            paths = list(arguments[:2])
+        else:
+            return
+        if any(isinstance(one, int) and one >= 0 for one in arguments[1:]) and event != "open":
+            return  # below a directory that is open: rmtree's own, which follows no link
+        for path in paths:
+            if isinstance(path, str | bytes | os.PathLike) and not self._is_inside(os.fsdecode(path)):
+                self.outside.append(f"{event} {os.fsdecode(path)}")
+
+    def _is_inside(self, path: str) -> bool:
+        real = os.path.realpath(path)
+        return real.startswith(f"{self.inside}{os.sep}") or real == str(self.inside) or real.startswith("/dev/")
+
+
+@cache
+def _watch() -> _Watch:
+    return _Watch()
+
+
+@contextlib.contextmanager
+def writing_only(directory: Path) -> Iterator[None]:
+    """Raise OutsideError at the end of the block where something was written outside of this directory."""
+    watch = _watch()
+    watch.inside, watch.outside = directory.resolve(), []
+    before = tempfile.tempdir
+    tempfile.tempdir = str(directory)
+    try:
+        yield
+    finally:
+        watch.inside, tempfile.tempdir = None, before
+        if watch.outside or any(Path("/tmp").glob(f"{CANARY}*")):
+            raise OutsideError(f"written outside: {watch.outside[:3]}")
+
+
+class BundleSubject(Subject):
+    """A bundle of a run or a sweep."""
+
+    clean = (FabriclabError,)
+
+    def __init__(self, name: str, entries: Entries) -> None:
+        super().__init__(name)
+        self.entries = entries
+
+    def mutant(self, rng: random.Random) -> Files:
+        return {"it.zip": mutant(self.entries, rng), "sound.zip": packed(self.entries)}
+
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        with writing_only(directory), _captured():
+            try:
+                look_at(directory, rng.randrange(_REPORT_EVERY) == 0)
+            except OSError as error:
+                # Those of the system are told with the file's name, as a full disk is (`cli.host.failure`).
+                if error.filename is None:
+                    raise
+                raise FabriclabError(visible(str(error))) from error
+            except FabriclabError as error:
+                raise FabriclabError(visible(str(error))) from error
+
+
+@contextlib.contextmanager
+def _captured() -> Iterator[None]:
+    """Write to a stream of the command's own, and raise AssertionError where it would command a terminal."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(VisibleStream(text)):
+        yield
+    if any((ord(letter) < 32 and letter not in "\n\t") or 0x7F <= ord(letter) < 0xA0 for letter in text.getvalue()):
+        raise AssertionError("control characters were written to the terminal")
+
+
+def look_at(directory: Path, with_report: bool) -> None:
+    """Do with a bundle what the commands do, but boot the machine."""
+    opened = open_bundle(directory / "it.zip", directory / "opened")
+    content = opened.content.directory
+    print(opened.about.title, opened.about.made_with, content)
+    if with_report:
+        report([content], None, None)
+    else:
+        print(opened.content.results)
+    fabriclab.export(content, directory / "tables")
+    sound = open_bundle(directory / "sound.zip", directory / "sound")
+    print(repr(fabriclab.compare(sound.content.directory, content)))
+    for number, run in enumerate(runs_of(content)):
+        check_runnable(run.plan)
+        if sum(traffic.flows for traffic in run.plan.traffic) <= MOST_FLOWS:
+            again = directory / "again" / str(number)
+            again.mkdir(parents=True)
+            write_inputs(run.plan, run.directory / "lab", again)
+
+
+class PlanSubject(Subject):
+    """The plan of a lab: read, and made ready to be run."""
+
+    clean = (FabriclabError,)
+
+    def __init__(self, name: str, plan: str, files: Mapping[str, bytes]) -> None:
+        super().__init__(name)
+        self._plan, self._files = json.loads(plan), files
+
+    def mutant(self, rng: random.Random) -> Files:
+        data = other_field(json.loads(json.dumps(self._plan)), rng)
+        return {"plan.json": data, **{f"lab/{name}": text for name, text in self._files.items()}}
+
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        plan = parse_plan_json((directory / "plan.json").read_bytes())
+        check_runnable(plan)
+        if sum(traffic.flows for traffic in plan.traffic) > MOST_FLOWS:
+            return
+        again = directory / "again"
+        again.mkdir()
+        with writing_only(again):
+            write_inputs(plan, directory / "lab", again)
+            write_inputs(plan_for(plan, "containerlab"), directory / "lab", again, stock=True)
+
+
+def plan_subjects() -> list[PlanSubject]:
+    """Return the plans of our labs, and of those that are written to have everything."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-plans-") as scratch:
+        for subject in subjects():
+            if not isinstance(subject, LabSubject):
+                continue
+            directory = Path(scratch) / subject.name
+            for name, text in subject.files.items():
+                (directory / name).parent.mkdir(parents=True, exist_ok=True)
+                (directory / name).write_text(text)
+            plan = plan_json(Resolver(parse_lab(directory)).resolve({}))
+            files = {name: text.encode() for name, text in subject.files.items()}
+            found.append(PlanSubject(f"plan of {subject.name}", plan, files))
+    return found
+
+
+def bundle_subjects() -> list[BundleSubject]:
+    """Return the bundles: of a sweep, of long flows, of a switch with a shared buffer, of a Hadoop cluster."""
+    return [BundleSubject(f"bundle of {name}", entries) for name, entries in _bundles().items()]
+
+
+@cache
+def _bundles() -> dict[str, Entries]:
+    import zipfile
+
+    found: dict[str, Entries] = {}
+    makers: dict[str, Callable[[Path], Path]] = {
+        "a sweep": incast_sweep,
+        "long flows": long_run,
+        "a switch": switch_run,
+        "a cluster": hadoop_run,
+    }
+    with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-bundles-") as scratch:
+        for name, make in makers.items():
+            directory = make(Path(scratch) / name.replace(" ", "-"))
+            write_bundle(directory, Path(scratch) / "it.zip")
+            with zipfile.ZipFile(Path(scratch) / "it.zip") as archive:
+                found[name] = {one: archive.read(one) for one in archive.namelist()}
+    return found
