@@ -26,6 +26,7 @@ from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.workload import trace_summary, trace_text
 
@@ -150,6 +151,7 @@ def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
     base = resolver.resolve({})
+    refuse_idle_clauses(lab, resolver, [plan.parameters for plan in (base, *(point for point, _ in points))])
     tell("compiling algorithms")
     uncompiled = compiled_or_why_not([base, *(point for point, _ in points)], lab.directory)
     tell("drawing the flows")

@@ -25,7 +25,8 @@ from fabriclab.engine.kernel_needs import check_several
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.resolve import resolve_plan
+from fabriclab.resolve import Resolver
+from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed, new_directory
 from fabriclab.runs.engines import EngineName, MadeFrom, plan_for
@@ -71,11 +72,13 @@ def run(
     check_seed(seed)
     chosen = loaded(lab)
     written = chosen.written
+    resolver = Resolver(written)
 
     def planned(wanted: Mapping[str, str | ScalarValue]) -> Plan:
-        return plan_for(resolve_plan(written, wanted, seed), engine)
+        return plan_for(resolver.resolve(wanted, seed), engine)
 
     plan = planned(written_settings(chosen, set))
+    refuse_idle_clauses(written, resolver, [plan.parameters])
     made_from = fit_engine(engine, written, [plan])
     parts = _parts(plan, cores, made_from, written.directory)
     if isinstance(made_from, Artefacts):

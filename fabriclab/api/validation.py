@@ -20,7 +20,8 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.stages import STAGES
 from fabriclab.lab.reading.problems import did_you_mean
-from fabriclab.resolve import resolve_plan
+from fabriclab.resolve import Resolver
+from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed
 from fabriclab.runs.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
@@ -91,7 +92,9 @@ def validate(
     check_seed(seed)
     chosen, tell = loaded(lab), progress or ignored
     settings = written_settings(chosen, set)
-    plan = plan_for(resolve_plan(chosen.written, settings, seed), engine)
+    resolver = Resolver(chosen.written)
+    plan = plan_for(resolver.resolve(settings, seed), engine)
+    refuse_idle_clauses(chosen.written, resolver, [plan.parameters])
     wanted = chosen.written.apply(settings, seed).experiment.validation
     made_from = fit_engine(engine, chosen.written, [plan])
     directory = Path(out) if out is not None else new_run_directory(chosen.name, "validate-{time}")
