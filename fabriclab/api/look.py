@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabriclab.api.idle_wishes import refuse_idle_wishes
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
 from fabriclab.api.lab_names import find_lab_or_file, is_part_of_lab
 from fabriclab.api.own_algorithms import compiled_or_why_not
@@ -26,6 +27,7 @@ from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.workload import trace_summary, trace_text
@@ -151,15 +153,17 @@ def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
     base = resolver.resolve({})
-    refuse_idle_clauses(lab, resolver, [plan.parameters for plan in (base, *(point for point, _ in points))])
+    plans = [base, *(point for point, _ in points)]
+    refuse_idle_clauses(lab, resolver, [plan.parameters for plan in plans])
+    refuse_idle_wishes(lab, chain(plans, plans_of_points(resolver, settings_of_points(lab))))
     tell("compiling algorithms")
-    uncompiled = compiled_or_why_not([base, *(point for point, _ in points)], lab.directory)
+    uncompiled = compiled_or_why_not(plans, lab.directory)
     tell("drawing the flows")
     flows = compiled_flows(base, lab.directory)
     for _ in trace_text(flows):
         pass
     unseen = unseen_lines(lab, flows, base, [point for point, _ in points])
-    warnings = [base.warnings, *itertools.chain(*(itertools.repeat(point.warnings, alike) for point, alike in points))]
+    warnings = [base.warnings, *chain(*(repeat(point.warnings, alike) for point, alike in points))]
     return CheckedLab(
         *_size(lab.topology),
         warnings=(*counted_sentences(warnings), *unseen, *uncompiled),

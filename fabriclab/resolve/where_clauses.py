@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from fabriclab.formats.where_clause import Scalar, concerns
-from fabriclab.lab import Lab, LabError
+from fabriclab.lab import Lab
 from fabriclab.lab.reading.problems import Place, Problems, listed
-from fabriclab.lab.study import SEED, VARIANT
+from fabriclab.lab.study import VARIANT
+from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.resolver import Resolver
 
 Parameters = Mapping[str, Scalar]
@@ -68,36 +68,13 @@ def _left(clauses: Iterable[_Clause], points: Sequence[Parameters]) -> list[_Cla
 
 
 def _other_points(lab: Lab, resolver: Resolver, clauses: Sequence[_Clause]) -> Iterator[Parameters]:
-    """Yield the parameters of the lab's points, those first whose settings fit a clause.
-
-    A point that cannot be planned is left out: `check` tells what is wrong with it.
-    """
+    """Yield the parameters of the lab's points, those first whose settings fit a clause."""
 
     def is_unlikely(settings: Mapping[str, str]) -> bool:
         return not any(_may_fit(lab, clause, settings) for clause in clauses)
 
-    of_variants = any(VARIANT in clause.where for clause in clauses)
-    for settings in sorted(_settings_of_points(lab, with_variants=of_variants), key=is_unlikely):
-        with suppress(LabError):
-            yield resolver.resolve(settings).parameters
-
-
-def _settings_of_points(lab: Lab, *, with_variants: bool) -> list[dict[str, str]]:
-    """Return what every point sets, each once: the bare lab, its variants, its matrices.
-
-    `with_variants`: the points of matrices with each variant, too, as `sweep --set variant=...` runs them. Seeds are
-    left out where no parameter is the seed.
-    """
-    has_seed = any(SEED in keys for keys in lab.parameters.values())
-    of_matrices = [
-        {name: text for name, text in point.items() if has_seed or name != SEED}
-        for matrix in lab.matrices
-        for point in lab.points(matrix)
-    ]
-    variants = [{VARIANT: name} for name in lab.variants]
-    mixed = [{**variant, **point} for variant in variants for point in of_matrices] if with_variants else []
-    every = [{}, *variants, *of_matrices, *mixed]
-    return list({tuple(sorted(settings.items())): settings for settings in every}.values())
+    points = settings_of_points(lab, with_variants=any(VARIANT in clause.where for clause in clauses))
+    return (plan.parameters for plan in plans_of_points(resolver, sorted(points, key=is_unlikely)))
 
 
 def _may_fit(lab: Lab, clause: _Clause, settings: Mapping[str, str]) -> bool:
