@@ -172,8 +172,8 @@ def _foreign_topology(file: Path, variables: Sequence[PathLike], refusal: LabErr
 def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
-    base = resolver.resolve({})
-    plans = [base, *(point for point, _ in points)]
+    base, variants = resolver.resolve({}), [resolver.resolve({VARIANT: name}) for name in lab.variants]
+    plans = [base, *variants, *(point for point, _ in points)]
     refuse_idle_clauses(lab, resolver, [plan.parameters for plan in plans])
     refuse_idle_wishes(lab, chain(plans, plans_of_points(resolver, settings_of_points(lab))))
     tell("compiling algorithms")
@@ -209,11 +209,6 @@ def _plans_of_points(lab: WrittenLab, resolver: Resolver, tell: Tell) -> Iterato
         tell(f"checking point {done} of {total}")
         try:
             yield resolver.resolve_applied(applied), alike
-        except LabError as error:
-            unplannable = unplannable or error
-    for variant in lab.variants:
-        try:
-            resolver.resolve({VARIANT: variant})
         except LabError as error:
             unplannable = unplannable or error
     if unplannable is not None:
