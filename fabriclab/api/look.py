@@ -27,7 +27,7 @@ from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.problems import did_you_mean
-from fabriclab.lab.study import SEED, VARIANT
+from fabriclab.lab.study import SEED
 from fabriclab.resolve import Resolver, resolve_plan
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.where_clauses import refuse_idle_clauses
@@ -172,8 +172,8 @@ def _foreign_topology(file: Path, variables: Sequence[PathLike], refusal: LabErr
 def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
-    base, variants = resolver.resolve({}), [resolver.resolve({VARIANT: name}) for name in lab.variants]
-    plans = [base, *variants, *(point for point, _ in points)]
+    base = resolver.resolve({})
+    plans = [base, *(point for point, _ in points)]
     refuse_idle_clauses(lab, resolver, [plan.parameters for plan in plans])
     refuse_idle_wishes(lab, chain(plans, plans_of_points(resolver, settings_of_points(lab))))
     tell("compiling algorithms")
@@ -184,7 +184,7 @@ def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
         pass
     for plan in (base, *_with_other_traffic(plans)):
         compile_job(plan, flows if plan is base else compiled_flows(plan, lab.directory))
-    unseen = unseen_lines(lab, flows, base, [point for point, _ in points])
+    unseen = unseen_lines(lab, flows, base, [point for point, alike in points if alike])
     warnings = [base.warnings, *chain(*(repeat(point.warnings, alike) for point, alike in points))]
     return CheckedLab(
         *_size(lab.topology),
@@ -198,7 +198,8 @@ def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
 
 
 def _plans_of_points(lab: WrittenLab, resolver: Resolver, tell: Tell) -> Iterator[tuple[Plan, int]]:
-    """Yield the plan of each point of every matrix, and how many points differ from it in their seed alone.
+    """Yield the plan of each variant with 0, that of each point of every matrix with how many points differ from it in
+    their seed alone.
 
     What is wrong in the file is raised before what cannot be planned of it.
     """

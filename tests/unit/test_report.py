@@ -159,8 +159,8 @@ def test_a_handshake_that_was_lost_is_told(tmp_path: Path) -> None:
     file.write_text(json.dumps(summary))
     (warning,) = (text for text in warnings_of(read_sweep(directory).points) if "connection" in text)
     assert warning == (
-        "3 flows waited a second or more for a connection, in 1 of 4 runs: the first SYN or its answer was lost, and is "
-        "not sent again sooner (flows_with_setup_timeouts)."
+        "3 flows waited a second or more for a connection, in 1 of 4 runs: the first SYN or its answer was lost, and "
+        "is not sent again sooner (flows_with_setup_timeouts)."
     )
 
 
