@@ -258,6 +258,8 @@ def new(
 def check(lab: Lab, software: As = None, variables: Vars = None) -> None:
     """Check a lab, or a Containerlab file alone: every mistake in it with file, line, and what would be right.
 
+    Exit status: 0, or 2 for what `run` or `validate` would refuse.
+
     [bold]Example[/bold]
 
       fabriclab check labs/incast

@@ -11,12 +11,14 @@ from xml.etree import ElementTree
 
 import fake_machine
 import pytest
+from rich.console import Console
 from synthetic_run import incast_run, incast_sweep
 from typer.testing import CliRunner
 
 import fabriclab
 from fabriclab.api.idle_wishes import refuse_idle_wishes
 from fabriclab.cli.app import app
+from fabriclab.cli.commands.outcome import show_checks
 from fabriclab.cli.text.junit import junit_xml
 from fabriclab.formats.where_clause import concerns
 from fabriclab.lab import Lab, LabError, parse_lab
@@ -156,6 +158,25 @@ def test_checks_of_other_points_are_told_as_not_asked(tmp_path: Path) -> None:
     run = read_run(asking(incast_run(tmp_path / "run", 4), {"senders": 4}, {"senders": 8}, {"senders": 16}))
     assert [check.outcome for check in evaluate_checks(run)] == ["pass"]
     assert [check.where for check in unasked_checks([run])] == [{"senders": 8}, {"senders": 16}]
+
+
+@pytest.mark.parametrize(
+    ("wheres", "said"),
+    [
+        (
+            [{"senders": 4}, {"senders": 8}, {"senders": 16}],
+            ["pass: goodput_bps > 0 Mbps: 901 Mbps  (senders 4)", "2 checks of other points, not asked here"],
+        ),
+        ([{"senders": 8}], ["no check was asked here: the lab has 1 check of other points"]),
+        ([], []),
+    ],
+)
+def test_the_terminal_tells_what_was_not_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wheres: list[dict[str, str | int]], said: list[str]
+) -> None:
+    run = read_run(asking(incast_run(tmp_path / "run", 4), *wheres))
+    assert show_checks(Console(), [run])
+    assert capsys.readouterr().out.splitlines() == said
 
 
 def test_a_report_of_points_of_which_no_check_is_says_so(tmp_path: Path) -> None:
