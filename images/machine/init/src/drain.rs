@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use crate::answers;
 use crate::clock;
 use crate::failure::{Context, Result};
-use crate::job;
+use crate::job::Job;
 use crate::lab::Lab;
 
 /// From one look at the queues to the next, virtual time.
@@ -33,17 +33,21 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Before the traffic.
-    pub fn open(lab: &Lab, wanted: &job::Drain) -> Result<Self> {
-        let senders = wanted.nodes.iter().map(|name| Ok(lab.node(name)?.pid));
+    /// Before the traffic. Where nobody may send datagrams, nothing is waited for.
+    pub fn of_job(lab: &Lab, job: &Job) -> Result<Self> {
+        let (names, nodes, still_ns) = match &job.drain {
+            Some(wanted) => (wanted.nodes.as_slice(), lab.nodes(), wanted.still_ns),
+            None => Default::default(),
+        };
+        let senders = names.iter().map(|name| Ok(lab.node(name)?.pid));
         let senders: Vec<Pid> = senders.collect::<Result<_>>()?;
         let open = || Socket::open(Protocol::Route).context(|| "open a netlink socket".to_owned());
         let inside = |node| lab.machine.inside(node, CloneFlags::CLONE_NEWNET, open);
         Ok(Self {
-            sockets: lab.nodes().iter().map(inside).collect::<Result<_>>()?,
+            sockets: nodes.iter().map(inside).collect::<Result<_>>()?,
             sent_before: sent(&senders),
             senders,
-            still_ns: wanted.still_ns,
+            still_ns,
             busy_ns: None,
         })
     }

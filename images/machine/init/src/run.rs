@@ -121,13 +121,7 @@ impl Run<'_> {
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
         self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
-        let drain = job
-            .drain
-            .as_ref()
-            .map(|wanted| Drain::open(self.lab, wanted));
-        let drain = drain
-            .transpose()
-            .map_err(|failure| (Phase::Probes, failure))?;
+        let drain = Drain::of_job(self.lab, job).map_err(|failure| (Phase::Probes, failure))?;
         events::phase(Phase::Traffic);
         if !job.live.as_ref().is_some_and(|live| live.idle) {
             for (programs, role) in [
@@ -253,7 +247,7 @@ impl Run<'_> {
         epoch_ns: i64,
         job: &Job,
         mut timeline: Timeline,
-        mut drain: Option<Drain>,
+        mut drain: Drain,
     ) -> Result<()> {
         self.follow_traffic(epoch_ns, job, &mut timeline, &mut drain)?;
         if job.wires.is_some() {
@@ -288,7 +282,7 @@ impl Run<'_> {
         epoch_ns: i64,
         job: &Job,
         timeline: &mut Timeline,
-        drain: &mut Option<Drain>,
+        drain: &mut Drain,
     ) -> Result<()> {
         let end_ns = epoch_ns.saturating_add(job.limit_ns);
         let mut tick_ns = epoch_ns + TICK_NS;
@@ -324,11 +318,11 @@ impl Run<'_> {
     }
 
     /// When to look again whether all is over, should no program end before; `None` when it is.
-    fn next_look_ns(&self, drain: &mut Option<Drain>) -> Result<Option<i64>> {
+    fn next_look_ns(&self, drain: &mut Drain) -> Result<Option<i64>> {
         if self.supervisor.any(Role::Traffic) {
             return Ok(Some(i64::MAX));
         }
-        drain.as_mut().map_or(Ok(None), Drain::next_look_ns)
+        drain.next_look_ns()
     }
 
     fn finish(&mut self, job: &Job) -> PhaseResult<()> {
