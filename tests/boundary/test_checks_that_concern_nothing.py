@@ -134,7 +134,7 @@ def test_a_figure_that_concerns_no_point_is_refused(tmp_path: Path, command: str
     ],
 )
 def test_a_check_of_any_point_of_the_lab_is_taken(tmp_path: Path, where: str) -> None:
-    """Of the bare lab, a variant, a point of any matrix, one of these with a variant, a seed."""
+    """The points are the bare lab, a variant, those of any matrix, these with a variant, and a seed."""
     result = call("check", write(tmp_path / "lab", check_of(where)))
     assert result.exit_code == 0, result.output
 
