@@ -33,18 +33,37 @@ class _Clause:
 def refuse_idle_clauses(lab: Lab, resolver: Resolver, points: Iterable[Parameters]) -> None:
     """Raise LabError for each `where` of a check or a figure that concerns no point.
 
-    `points` are those at hand, such as the one that is about to run. Only for a clause that concerns none of them are
-    others planned: those of the variants and of every matrix, the likeliest first, until each clause has one.
+    `points` are those at hand. Only for a clause that concerns none of them are others planned: those of the variants
+    and of every matrix, the likeliest first, until each clause has one.
     """
     seen = list(points)
+    _refuse(lab, _idle(lab, resolver, seen), seen)
+
+
+def told_of_idle_clauses(lab: Lab, resolver: Resolver, point: Parameters) -> list[str]:
+    """Return a sentence on the clauses that concern no point, for a run of one point; nothing where there are none.
+
+    Whoever changes a line of a lab runs it before the checks of its matrices fit again. But LabError is raised for a
+    clause of a parameter of which no value is known: no setting of the lab's own could ever meet it.
+    """
+    seen = [point]
+    idle = _idle(lab, resolver, seen)
+    _refuse(lab, [clause for clause in idle if not set(clause.where) <= {VARIANT, *point}], seen)
+    keys = listed(clause.key for clause in idle)
+    return [f"no point of the lab fits {keys}: asked nowhere; `fabriclab check` says why"] if idle else []
+
+
+def _idle(lab: Lab, resolver: Resolver, seen: list[Parameters]) -> list[_Clause]:
+    """Return the clauses that concern no point of the lab; the points that were looked at are added to `seen`."""
     idle = _left(_clauses(lab), seen)
-    if not idle:
-        return
-    for parameters in _other_points(lab, resolver, idle):
+    others = _other_points(lab, resolver, idle) if idle else iter(())
+    while idle and (parameters := next(others, None)) is not None:
         seen.append(parameters)
         idle = _left(idle, [parameters])
-        if not idle:
-            return
+    return idle
+
+
+def _refuse(lab: Lab, idle: Iterable[_Clause], seen: Sequence[Parameters]) -> None:
     problems = Problems()
     for clause in idle:
         problems.add(clause.place, clause.key, _message(lab, clause, seen), _text(clause.where))

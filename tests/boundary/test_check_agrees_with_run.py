@@ -58,9 +58,9 @@ LABS = {
     "a sender that is its receiver": experiment(LONG.replace("[a]", "[b]")),
     "a trace that is not there": experiment("  mine: {kind: trace, file: mine.csv}\n"),
     "no host in another rack": experiment(MANY.replace("random", "out-of-rack")),
-    "a check of no point": experiment(
-        more="parameters: {buffer: switches.default.buffer}\n"
-        "checks:\n  - {metric: goodput_bps, operator: '>', value: 1 bps, where: {buffer: 1 MB}}\n"
+    "a check of a value that is not known": experiment(
+        more="parameters: {ring: hosts.default.nic.ring}\n"
+        "checks:\n  - {metric: goodput_bps, operator: '>', value: 1 bps, where: {ring: 24 KB}}\n"
     ),
 }
 """Labs in a directory: the text of `experiment.yml`."""
@@ -70,6 +70,10 @@ OF_RUN = {
 }
 """Labs whose own flows cannot be: `validate` has flows of its own."""
 OF_VALIDATION = {
+    "a check of no point": experiment(
+        more="parameters: {buffer: switches.default.buffer}\n"
+        "checks:\n  - {metric: goodput_bps, operator: '>', value: 1 bps, where: {buffer: 1 MB}}\n"
+    ),
     "a wish of nothing": experiment(more="validation: {queues: {0: 1}}\n"),
     "a ping of what is planned": experiment(more="validation: {pings: {one: {from: [a], to: b}}}\n"),
 }

@@ -57,7 +57,7 @@ matrix:
 checks:
   - {metric: goodput_bps, operator: ">", value: 1 bps}
 """
-COMMANDS = ("check", "run", "sweep", "validate")
+COMMANDS = ("check", "sweep", "validate")
 
 
 def write(directory: Path, more: str, *, experiment: str = EXPERIMENT) -> Path:
@@ -139,10 +139,20 @@ def test_a_check_of_any_point_of_the_lab_is_taken(tmp_path: Path, where: str) ->
     assert result.exit_code == 0, result.output
 
 
+IDLE = "no point of the lab fits checks[1].where: asked nowhere; `fabriclab check` says why"
+
+
 def test_a_point_that_is_run_counts_though_no_matrix_has_it(tmp_path: Path) -> None:
     lab = write(tmp_path / "lab", check_of("{buffer: 48 KB}"))
-    assert call("run", lab, "--set", "buffer=48 KB", "--no-report").exit_code != 2
-    assert call("run", lab, "--no-report").exit_code == 2
+    assert IDLE not in call("run", lab, "--set", "buffer=48 KB", "--no-report", "--out", "own").output
+    assert IDLE in call("run", lab, "--no-report", "--out", "bare").output
+
+
+def test_run_refuses_what_no_setting_could_meet(tmp_path: Path) -> None:
+    """The value of `ring` is known nowhere: the check would pass by not applying, whatever is set."""
+    result = call("run", write(tmp_path / "lab", check_of("{ring: 24 KB}")), "--no-report")
+    assert result.exit_code == 2
+    assert "checks[1].where: no point of the lab has ring 24 KB, so it is never asked" in result.stderr
 
 
 def asking(run: Path, *wheres: Mapping[str, str | int]) -> Path:
