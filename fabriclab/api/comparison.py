@@ -33,8 +33,8 @@ class Compared:
 
     @property
     def fails(self) -> bool:
-        """Whether any condition of `fail_on` holds."""
-        return any(finding.holds for finding in self.findings)
+        """Whether any condition of `fail_on` holds, or could be judged at no point."""
+        return any(finding.fails for finding in self.findings)
 
     def to_json(self) -> str:
         """Return everything as JSON (docs/compare.md)."""

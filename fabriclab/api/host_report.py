@@ -31,6 +31,8 @@ from fabriclab.shipped import INSTALLED, PROJECT, is_installed, shipped
 from fabriclab.vendors import VENDORS, NodeKind
 
 _MIB = 1 << 20
+_MEMORY_INFO = Path("/proc/meminfo")
+_MOUNT_PROC = "sudo mount -t proc proc /proc"
 _CONTAINERS = "--engine containerlab"
 _MACHINE_MIB = 512
 """Memory of a machine of some fifty hosts."""
@@ -84,6 +86,8 @@ def _examine() -> Iterator[HostFinding]:
     yield _package()
     yield _processor()
     yield HostFinding("CPUs", str(len(usable_cpus())))
+    if not _MEMORY_INFO.exists():
+        yield HostFinding("/proc", "is not mounted: a machine can't be started or watched without it", _MOUNT_PROC)
     yield _memory()
     yield _machine_memory()
     yield from _programs()
@@ -134,9 +138,10 @@ def _memory() -> HostFinding:
 
 
 def _available_memory_bytes() -> int:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
+    with suppress(OSError):
+        for line in _MEMORY_INFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

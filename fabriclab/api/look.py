@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabriclab.api.idle_wishes import refuse_idle_wishes
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
-from fabriclab.api.lab_names import find_lab_or_file, is_part_of_lab
+from fabriclab.api.lab_names import find_lab_or_own_file
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.rendering import rendered
 from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
-from fabriclab.compile import compile_node, compiled_flows
+from fabriclab.compile import compile_job, compile_node, compiled_flows
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import LabError
 from fabriclab.lab.network.kinds import BRIDGES
@@ -25,7 +27,10 @@ from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.lab.study import SEED
 from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.resolve.points import plans_of_points, settings_of_points
+from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.workload import trace_summary, trace_text
 
@@ -109,6 +114,8 @@ class CheckedTopology:
     """What is probably not meant, a sentence each."""
     foreign: int = field(default=0, kw_only=True)
     """How many of its nodes are of kinds whose software does not run here."""
+    refusal: LabError | None = field(default=None, kw_only=True)
+    """What `run` and `validate` refuse it with; None: they take it."""
 
 
 @dataclass(frozen=True)
@@ -129,36 +136,57 @@ def check(
 ) -> CheckedLab | CheckedTopology:
     """Check a lab at every point of every matrix, or a Containerlab file alone, and return what it has; nothing is run.
 
+    What `run` and `validate` refuse is refused here, in the same words. Of a file that has nodes of other kinds than
+    run here it is returned beside what else the file has, as its `refusal`.
+
     Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
     is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
     `variables`: files of these, where a file is a Go template. Algorithms in C are compiled where the lab is trusted,
     or `compile_own` says so; else a warning says that they were not.
     """
-    if not isinstance(lab, Lab):
-        path = find_lab_or_file(Path(lab))
-        if not path.is_dir():
-            topology = read_one_topology(path, rendered(path, variables))
-            runs = all(node.foreign in (None, *BRIDGES) for node in topology.nodes)
-            if runs and not is_part_of_lab(path):
-                return _checked(load_lab(path, variables).written, compile_own, tell)
-            sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
-            foreign = sum(node.foreign is not None for node in topology.nodes)
-            return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign)
-    return _checked(loaded(lab).written, compile_own, tell)
+    if isinstance(lab, Lab):
+        return _checked(lab.written, compile_own, tell)
+    path = find_lab_or_own_file(Path(lab))
+    try:
+        chosen = load_lab(path, variables)
+    except LabError as refusal:
+        foreign = None if path.is_dir() else _foreign_topology(path, variables, refusal)
+        if foreign is None:
+            raise
+        return foreign
+    return _checked(chosen.written, compile_own, tell)
+
+
+def _foreign_topology(file: Path, variables: Sequence[PathLike], refusal: LabError) -> CheckedTopology | None:
+    """Return what a file has that is refused for its nodes' kinds; None where it is refused for something else.
+
+    Raises LabError for mistakes that are mistakes whatever runs the file.
+    """
+    topology = read_one_topology(file, rendered(file, variables))
+    foreign = sum(node.foreign is not None for node in topology.nodes)
+    if not foreign or all(node.foreign in (None, *BRIDGES) for node in topology.nodes):
+        return None
+    sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
+    return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign, refusal=refusal)
 
 
 def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
     base = resolver.resolve({})
+    plans = [base, *(point for point, _ in points)]
+    refuse_idle_clauses(lab, resolver, [plan.parameters for plan in plans])
+    refuse_idle_wishes(lab, chain(plans, plans_of_points(resolver, settings_of_points(lab))))
     tell("compiling algorithms")
-    uncompiled = compiled_or_why_not(lab, [base, *(point for point, _ in points)], compile_own)
+    uncompiled = compiled_or_why_not(lab, plans, compile_own)
     tell("drawing the flows")
     flows = compiled_flows(base, lab.directory)
     for _ in trace_text(flows):
         pass
-    unseen = unseen_lines(lab, flows, base, [point for point, _ in points])
-    warnings = [base.warnings, *itertools.chain(*(itertools.repeat(point.warnings, alike) for point, alike in points))]
+    for plan in (base, *_with_other_traffic(plans)):
+        compile_job(plan, flows if plan is base else compiled_flows(plan, lab.directory))
+    unseen = unseen_lines(lab, flows, base, [point for point, alike in points if alike])
+    warnings = [base.warnings, *chain(*(repeat(point.warnings, alike) for point, alike in points))]
     return CheckedLab(
         *_size(lab.topology),
         warnings=(*counted_sentences(warnings), *unseen, *uncompiled),
@@ -171,7 +199,8 @@ def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
 
 
 def _plans_of_points(lab: WrittenLab, resolver: Resolver, tell: Tell) -> Iterator[tuple[Plan, int]]:
-    """Yield the plan of each point of every matrix, and how many points differ from it in their seed alone.
+    """Yield the plan of each variant with 0, that of each point of every matrix with how many points differ from it in
+    their seed alone.
 
     What is wrong in the file is raised before what cannot be planned of it.
     """
@@ -186,6 +215,18 @@ def _plans_of_points(lab: WrittenLab, resolver: Resolver, tell: Tell) -> Iterato
             unplannable = unplannable or error
     if unplannable is not None:
         raise unplannable
+
+
+def _with_other_traffic(plans: Sequence[Plan]) -> list[Plan]:
+    """Return plans whose traffic differs from the first one's and from one another's; of those that differ in their
+    seed alone one, for a matrix may have thousands."""
+    known = {repr(plans[0].traffic)}
+    found: dict[tuple[tuple[str, Scalar], ...], Plan] = {}
+    for plan in plans:
+        if (traffic := repr(plan.traffic)) not in known:
+            known.add(traffic)
+            found.setdefault(tuple((name, value) for name, value in plan.settings.items() if name != SEED), plan)
+    return list(found.values())
 
 
 def _size(topology: Topology) -> tuple[str, int, int, int]:

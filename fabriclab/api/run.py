@@ -25,7 +25,8 @@ from fabriclab.engine.kernel_needs import check_several
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.resolve import resolve_plan
+from fabriclab.resolve import Resolver
+from fabriclab.resolve.where_clauses import told_of_idle_clauses
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed, new_directory
 from fabriclab.runs.engines import EngineName, MadeFrom, plan_for
@@ -74,11 +75,13 @@ def run(
     check_seed(seed)
     chosen = loaded(lab)
     written = chosen.written
+    resolver = Resolver(written)
 
     def planned(wanted: Mapping[str, str | ScalarValue]) -> Plan:
-        return plan_for(resolve_plan(written, wanted, seed), engine)
+        return plan_for(resolver.resolve(wanted, seed), engine)
 
     plan = planned(written_settings(chosen, set))
+    idle = told_of_idle_clauses(written, resolver, plan.parameters)
     made_from = fit_engine(engine, written, [plan], trust)
     parts = _parts(plan, cores, made_from, written.directory)
     if isinstance(made_from, Artefacts):
@@ -86,6 +89,7 @@ def run(
     warnings = [
         *sentences_before_runs(written.topology, [plan.warnings]),
         *unseen_before_runs(written, [plan], planned),
+        *idle,
     ]
     directory = Path(out) if out is not None else new_run_directory(plan.lab, f"{{time}}-{slug(plan.settings)}")
 

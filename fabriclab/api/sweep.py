@@ -29,7 +29,8 @@ from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import nearest
 from fabriclab.lab.study import SEED
-from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.resolve import Resolver
+from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs import RunContext, run_sweep
 from fabriclab.runs import Sweep as SweepDirectory
 from fabriclab.runs.claim import claimed
@@ -87,11 +88,13 @@ def sweep(
     for _ in written.checked_points([name] if written.matrices else []):
         pass  # raises LabError with the line of each mistake in the matrix as it stands in the file
     settings = written_settings(chosen, set)
-    plans = [plan_for(plan, engine) for plan in _plans(written, points, settings, seed)]
+    resolver = Resolver(written)
+    plans = [plan_for(plan, engine) for plan in _plans(resolver, points, settings, seed)]
+    refuse_idle_clauses(written, resolver, [plan.parameters for plan in plans])
     made_from = fit_engine(engine, written, plans, trust)
 
     def planned(others: Mapping[str, str | ScalarValue]) -> Plan:
-        return plan_for(resolve_plan(written, others, seed), engine)
+        return plan_for(resolver.resolve(others, seed), engine)
 
     warnings = sentences_before_runs(written.topology, [plan.warnings for plan in plans])
     warnings += unseen_before_runs(written, plans, planned)
@@ -156,12 +159,11 @@ def _matrix_name(lab: WrittenLab, matrix: str | None, with_seeds: bool) -> str:
 
 
 def _plans(
-    lab: WrittenLab, points: Sequence[dict[str, str]], settings: Mapping[str, str | ScalarValue], seed: int | None
+    resolver: Resolver, points: Sequence[dict[str, str]], settings: Mapping[str, str | ScalarValue], seed: int | None
 ) -> list[Plan]:
     if len(points) > MOST_POINTS:
         raise ArgumentError("{seeds}: {0} points with these seeds; a sweep has at most {1}", len(points), MOST_POINTS)
     # What the caller says of something that the matrix varies fixes it: points that become equal run once.
-    resolver = Resolver(lab)
     plans = [resolver.resolve({**point, **settings, **_fixed_seed(point, seed)}, seed) for point in points]
     return list({plan.model_dump_json(): plan for plan in plans}.values())
 

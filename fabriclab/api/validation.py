@@ -6,11 +6,13 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriclab.api.cancel import HasIsSet, carried_out
 from fabriclab.api.engine import fit_engine
+from fabriclab.api.idle_wishes import refuse_idle_wishes
 from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
@@ -19,8 +21,10 @@ from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.stages import STAGES
-from fabriclab.lab.reading.problems import did_you_mean
-from fabriclab.resolve import resolve_plan
+from fabriclab.lab.reading.problems import did_you_mean, listed
+from fabriclab.resolve import Resolver
+from fabriclab.resolve.points import plans_of_points, settings_of_points
+from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed
 from fabriclab.runs.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
@@ -34,6 +38,7 @@ from fabriclab.validation import (
     later_stages,
     not_here,
     observed,
+    unmeasured,
 )
 
 if TYPE_CHECKING:
@@ -45,6 +50,7 @@ _STARVED = "starved"
 _MEASURED = ("complete", "limit", _STARVED)
 """Ways for a run to end after which what it measured counts: flows that never end are findings, not accidents."""
 _AS_IT_IS = "reach-as-it-is"
+_NOTHING_ASKED = "it has no pair of nodes, no session and no route of which `validation` says what is right"
 
 
 @dataclass(frozen=True)
@@ -92,8 +98,12 @@ def validate(
     check_seed(seed)
     chosen, tell = loaded(lab), progress or ignored
     settings = written_settings(chosen, set)
-    plan = plan_for(resolve_plan(chosen.written, settings, seed), engine)
-    wanted = chosen.written.apply(settings, seed).experiment.validation
+    resolver = Resolver(chosen.written)
+    plan = plan_for(resolver.resolve(settings, seed), engine)
+    refuse_idle_clauses(chosen.written, resolver, [plan.parameters])
+    bench = Bench(plan, plan, chosen.written.apply(settings, seed).experiment.validation)
+    refuse_idle_wishes(chosen.written, chain([plan], plans_of_points(resolver, settings_of_points(chosen.written))))
+    _refuse_absent_stages(bench, only)
     made_from = fit_engine(engine, chosen.written, [plan], trust)
     directory = Path(out) if out is not None else new_run_directory(chosen.name, "validate-{time}")
     with claimed(directory, ours=out is None):
@@ -106,7 +116,7 @@ def validate(
                 chosen.directory, made_from, tuple(sys.argv), ingest_run_logs, interrupt=interrupt, stall_s=stall_s
             )
             stages = Stages(directory, context, tell)
-            findings = tuple(stages.carry_out(Bench(plan, plan, wanted), only))
+            findings = tuple(stages.carry_out(bench, only))
             if not interrupt.requested:
                 return Validation(chosen.name, directory, findings, interrupted=False)
             # That the last one did not end is no finding.
@@ -114,6 +124,15 @@ def validate(
             return Validation(chosen.name, directory, ended, interrupted=True)
 
         return carried_out(work, cancel)
+
+
+def _refuse_absent_stages(bench: Bench, only: Sequence[str]) -> None:
+    """Raise ArgumentError for a stage that was asked for and of which the lab has nothing: it would not be run."""
+    present = [first_stage(bench).name, *(stage.name for stage in later_stages(bench))]
+    for name in only:
+        if name not in present:
+            text = "{only} {0}: the lab has nothing for this stage to look at; it has {1}"
+            raise ArgumentError(text, name, listed(present))
 
 
 class Stages:
@@ -176,7 +195,7 @@ def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Va
     if results is None or result.status not in _MEASURED:
         message = result.message.splitlines()[0] if result.message else result.status
         return [ValidationFinding(_RUN, stage.name, "ends by itself", message, "fail")]
-    found = stage.judge(results)
+    found = stage.judge(results) or [unmeasured(stage.name, "the lab", "something to ask", _NOTHING_ASKED)]
     return found if result.status != _STARVED else [_if_passed(finding) for finding in found]
 
 

@@ -271,6 +271,8 @@ def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Co
 
     Algorithms in C are compiled where the lab is trusted (docs/trust.md), or with --compile; nothing of them runs.
 
+    Exit status: 0, or 2 for what `run` or `validate` would refuse.
+
     [bold]Example[/bold]
 
       fabriclab check labs/incast

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from fabriclab.comparison import words
@@ -52,6 +52,13 @@ class Finding:
     """What was measured, in words; of what can't be told why not."""
     is_told: bool
     """Whether there was anything to judge."""
+    is_idle: bool = False
+    """Whether there was nothing to judge at any point of the comparison. Then the condition has not passed either."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether a pipeline is to stop here."""
+        return self.holds or self.is_idle
 
 
 def read_condition(text: str) -> Condition:
@@ -79,11 +86,20 @@ def read_condition(text: str) -> Condition:
 
 
 def judge(comparison: Comparison, conditions: Sequence[Condition]) -> list[Finding]:
-    """Return what each condition comes to at each point. Those of a condition are one family (Holm)."""
-    return [finding for condition in conditions for finding in _judged(comparison, condition)]
+    """Return what each condition comes to at each point, one finding at least. Those of a condition are one family
+    (Holm)."""
+    return [finding for condition in conditions for finding in _idle_if_untold(list(_judged(comparison, condition)))]
+
+
+def _idle_if_untold(findings: Sequence[Finding]) -> list[Finding]:
+    is_idle = not any(finding.is_told for finding in findings)
+    return [replace(finding, is_idle=is_idle) for finding in findings]
 
 
 def _judged(comparison: Comparison, condition: Condition) -> Iterator[Finding]:
+    if not comparison.points:
+        yield Finding(condition, "", "", False, "no point of one side has the settings of one of the other", False)
+        return
     if condition.kind == "different-bits":
         yield from (_bits(condition, point) for point in comparison.points)
         return

@@ -17,6 +17,7 @@ from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
 from fabriclab.compile.programs import (
+    compile_drain,
     compile_programs,
     needed_layers,
     program_nodes,
@@ -159,6 +160,8 @@ def _optional_parts(plan: Plan, stock: bool, playing: set[str]) -> OptionalParts
     serving = compile_programs(plan, serves=True)
     if disturbances := [*serving, *([] if stock else compile_pause_storms(plan))]:
         parts["disturbances"] = disturbances
+    if drain := compile_drain(plan):
+        parts["drain"] = drain
     return parts
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriclab.compile.preloads import program_variables
-from fabriclab.formats.job import Program
+from fabriclab.formats.job import Drain, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
 from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
 
 _RENDEZVOUS = "/run/fabriclab/rendezvous"
+_SHORTEST_STILL_NS = 2_000_000
+"""Two looks of the machine, a millisecond apart."""
 
 
 def needed_layers(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -38,6 +40,18 @@ def compile_programs(plan: Plan, *, serves: bool) -> list[Program]:
     """Return the job's processes of the programs that serve, or of those that end."""
     programs = _programs(plan)
     return [_process(plan, program) for program in programs if program.serves == serves]
+
+
+def compile_drain(plan: Plan) -> Drain | None:
+    """Return who may send datagrams, programs alone, and how long queues must then have been empty; None: nobody may.
+
+    A packet that is on a link is in no queue, and has at most one link for each node before it.
+    """
+    nodes = program_nodes(plan)
+    if not nodes:
+        return None
+    longest_ns = max((port.delay_ns for node in plan.nodes for port in node.ports), default=0)
+    return {"nodes": sorted(nodes), "still_ns": max(_SHORTEST_STILL_NS, longest_ns * len(plan.nodes))}
 
 
 def programs_memory_bytes(plan: Plan) -> int:

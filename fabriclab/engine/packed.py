@@ -154,8 +154,17 @@ def cache_root() -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of one artefact in the cache, whose file goes with it; wait for whoever holds it."""
+    """Hold the lock of one artefact in the cache, whose file goes with it; wait for whoever holds it.
+
+    Raises UnusableError where it can't be held.
+    """
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            raise UnusableError(
+                f"{path}: can't be locked ({error.strerror}), as on some network file systems: set XDG_CACHE_HOME to a "
+                "directory of your own on a local disk"
+            ) from error
         yield
         path.unlink(missing_ok=True)

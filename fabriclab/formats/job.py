@@ -133,6 +133,14 @@ class Still(StillAddresses):
     limit_ns: int
 
 
+class Drain(TypedDict):
+    """After the traffic: if these nodes have sent datagrams, the run goes on until no packet has been in any queue for
+    so long. Nobody acknowledges datagrams, so who sends them ends before the last of them has arrived."""
+
+    nodes: list[str]
+    still_ns: int
+
+
 class ExpectedRoute(TypedDict):
     """A route that must be: `paths` next hops, all through these interfaces; 0: no such route."""
 
@@ -216,6 +224,7 @@ class OptionalParts(TypedDict, total=False):
     events: list[Change]
     disturbances: list[Program]
     """What runs beside the traffic; nobody waits for it."""
+    drain: Drain
     live: Live
     wires: Wires
     modules: list[str]

@@ -14,13 +14,13 @@ _Key = tuple[str, ...]
 
 
 def markdown(name: str, table: Table, data: Data) -> str:
-    """Return a table as Markdown. Raises GalleryError where no published point fits it."""
+    """Return a table as Markdown. Raises GalleryError where no published point fits it, one of its matrices or one of
+    several values of its `where`."""
+    _refuse_idle(name, table, data)
     found: dict[tuple[_Key, str, str], Row] = {}
     for row in _rows(table, data):
         key = tuple(row.settings.get(setting, "") for setting in table.rows)
         found.setdefault((key, row.settings.get(table.columns, ""), row.metric), row)
-    if not found:
-        raise GalleryError(f"table {name}: no published point fits it; look at `matrices`, `where` and the data")
     keys = list(dict.fromkeys(key for key, _, _ in found))
     columns = list(dict.fromkeys(column for _, column, _ in found))
     lines = [_line(_head(table, columns)), "|" + "---|" * (len(table.rows) + len(columns) * len(table.cells))]
@@ -34,6 +34,17 @@ def markdown(name: str, table: Table, data: Data) -> str:
         lines.append(_line([*_labels(table, key, above), *cells]))
         above = key
     return "\n".join(lines) + "\n"
+
+
+def _refuse_idle(name: str, table: Table, data: Data) -> None:
+    for matrix in table.matrices:
+        if not any(row.fits(table.where) for row in data[matrix]):
+            message = f"no published point of matrix {matrix} fits it; look at `matrices`, `where` and the data"
+            raise GalleryError(f"table {name}: {message}")
+    for setting, values in table.where.items():
+        for value in values if isinstance(values, tuple) else ():
+            if not any(row.fits({setting: value}) for row in _rows(table, data)):
+                raise GalleryError(f"table {name}: where: no published point has {setting} {as_written(value)}")
 
 
 def _rows(table: Table, data: Data) -> Iterable[Row]:

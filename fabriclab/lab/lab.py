@@ -133,14 +133,16 @@ class Lab:
         )
 
     def checked_points(self, matrices: Sequence[str]) -> Iterator[tuple[AppliedSettings, int]]:
-        """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and
-        how many are alike.
+        """Read the experiment at each variant and at each point of some matrices; yield those that are right, each with
+        the number of points that are alike; a variant by itself is none of them.
 
         A problem stands at the line of the value that causes it. Raises LabError with all of them after the last point.
         """
         checker = _PointChecker(self)
         for variant in self.study.variants:
-            checker.read({VARIANT: ScalarValue(variant, Place(""))})
+            applied = checker.read({VARIANT: ScalarValue(variant, Place(""))})
+            if applied is not None:
+                yield applied, 0
         for name in matrices:
             axes, alike = self._without_seeds(self.study.matrices[name])
             for point in _points(axes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from fabriclab.lab.axes import MOST_POINTS, Axis, expand_values
@@ -61,7 +61,8 @@ class Study:
     checks: tuple[WrittenCheck, ...]
     figures: tuple[Figure, ...]
     places: Mapping[str, Place]
-    """Where each check and figure stands, by its key: `checks[0]`, `report.figures[2]`."""
+    """Where each check and figure stands, by its key: `checks[0]`, `report.figures[2]`; and the `where` of each:
+    `checks[0].where`."""
 
     def setting_names(self) -> tuple[str, ...]:
         """Return what a setting may be called, dotted keys aside."""
@@ -106,14 +107,14 @@ class _StudyReader:
             matrices=matrices,
             checks=tuple(checks),
             figures=figures,
-            places={key: value.place for key, value in written} | self._figure_places(),
+            places=_places([*written, *self._written_figures()]),
         )
 
-    def _figure_places(self) -> dict[str, Place]:
+    def _written_figures(self) -> list[tuple[str, Value]]:
         report = self._document.entries.get("report")
         figures = report.entries.get("figures") if isinstance(report, MappingValue) else None
         items = figures.items if isinstance(figures, SequenceValue) else ()
-        return {f"report.figures[{index}]": item.place for index, item in enumerate(items)}
+        return [(f"report.figures[{index}]", item) for index, item in enumerate(items)]
 
     def _read_each(self, part: str, read: Callable[[str, Value, str], None]) -> None:
         section = self._root.section(part, None)
@@ -233,6 +234,16 @@ class _StudyReader:
         if name == VARIANT:
             self._check_variant(written)
         return self._normalise(name, written.value)
+
+
+def _places(written: Iterable[tuple[str, Value]]) -> dict[str, Place]:
+    """Return where items stand and, by `KEY.where`, where the `where` of each does."""
+    places = {}
+    for key, value in written:
+        places[key] = value.place
+        if isinstance(value, MappingValue) and "where" in value.entries:
+            places[f"{key}.where"] = value.key_place("where")
+    return places
 
 
 def _parse_minutes(text: str) -> float:

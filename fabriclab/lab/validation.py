@@ -63,6 +63,8 @@ class WrittenValidation:
     """Of a lab whose nodes' own files give them addresses and routes, as those that follow."""
     sessions: tuple[WrittenSession, ...] = ()
     routes: tuple[WrittenRoute, ...] = ()
+    keys: tuple[str, ...] = field(default=(), compare=False)
+    """What the section has."""
 
 
 def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
@@ -84,6 +86,7 @@ def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
         pings=tuple(_pings(section, nodes)),
         sessions=tuple(read_sessions(section, nodes)),
         routes=tuple(read_routes(section, nodes)),
+        keys=tuple(section.names()),
     )
 
 

@@ -24,6 +24,7 @@ _LONGEST_SOCKET = 107
 _GUARD = ".lock"
 _MOST_LABS = 100
 _LONGEST_FILE = 1 << 22
+_ELSEWHERE = "set XDG_RUNTIME_DIR to a directory of your own on a local disk"
 
 
 class RegistryError(FabriclabError):
@@ -73,7 +74,7 @@ class Entry:
                 break
             else:
                 raise RegistryError(f"{_MOST_LABS} labs of the name {wanted} are up; take one down")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, f"{place}/{name}.json")
         self.name = name
         self.socket = f"{place}/{name}.sock"
         self._path = f"{place}/{name}.json"
@@ -123,13 +124,30 @@ class _Guard:
     """Holds the directory, so that nobody takes a name while another removes what is left of it."""
 
     def __init__(self, place: str) -> None:
-        self._file = os.open(f"{place}/{_GUARD}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._path = f"{place}/{_GUARD}"
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise RegistryError(f"{self._path}: {error.strerror}; {_ELSEWHERE}") from None
 
     def __enter__(self) -> None:
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        _lock(self._file, fcntl.LOCK_EX, self._path)
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
+
+
+def _lock(file: int, how: int, path: str) -> None:
+    """Lock a file that was just made or is nobody's for long. Raises RegistryError where its file system has no locks;
+    the file is closed then."""
+    try:
+        fcntl.flock(file, how)
+    except OSError as error:
+        os.close(file)
+        raise RegistryError(
+            f"{path}: can't be locked ({error.strerror}): locks tell which labs are up, and not every network file "
+            f"system has them; {_ELSEWHERE}"
+        ) from None
 
 
 def _names(place: str) -> list[str]:

@@ -18,10 +18,10 @@ from fabriclab.errors import FabriclabError
 from fabriclab.files import explain
 from fabriclab.live import registry
 from fabriclab.page.application import application
+from fabriclab.page.connections import MOST_CONNECTIONS, Connection
 from fabriclab.page.guard import Keys
 
 _LOOPBACK = "127.0.0.1"
-_MOST_CONNECTIONS = 64
 _LARGEST_MESSAGE = 1 << 18
 _LAST_WORDS_S = 3.0
 """How long browsers may learn that the lab has gone down."""
@@ -39,7 +39,8 @@ class Server:
             log_level="error",
             access_log=False,
             server_header=False,
-            limit_concurrency=_MOST_CONNECTIONS,
+            http=Connection,
+            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=1,
             ws="websockets-sansio",
             ws_max_size=_LARGEST_MESSAGE,

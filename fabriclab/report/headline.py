@@ -9,7 +9,8 @@ from fabriclab.report.drawing.traffic_classes import headline_metric
 from fabriclab.report.measured.port_facts import receiver_port
 from fabriclab.report.measured.quantities import format_metric, format_share, metric_title
 from fabriclab.report.measured.scope import scope_text
-from fabriclab.results import Results, evaluate_checks
+from fabriclab.report.tables.checks import tally_of
+from fabriclab.results import Results
 
 
 def finding_of_run(results: Results) -> str:
@@ -64,5 +65,5 @@ def _of_maximum(results: Results, metric: str, value: float) -> str:
 
 
 def _checks(runs: Sequence[Results]) -> list[str]:
-    outcomes = [check.outcome for run in runs for check in evaluate_checks(run)]
-    return [f"{outcomes.count('pass')} of {len(outcomes)} checks pass"] if outcomes else []
+    tally = tally_of(runs)
+    return [] if tally is None else [tally.text(" checks")]

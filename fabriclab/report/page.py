@@ -31,12 +31,12 @@ from fabriclab.report.page_parts import render
 from fabriclab.report.point_details import Detail, details_of
 from fabriclab.report.selection import left_out_notes, run_exhibits, sweep_exhibits
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
-from fabriclab.report.tables.checks import CheckRow, check_rows
+from fabriclab.report.tables.checks import CheckRow, check_rows, tally_of
 from fabriclab.report.tables.connections import connection_table
 from fabriclab.report.tables.points import PointTable, key_figures, metric_rows, point_table
 from fabriclab.report.tables.variant_changes import change_table
 from fabriclab.report.warnings import warnings_of
-from fabriclab.results import Results, ResultsError, Sweep, evaluate_checks, is_sweep, read_run, read_sweep
+from fabriclab.results import Results, ResultsError, Sweep, is_sweep, read_run, read_sweep
 from fabriclab.results.sweep import SEED, compare_runs
 
 MOST_ROWS = 24
@@ -199,9 +199,9 @@ def _sweep_figures(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[tuple[str,
         for title, choose in (("Highest goodput", max), ("Lowest goodput", min)):
             value, pool = choose(measured, key=lambda pair: pair[0])
             figures.append((title, format_metric("goodput_bps", value), pool.label))
-    checks = [check for run in sweep.runs for check in evaluate_checks(run)]
-    if checks:
-        figures.append(("Checks passed", f"{sum(check.outcome == 'pass' for check in checks)} of {len(checks)}", ""))
+    checks = tally_of(sweep.runs)
+    if checks is not None:
+        figures.append(("Checks", checks.text(), ""))
     return figures
 
 

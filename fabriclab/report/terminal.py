@@ -12,9 +12,10 @@ from rich.text import Text
 
 from fabriclab.report.drawing.pools import PooledRuns, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.drawing.traffic_classes import cap_notes, timed_classes
+from fabriclab.report.tables.checks import CheckTally, tally_of
 from fabriclab.report.tables.points import PointTable, key_figures, point_table
 from fabriclab.report.warnings import warnings_of
-from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
+from fabriclab.results import Results, Sweep, SweepPoint
 
 _LEFT_OUT = (
     "fct_median_ns",
@@ -62,7 +63,7 @@ def _run_table(results: Results) -> Table:
     for title, value, context in key_figures(results):
         table.add_row(title, value, context)
     point = SweepPoint(results.settings, 0, results.status, results)
-    table.caption = _caption([*warnings_of([point]), *cap_notes([results])], evaluate_checks(results))
+    table.caption = _caption([*warnings_of([point]), *cap_notes([results])], tally_of([results]))
     return table
 
 
@@ -100,9 +101,7 @@ def _sweep_table(sweep: Sweep, width: int) -> Table:
     for is_whole, row in zip(content.whole, content.rows, strict=True):
         table.add_row(*(cell.text for cell in row), style=None if is_whole else "yellow")
     notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), *([content.scope] if content.scope else [])]
-    table.caption = _caption(
-        [*warnings_of(sweep.points), *notes], [check for run in sweep.runs for check in evaluate_checks(run)]
-    )
+    table.caption = _caption([*warnings_of(sweep.points), *notes], tally_of(sweep.runs))
     return table
 
 
@@ -116,9 +115,9 @@ def _fitting_table(pools: Sequence[PooledRuns], varied: Sequence[str], width: in
     return content
 
 
-def _caption(warnings: list[str], checks: list[CheckResult]) -> Text | None:
+def _caption(warnings: list[str], checks: CheckTally | None) -> Text | None:
     lines = [Text(warning, style="yellow") for warning in warnings]
-    if checks:
-        passed = sum(check.outcome == "pass" for check in checks)
-        lines.append(Text(f"checks: {passed} of {len(checks)} pass", style="green" if passed == len(checks) else "red"))
+    if checks is not None:
+        style = "green" if checks.holds else "red" if checks.asked else "yellow"
+        lines.append(Text(f"checks: {checks.text()}", style=style))
     return Text("\n").join(lines) if lines else None

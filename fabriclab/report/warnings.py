@@ -20,6 +20,7 @@ _MOST_WARNINGS = 24
 qdiscs can't express."""
 
 
+_LATE = "flows_with_setup_timeouts"
 _RTT_TOLERANCE = 0.05
 """A round trip that is longer than planned by this share is told."""
 
@@ -30,11 +31,23 @@ def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
     from_runs = (
         _incomplete(points),
         _each_once(points, _missed_events),
+        _late_handshakes(points),
         _fallbacks(points),
         _slow_round_trips(points),
         _late_looks(points),
     )
     return [*chain.from_iterable(from_runs), *_of_plans(points)]
+
+
+def _late_handshakes(points: Sequence[SweepPoint]) -> list[str]:
+    """Return a sentence on the flows whose connection came a second or more after their start; none where none did."""
+    every = [point.results.summary.get(_LATE) for point in points if point.results is not None]
+    late = [int(count) for count in every if count]
+    if not late:
+        return []
+    where = f", in {len(late)} of {len(every)} runs" if len(every) > 1 else ""
+    waited = f"{format_count(sum(late), 'flow')} waited a second or more for a connection{where}"
+    return [f"{waited}: the first SYN or its answer was lost, and is not sent again sooner ({_LATE})."]
 
 
 def _fallbacks(points: Sequence[SweepPoint]) -> list[str]:

@@ -3,7 +3,7 @@ reading runs and sweeps back."""
 
 from __future__ import annotations
 
-from fabriclab.results.checks import CheckResult, evaluate_checks
+from fabriclab.results.checks import CheckResult, evaluate_checks, unasked_checks
 from fabriclab.results.coflows import coflow_completion_table, coflow_table
 from fabriclab.results.completion import completion_cdf, completion_table
 from fabriclab.results.csv_logs import ResultsError
@@ -30,4 +30,5 @@ __all__ = [
     "pooled",
     "read_run",
     "read_sweep",
+    "unasked_checks",
 ]

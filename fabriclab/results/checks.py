@@ -43,6 +43,12 @@ def evaluate_checks(results: Results, checks: Sequence[Check] | None = None) -> 
     return [_evaluate(check, results) for check in given if concerns(check.where, results.parameters)]
 
 
+def unasked_checks(runs: Sequence[Results]) -> list[Check]:
+    """Return the checks of the runs' labs that concern none of these runs, each once: nothing is known of them here."""
+    written = {repr(check): check for run in runs for check in run.plan.checks}
+    return [check for check in written.values() if not any(concerns(check.where, run.parameters) for run in runs)]
+
+
 def _evaluate(check: Check, results: Results) -> CheckResult:
     measured = results.summary.get(check.metric)
     outcome: Literal["pass", "fail", "not measured"] = "not measured"

@@ -11,6 +11,7 @@ from fabriclab.validation.classes import classes_stage
 from fabriclab.validation.configured import configured_stage
 from fabriclab.validation.failures import failures_stage
 from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured
+from fabriclab.validation.idle_wishes import idle_wishes
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.marks import marks_stage
 from fabriclab.validation.reachability import reach_stage
@@ -23,31 +24,21 @@ __all__ = [
     "ValidationFinding",
     "all_pass",
     "first_stage",
+    "idle_wishes",
     "judge_routing",
     "later_stages",
     "not_here",
     "observed",
     "reach_stage",
+    "unmeasured",
 ]
 
 
 def first_stage(bench: Bench) -> Stage:
-    """Return the stage that all others follow: who reaches whom."""
-    if bench.plan.configured is not None:
-        return configured_stage(bench)
-    stage = reach_stage(bench)
-    return replace(stage, judge=lambda results: [*stage.judge(results), *_unasked(bench)])
-
-
-def _unasked(bench: Bench) -> Iterator[ValidationFinding]:
-    """Yield what is wanted of labs as configured only: of others it is known who is to reach whom."""
-    for key in ("pings", "sessions", "routes"):
-        if getattr(bench.wanted, key):
-            where, why = (
-                f"validation.{key}",
-                "asked where routing is as-configured; here the plan says who reaches whom",
-            )
-            yield unmeasured("reach", where, "as it says", why)
+    """Return the stage that all others follow: who reaches whom. It also tells what is wanted and not asked here."""
+    stage = configured_stage(bench) if bench.plan.configured is not None else reach_stage(bench)
+    idle = [unmeasured("reach", f"validation.{key}", "as it says", why) for key, why in idle_wishes(bench).items()]
+    return replace(stage, judge=lambda results: [*stage.judge(results), *idle])
 
 
 def later_stages(bench: Bench) -> Iterator[Stage]:

@@ -87,9 +87,10 @@ def _judged_session(node: Node, wanted: WrittenSession, results: Results) -> Val
     states = wanted.states or PROTOCOLS[daemon].up[:1]
     name = None if protocol is None else _sessions(protocol, negotiated=wanted.negotiated)
     output = None if name is None else collected(results, name, node.name)
-    if protocol is None or output is None:
-        why = f"no {daemon} runs there" if protocol is None else "the daemon told nothing"
-        return unmeasured("sessions", where, listed(states), why)
+    if protocol is None:
+        return judged("sessions", where, listed(states), f"no {daemon} runs there", holds=ABSENT in states)
+    if output is None:
+        return unmeasured("sessions", where, listed(states), "the daemon told nothing")
     found = [one.state for one in protocol.sessions(output) if _is(one, wanted)] or [ABSENT]
     return judged("sessions", where, listed(states), listed(list(dict.fromkeys(found))), set(found) <= set(states))
 

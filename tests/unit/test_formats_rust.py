@@ -195,6 +195,7 @@ JOB_OBJECTS: dict[str, Any] = {
     },
     **{"Ready": job.Ready, "Change": job.Change, "Step": job.Step, "Expectation": job.Expectation},
     "Settling": job.Settling,
+    "Drain": job.Drain,
     **{"ExpectedNode": job.ExpectedNode, "ExpectedRoute": job.ExpectedRoute},
 }
 """What `job.rs` calls the objects of the job."""

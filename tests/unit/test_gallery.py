@@ -137,7 +137,6 @@ def test_a_table_is_of_some_points(lab: Path, tmp_path: Path) -> None:
     data = {"demo": read_rows(lab, "demo")}
     for where, rows, columns in (
         ("{variant: dctcp}", ["dctcp"], ["1", "8 senders"]),
-        ("{variant: [dctcp, reno]}", ["dctcp"], ["1", "8 senders"]),
         ("{variant: [cubic, dctcp], senders: [8]}", ["CUBIC", "dctcp"], ["8 senders"]),
     ):
         text = PUBLISHED.replace("    rows: [variant]\n", f"    rows: [variant]\n    where: {where}\n")
@@ -145,6 +144,21 @@ def test_a_table_is_of_some_points(lab: Path, tmp_path: Path) -> None:
         lines = markdown("goodput", read_published(lab).tables["goodput"], data).splitlines()
         assert lines[0] == f"| variant | {' | '.join(columns)} |"
         assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2:]] == rows
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("{variant: [dctcp, reno]}", "table goodput: where: no published point has variant reno"),
+        ("{variant: reno}", "table goodput: no published point of matrix demo fits it"),
+    ],
+)
+def test_a_table_of_points_that_are_not_there_is_refused(lab: Path, tmp_path: Path, where: str, said: str) -> None:
+    publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep")})
+    data = {"demo": read_rows(lab, "demo")}
+    (lab / FILE).write_text(PUBLISHED.replace("    rows: [variant]\n", f"    rows: [variant]\n    where: {where}\n"))
+    with pytest.raises(GalleryError, match=re.escape(said)):
+        markdown("goodput", read_published(lab).tables["goodput"], data)
 
 
 def test_shares_of_counts_and_flows_of_some_sizes(lab: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.cli.host.signals import interrupting
+from fabriclab.cli.host.threads import needed_threads
 from fabriclab.engine.address_space import needed_bytes
 from fabriclab.engine.interrupt import Interrupt
 
@@ -40,6 +41,44 @@ def test_too_little_address_space_is_refused_before_anything_is_run(tmp_path: Pa
     assert ended.stderr.startswith("ulimit -v 1200000: ")
     assert f"needs {needed_bytes() >> 10} " in ended.stderr and "`ulimit -v unlimited`" in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+FEW_THREADS = """
+import threading
+started = []
+start = threading.Thread.start
+def refuse(thread):
+    if len(started) == {most}:
+        raise RuntimeError("can't start new thread")
+    started.append(thread)
+    start(thread)
+threading.Thread.start = refuse
+import resource
+resource.getrlimit = lambda which: (20, 20) if which == resource.RLIMIT_NPROC else (resource.RLIM_INFINITY,) * 2
+import sys
+from fabriclab.cli import main
+main()
+"""
+"""The command on a host that starts so many threads and no more: root, which runs these tests, has no such limit."""
+
+
+@pytest.mark.parametrize("arguments", [("run", INCAST, "--out", "out"), ("check", INCAST), ("doctor",), ("compare",)])
+def test_too_few_threads_are_refused_before_anything_is_loaded(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """With `ulimit -u 20` on eight CPUs it hung; with 8 on two it printed 60,000 lines a second."""
+    command = [sys.executable, "-c", FEW_THREADS.format(most=3), *arguments]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        f"ulimit -u 20: 3 more threads or processes can be started here, and fabriclab needs {needed_threads()}. Raise "
+        "the limit, or end other programs of this user; nothing was begun\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_enough_threads_are_enough(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FEW_THREADS.format(most=needed_threads() + 20), "check", INCAST]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 IN_NATIVE_CODE = """

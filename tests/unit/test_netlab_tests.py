@@ -282,7 +282,7 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
         ("x1, isis to dut, level 1, area 49.1", "Up", "pass"),
         ("x1, isis to dut, level 1-2", "absent", "fail"),
         ("x1, ospf to 10.0.0.1", "the daemon told nothing", "not measured"),
-        ("x1, ospf6 to 10.0.0.1", "no ospf6d runs there", "not measured"),
+        ("x1, ospf6 to 10.0.0.1", "no ospf6d runs there", "fail"),
         ("x1, bgp", "10.1.0.5 (ipv4Unicast) Active", "not measured"),
         ("x1, ospf", "the daemon told nothing", "not measured"),
     ]

@@ -77,6 +77,17 @@ def test_programs_become_processes_of_the_job() -> None:
     )
 
 
+def test_what_programs_send_may_be_datagrams_which_nobody_acknowledges() -> None:
+    drain = compile_job(plan())["drain"]
+    assert drain == {"nodes": ["h1", "h2", "s1"], "still_ns": 2 * 10**6}
+    far = [
+        node.model_copy(update={"ports": tuple(port.model_copy(update={"delay_ns": 10**6}) for port in node.ports)})
+        for node in plan().nodes
+    ]
+    assert compile_job(plan().model_copy(update={"nodes": tuple(far)}))["drain"]["still_ns"] == 4 * 10**6
+    assert "drain" not in compile_job(star(3))
+
+
 def test_nodes_with_programs_have_a_layer_of_all_packages_names_and_counters() -> None:
     job = compile_job(plan())
     layers = {node["name"]: node.get("layers") for node in job["nodes"]}

@@ -150,6 +150,20 @@ def test_a_figure_of_some_traffic_says_so(tmp_path: Path) -> None:
     assert "Flow completion times: sru" in page([run], tmp_path)[1].text
 
 
+def test_a_handshake_that_was_lost_is_told(tmp_path: Path) -> None:
+    directory = incast_sweep(tmp_path, senders=(4, 8))
+    assert not any("connection" in warning for warning in warnings_of(read_sweep(directory).points))
+    file = next(directory.glob("points/*/summary.json"))
+    summary = json.loads(file.read_text())
+    summary["metrics"]["flows_with_setup_timeouts"] = 3
+    file.write_text(json.dumps(summary))
+    (warning,) = (text for text in warnings_of(read_sweep(directory).points) if "connection" in text)
+    assert warning == (
+        "3 flows waited a second or more for a connection, in 1 of 4 runs: the first SYN or its answer was lost, and "
+        "is not sent again sooner (flows_with_setup_timeouts)."
+    )
+
+
 def test_many_warnings_are_folded_away(tmp_path: Path) -> None:
     run = incast_run(tmp_path / "run", 1, rounds=1)
     file = run / "plan.json"

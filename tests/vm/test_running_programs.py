@@ -74,6 +74,46 @@ def test_a_client_waits_for_its_server_and_the_run_for_the_client(vm: Vm) -> Non
     assert table(vm, "again") == rows, "the same lab and seed are the same run"
 
 
+HEARING = """
+import socket
+hearing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+hearing.bind(("", 9000))
+while True:
+    hearing.recv(2000)
+    print("heard", flush=True)
+"""
+SENDING = """
+import socket
+sending = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(60):
+    sending.sendto(bytes(1000), ("h1", 9000))
+"""
+
+
+def test_datagrams_that_stand_in_a_queue_when_their_sender_has_ended_arrive(vm: Vm) -> None:
+    """60 of them take 5 ms of the slow line, and their sender hands them down at one instant."""
+    hears = program("hears", "h1", "python3", "-c", HEARING, serves=True, output="heard.txt")
+    sends = program("sends", "h2", "python3", "-c", SENDING, start_ns=50 * MS)
+    plan = two_hosts(hears, sends)
+    slow = [
+        node.model_copy(
+            update={"ports": tuple(port.model_copy(update={"rate_bps": 10**8}) for port in node.ports)}
+            if node.name in ("h1", "s1")
+            else {}
+        )
+        for node in plan.nodes
+    ]
+    slow_plan = plan.model_copy(update={"nodes": tuple(slow)})
+    assert vm.run(slow_plan).status == "complete"
+    heard = (vm.directory / "run" / "output" / "heard.txt").read_text()
+    assert heard.count("heard") == 60
+    ended_ns = table(vm)["hears"]["end_ns"] - table(vm)["sends"]["end_ns"]
+    assert 4 * MS < ended_ns < 20 * MS
+    # A bound: the run's own limit.
+    early = slow_plan.model_copy(update={"limit_ns": table(vm)["sends"]["end_ns"] + 3 * MS})
+    assert vm.run(early, "early").status == "limit"
+
+
 def test_one_that_fails_ends_the_run_and_says_why(vm: Vm) -> None:
     bad = program("bad", "h1", "sh", "-c", "echo it went wrong; exit 7", start_ns=5 * MS)
     result = vm.run(two_hosts(bad, program("long", "h2", "sleep", "100")))

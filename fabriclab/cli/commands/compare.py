@@ -100,8 +100,10 @@ def _show_findings(console: Console, findings: Sequence[Finding], every: bool) -
             if every or finding.holds or not finding.is_told:
                 console.print(_told(finding), style=_style(finding), highlight=False, soft_wrap=True, markup=False)
         held = sum(finding.holds for finding in own)
-        style = "red" if held else "green"
+        style = "red" if any(finding.fails for finding in own) else "green"
         console.print(f"{text}: holds {held} of {len(own)} times", style=style, highlight=False, markup=False)
+        if any(finding.is_idle for finding in own):
+            console.print(f"{text}: could be judged nowhere, so it has not passed", style=style, highlight=False)
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
@@ -177,8 +179,8 @@ def _junit(found: Compared) -> str:
         JunitCase(
             group=finding.condition.text,
             name=", ".join(filter(None, (finding.point, finding.metric))) or "flows",
-            failure=finding.told if finding.holds else None,
-            skipped=None if finding.is_told else finding.told,
+            failure=finding.told if finding.fails else None,
+            skipped=None if finding.is_told or finding.fails else finding.told,
         )
         for finding in found.findings
     ]

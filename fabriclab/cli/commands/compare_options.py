@@ -53,7 +53,7 @@ def compare(
     Points with the same settings are compared, runs of the same seed in pairs. A verdict needs three seeds, and all
     verdicts hold together with the confidence asked for.
 
-    Exit status: 0, or 1 where a condition of --fail-on holds; 2 bad input.
+    Exit status: 0, or 1 where a condition of --fail-on holds or could not be judged anywhere; 2 bad input.
 
     [bold]Examples[/bold]
 

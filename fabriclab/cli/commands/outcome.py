@@ -13,8 +13,9 @@ from fabriclab.formats.clock import clock_of
 from fabriclab.report import class_table, summary_table
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.report.tables.checks import measured_range, worst_outcome
-from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, read_run
+from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, read_run, unasked_checks
 from fabriclab.runs import RunResult
+from fabriclab.units import format_count
 
 
 def read_if_possible(directory: Path) -> Results | None:
@@ -33,7 +34,10 @@ def show_summary(console: Console, subject: Results | Sweep) -> None:
 
 
 def show_checks(console: Console, runs: Sequence[Results]) -> bool:
-    """Print the checks of the runs, one line for those that say the same of several runs; returns whether all hold."""
+    """Print the checks of the runs, one line for those that say the same of several runs; return whether all hold.
+
+    Checks that are of other points say nothing of these runs, and that is said.
+    """
     alike: dict[tuple[str, str], list[CheckResult]] = {}
     for run in runs:
         for check in evaluate_checks(run):
@@ -45,7 +49,17 @@ def show_checks(console: Console, runs: Sequence[Results]) -> bool:
         style = {"pass": "green", "fail": "red"}.get(outcome, "yellow")
         text = f"{outcome}{count}: {condition}: {measured_range(checks)}{where}"
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+    unasked = len(unasked_checks(runs))
+    if unasked and alike:
+        console.print(f"{_of_other_points(unasked)}, not asked here", style="dim", highlight=False, soft_wrap=True)
+    elif unasked:
+        text = f"no check was asked here: the lab has {_of_other_points(unasked)}"
+        console.print(text, style="yellow", highlight=False, soft_wrap=True)
     return all(check.outcome == "pass" for checks in alike.values() for check in checks)
+
+
+def _of_other_points(count: int) -> str:
+    return f"{format_count(count, 'check')} of other points"
 
 
 def _condition(check: CheckResult) -> tuple[str, str]:

@@ -50,13 +50,12 @@ def check(
     if isinstance(checked, CheckedLab):
         sys.stdout.write(_inventory(checked))
     else:
-        runs = (
-            "fabriclab can run"
-            if not checked.foreign
-            else f"has {format_count(checked.foreign, 'node')} of other kinds"
-        )
-        sys.stdout.write(f"{checked.name}: a topology that {runs}, {_size(checked)}\n")
+        others = format_count(checked.foreign, "node")
+        sys.stdout.write(f"{checked.name}: a topology that has {others} of other kinds, {_size(checked)}\n")
     sys.stdout.writelines(f"warning: {sentence}\n" for sentence in checked.warnings)
+    if checked.refusal is not None:
+        sys.stdout.flush()
+        raise checked.refusal
 
 
 def _size(checked: CheckedTopology) -> str:

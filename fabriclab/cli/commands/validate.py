@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.table import Table
@@ -16,6 +17,7 @@ from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.text.junit import JunitCase, write_junit
+from fabriclab.errors import FabriclabError
 from fabriclab.runs.engines import EngineName
 from fabriclab.validation import ValidationFinding, all_pass
 
@@ -40,7 +42,7 @@ def validate(
     chosen = parse_settings(settings)
 
     def carry_out(trusted: bool) -> Validation:
-        with FollowedRuns(f"reading {lab}", engine) as followed:
+        with FollowedRuns(f"reading {lab}", engine) as followed, _no_verdict_in(junit, lab):
             return validate_lab(
                 lab,
                 only=only,
@@ -57,6 +59,8 @@ def validate(
 
     found = with_consent(carry_out, trust)
     if found.interrupted:
+        if junit is not None:
+            _write_no_verdict(junit, lab, "interrupted")
         if found.findings:
             _show(_console(), found.findings)
         say(f"interrupted: no verdict; what was measured is in {found.directory}")
@@ -65,6 +69,21 @@ def validate(
     if junit is not None:
         write_junit(junit, f"{found.lab} validation", [_case(finding) for finding in found.findings])
     return OK if found.passed else FAILED
+
+
+@contextmanager
+def _no_verdict_in(junit: Path | None, lab: Path) -> Iterator[None]:
+    """Write why there is no verdict where a lab is refused: a file of an earlier validation must not speak for it."""
+    try:
+        yield
+    except FabriclabError as error:
+        if junit is not None:
+            _write_no_verdict(junit, lab, str(error))
+        raise
+
+
+def _write_no_verdict(junit: Path, lab: Path, why: str) -> None:
+    write_junit(junit, f"{lab} validation", [JunitCase("validate.run", "comes to a verdict", failure=why)])
 
 
 def _console() -> Console:

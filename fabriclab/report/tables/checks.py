@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabriclab.formats.plan.model import Check
 from fabriclab.report.drawing.pools import PooledRuns
 from fabriclab.report.drawing.style import algorithm_name
 from fabriclab.report.measured.quantities import format_metric, metric_title
-from fabriclab.results import CheckResult, evaluate_checks
+from fabriclab.results import CheckResult, Results, evaluate_checks, unasked_checks
+
+UNASKED = "not asked"
 
 
 @dataclass(frozen=True)
@@ -22,21 +25,60 @@ class CheckRow:
     text: str
 
 
+@dataclass(frozen=True)
+class CheckTally:
+    """How many checks were asked of some runs, how many of these pass, and how many are of other points."""
+
+    passed: int
+    asked: int
+    unasked: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether checks were asked, and all of them pass."""
+        return 0 < self.asked == self.passed
+
+    def text(self, noun: str = "") -> str:
+        """Return the tally in words, `3 of 3 pass, 2 not asked here`; `noun` stands behind the number of checks."""
+        if not self.asked:
+            return f"none of {self.unasked}{noun} asked here"
+        return f"{self.passed} of {self.asked}{noun} pass" + (
+            f", {self.unasked} not asked here" if self.unasked else ""
+        )
+
+
+def tally_of(runs: Sequence[Results]) -> CheckTally | None:
+    """Return the tally of the runs' checks; None where their labs have none."""
+    outcomes = [check.outcome for run in runs for check in evaluate_checks(run)]
+    unasked = len(unasked_checks(runs))
+    return CheckTally(outcomes.count("pass"), len(outcomes), unasked) if outcomes or unasked else None
+
+
 def check_rows(pools: Sequence[PooledRuns]) -> list[CheckRow]:
-    """Return each check once; of several runs the range that was measured, and how many of them pass."""
+    """Return each check once: of several runs the range that was measured, and how many of them pass; last those that
+    are of other points, and were not asked."""
+    runs = [run for pool in pools for run in pool.runs]
     by_condition: dict[str, list[CheckResult]] = {}
-    for check in (check for pool in pools for run in pool.runs for check in evaluate_checks(run)):
+    for check in (check for run in runs for check in evaluate_checks(run)):
         by_condition.setdefault(repr((check.metric, check.operator, check.value, check.where)), []).append(check)
-    return [_row(checks) for checks in by_condition.values()]
+    unasked = (
+        CheckRow(_condition(check), _where(check), "", UNASKED, "not asked here") for check in unasked_checks(runs)
+    )
+    return [*(_row(checks) for checks in by_condition.values()), *unasked]
 
 
 def _row(checks: Sequence[CheckResult]) -> CheckRow:
-    first = checks[0]
-    where = ", ".join(f"{name} {algorithm_name(str(value))}" for name, value in first.where.items())
-    condition = f"{metric_title(first.metric)} {first.operator} {format_metric(first.metric, first.value)}"
-    outcome = worst_outcome(checks)
+    first, outcome = checks[0], worst_outcome(checks)
     text = outcome if len(checks) == 1 else f"{sum(check.outcome == 'pass' for check in checks)} of {len(checks)} pass"
-    return CheckRow(condition, where, measured_range(checks), outcome, text)
+    return CheckRow(_condition(first), _where(first), measured_range(checks), outcome, text)
+
+
+def _condition(check: CheckResult | Check) -> str:
+    return f"{metric_title(check.metric)} {check.operator} {format_metric(check.metric, check.value)}"
+
+
+def _where(check: CheckResult | Check) -> str:
+    return ", ".join(f"{name} {algorithm_name(str(value))}" for name, value in check.where.items())
 
 
 def measured_range(checks: Sequence[CheckResult]) -> str:

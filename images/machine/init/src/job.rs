@@ -51,6 +51,8 @@ pub struct Job {
     pub disturbances: Vec<Program>,
     #[serde(default)]
     pub collect: Vec<Program>,
+    /// After the traffic: until what was sent as datagrams has left the queues.
+    pub drain: Option<Drain>,
     /// The lab stays, and listens to the host.
     pub live: Option<Live>,
     /// The links are cables with a delay of their own, between machines too.
@@ -196,6 +198,15 @@ pub struct Still {
     pub limit_ns: i64,
     /// Where the addresses of hosts are written then.
     pub addresses: Option<Addresses>,
+}
+
+/// Who may send datagrams, and how long no packet must have been in any queue.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drain {
+    pub nodes: Vec<String>,
+    /// Virtual nanoseconds.
+    pub still_ns: i64,
 }
 
 /// Rows `node,address,ipv6` are added to a file of the run directory.

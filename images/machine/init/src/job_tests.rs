@@ -59,6 +59,32 @@ fn disturbances_are_programs_like_all_others() {
 }
 
 #[test]
+fn a_drain_names_nodes_and_takes_time() {
+    let with_drain = |text: &str| {
+        let changed = GOOD.replace(
+            "\"sysctl\": null,",
+            &format!("\"sysctl\": null, \"drain\": {text},"),
+        );
+        parse(&changed)
+    };
+    let job = with_drain(r#"{"nodes": ["h1"], "still_ns": 2000000}"#).expect("good");
+    assert_eq!(job.drain.expect("there").still_ns, 2_000_000);
+    for (text, expected) in [
+        (
+            r#"{"nodes": ["h2"], "still_ns": 2000000}"#,
+            "drain names the node \"h2\"",
+        ),
+        (
+            r#"{"nodes": ["h1"], "still_ns": 0}"#,
+            "still_ns 0 of drain must be positive",
+        ),
+    ] {
+        let refused = with_drain(text).expect_err("must be refused");
+        assert!(refused.message.contains(expected), "{}", refused.message);
+    }
+}
+
+#[test]
 fn a_lab_is_live_when_the_job_says_so() {
     assert!(parse(GOOD).expect("good").live.is_none());
     let live = |text: &str| parse(&with(&format!(r#""live": {text}"#)));

@@ -7,6 +7,7 @@ mod batch;
 mod clock;
 mod configure;
 mod descriptor;
+mod drain;
 mod events;
 mod failure;
 mod fib;

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::addresses;
 use crate::clock;
 use crate::configure::JOB;
+use crate::drain::Drain;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
 use crate::job::{self, Job, Program, Ready};
@@ -122,6 +123,7 @@ impl Run<'_> {
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
         self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
+        let drain = Drain::of_job(self.lab, job).map_err(|failure| (Phase::Probes, failure))?;
         events::phase(Phase::Traffic);
         if !job.live.as_ref().is_some_and(|live| live.idle) {
             for (programs, role) in [
@@ -139,7 +141,7 @@ impl Run<'_> {
         let timeline = Timeline::new(&job.events, &booting, epoch_ns, approach);
         match live {
             Some(live) => self.stay(live, timeline),
-            None => self.watch_traffic(epoch_ns, job, timeline),
+            None => self.watch_traffic(epoch_ns, job, timeline, drain),
         }
         .map_err(|failure| (Phase::Traffic, failure))
     }
@@ -242,8 +244,14 @@ impl Run<'_> {
     }
 
     /// Until all traffic has ended, the limit is reached, the host asks for a stop, or something fails.
-    fn watch_traffic(&mut self, epoch_ns: i64, job: &Job, mut timeline: Timeline) -> Result<()> {
-        self.follow_traffic(epoch_ns, job, &mut timeline)?;
+    fn watch_traffic(
+        &mut self,
+        epoch_ns: i64,
+        job: &Job,
+        mut timeline: Timeline,
+        mut drain: Drain,
+    ) -> Result<()> {
+        self.follow_traffic(epoch_ns, job, &mut timeline, &mut drain)?;
         if job.wires.is_some() {
             self.wait_for_parts(epoch_ns)?;
         }
@@ -270,11 +278,19 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn follow_traffic(&mut self, epoch_ns: i64, job: &Job, timeline: &mut Timeline) -> Result<()> {
+    /// Until all programs of the traffic have ended, and what they sent has arrived or is lost.
+    fn follow_traffic(
+        &mut self,
+        epoch_ns: i64,
+        job: &Job,
+        timeline: &mut Timeline,
+        drain: &mut Drain,
+    ) -> Result<()> {
         let end_ns = epoch_ns.saturating_add(job.limit_ns);
         let mut tick_ns = epoch_ns + TICK_NS;
-        while self.supervisor.any(Role::Traffic) {
-            let deadline_ns = tick_ns.min(end_ns);
+        let mut look_ns = self.next_look_ns(drain)?;
+        while let Some(next_look_ns) = look_ns {
+            let deadline_ns = tick_ns.min(end_ns).min(next_look_ns);
             let deadline_ns = timeline
                 .next_ns()
                 .map_or(deadline_ns, |next| next.min(deadline_ns));
@@ -283,7 +299,8 @@ impl Run<'_> {
             let ended = timeline.advance(self.lab, &mut self.supervisor)?;
             self.check(Phase::Traffic, &ended);
             let now_ns = clock::monotonic_ns();
-            if self.status == Status::Failed || !self.supervisor.any(Role::Traffic) {
+            look_ns = self.next_look_ns(drain)?;
+            if self.status == Status::Failed || look_ns.is_none() {
                 return Ok(());
             }
             if now_ns >= end_ns {
@@ -300,6 +317,14 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// When to look again whether all is over, should no program end before; `None` when it is.
+    fn next_look_ns(&self, drain: &mut Drain) -> Result<Option<i64>> {
+        if self.supervisor.any(Role::Traffic) {
+            return Ok(Some(i64::MAX));
+        }
+        drain.next_look_ns()
     }
 
     fn finish(&mut self, job: &Job) -> PhaseResult<()> {

@@ -30,6 +30,7 @@ impl Job {
         check_programs(self.programs(), &nodes)?;
         self.check_routes(&nodes)?;
         self.check_setup(&nodes)?;
+        self.check_drain(&nodes)?;
         self.check_events(&nodes)
     }
 
@@ -137,6 +138,23 @@ impl Job {
         let mut named = wanted.flat_map(|wanted| wanted.nodes.iter().chain(&wanted.others));
         match named.find(|node| !nodes.contains(node.as_str())) {
             Some(node) => Err(dangling("still", node, nodes)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_drain(&self, nodes: &HashSet<&str>) -> Checked {
+        let Some(drain) = &self.drain else {
+            return Ok(());
+        };
+        if drain.still_ns <= 0 {
+            return Err(format!(
+                "still_ns {} of drain must be positive",
+                drain.still_ns
+            ));
+        }
+        let mut named = drain.nodes.iter();
+        match named.find(|node| !nodes.contains(node.as_str())) {
+            Some(node) => Err(dangling("drain", node, nodes)),
             None => Ok(()),
         }
     }

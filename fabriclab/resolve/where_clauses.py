@@ -1,0 +1,135 @@
+"""The `where` of an experiment's checks and figures: each has to concern a point of its lab.
+
+A clause that concerns none would leave its check unasked, or its figure empty, without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabriclab.formats.where_clause import Scalar, concerns
+from fabriclab.lab import Lab
+from fabriclab.lab.reading.problems import Place, Problems, listed
+from fabriclab.lab.study import VARIANT
+from fabriclab.resolve.points import plans_of_points, settings_of_points
+from fabriclab.resolve.resolver import Resolver
+
+Parameters = Mapping[str, Scalar]
+"""The value of every parameter at one point, as a plan has it."""
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+@dataclass(frozen=True)
+class _Clause:
+    key: str
+    where: Mapping[str, Any]
+    place: Place
+    consequence: str
+
+
+def refuse_idle_clauses(lab: Lab, resolver: Resolver, points: Iterable[Parameters]) -> None:
+    """Raise LabError for each `where` of a check or a figure that concerns no point.
+
+    `points` are those at hand. Only for a clause that concerns none of them are others planned: those of the variants
+    and of every matrix, the likeliest first, until each clause has one.
+    """
+    seen = list(points)
+    _refuse(lab, _idle(lab, resolver, seen), seen)
+
+
+def told_of_idle_clauses(lab: Lab, resolver: Resolver, point: Parameters) -> list[str]:
+    """Return a sentence on the clauses that concern no point, for a run of one point; nothing where there are none.
+
+    Whoever changes a line of a lab runs it before the checks of its matrices fit again. But LabError is raised for a
+    clause of a parameter of which no value is known: no setting of the lab's own could ever meet it.
+    """
+    seen = [point]
+    idle = _idle(lab, resolver, seen)
+    _refuse(lab, [clause for clause in idle if not set(clause.where) <= {VARIANT, *point}], seen)
+    keys = listed(clause.key for clause in idle)
+    return [f"no point of the lab fits {keys}: asked nowhere; `fabriclab check` says why"] if idle else []
+
+
+def _idle(lab: Lab, resolver: Resolver, seen: list[Parameters]) -> list[_Clause]:
+    """Return the clauses that concern no point of the lab; the points that were looked at are added to `seen`."""
+    idle = _left(_clauses(lab), seen)
+    others = _other_points(lab, resolver, idle) if idle else iter(())
+    while idle and (parameters := next(others, None)) is not None:
+        seen.append(parameters)
+        idle = _left(idle, [parameters])
+    return idle
+
+
+def _refuse(lab: Lab, idle: Iterable[_Clause], seen: Sequence[Parameters]) -> None:
+    problems = Problems()
+    for clause in idle:
+        problems.add(clause.place, clause.key, _message(lab, clause, seen), _text(clause.where))
+    problems.raise_if_any()
+
+
+def _clauses(lab: Lab) -> list[_Clause]:
+    written: list[tuple[str, Any, str]] = [
+        *((f"checks[{index}]", check.where, "asked") for index, check in enumerate(lab.study.checks)),
+        *((f"report.figures[{index}]", figure.get("where"), "drawn") for index, figure in enumerate(lab.study.figures)),
+    ]
+    return [
+        _Clause(f"{key}.where", where, lab.study.places[f"{key}.where"], consequence)
+        for key, where, consequence in written
+        if where
+    ]
+
+
+def _left(clauses: Iterable[_Clause], points: Sequence[Parameters]) -> list[_Clause]:
+    return [each for each in clauses if not any(concerns(each.where, parameters) for parameters in points)]
+
+
+def _other_points(lab: Lab, resolver: Resolver, clauses: Sequence[_Clause]) -> Iterator[Parameters]:
+    """Yield the parameters of the lab's points, those first whose settings fit a clause."""
+
+    def is_unlikely(settings: Mapping[str, str]) -> bool:
+        return not any(_may_fit(lab, clause, settings) for clause in clauses)
+
+    points = settings_of_points(lab, with_variants=any(VARIANT in clause.where for clause in clauses))
+    return (plan.parameters for plan in plans_of_points(resolver, sorted(points, key=is_unlikely)))
+
+
+def _may_fit(lab: Lab, clause: _Clause, settings: Mapping[str, str]) -> bool:
+    given = {name: lab.normalise(name, text) for name, text in settings.items() if name in clause.where}
+    return concerns({name: clause.where[name] for name in given}, given)
+
+
+def _message(lab: Lab, clause: _Clause, points: Sequence[Parameters]) -> str:
+    wanted, there = _text(clause.where), "; ".join(_values(lab, name, points) for name in clause.where)
+    return f"no point of the lab has {wanted}, so it is never {clause.consequence}; the points have {there}"
+
+
+def _text(where: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {' or '.join(map(_word, _several(value)))}" for name, value in where.items())
+
+
+def _values(lab: Lab, name: str, points: Sequence[Parameters]) -> str:
+    """Return a parameter's name and the values that points have; where none has one, how a point comes to have one."""
+    known = {_word(parameters[name]) for parameters in points if name in parameters}
+    if known:
+        return f"{name} {listed(sorted(known, key=_in_numbers_order))}"
+    if name == VARIANT:
+        return "no variant; name one in a matrix"
+    key = lab.parameters[name][0]
+    return f"no {name} that can be compared: write {key} in the experiment, or {name} in a matrix"
+
+
+def _in_numbers_order(word: str) -> tuple[tuple[int, str], ...]:
+    """Return a key that sorts 8 before 16."""
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(word))
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _word(value: Scalar) -> str:
+    """Return a value as a lab writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

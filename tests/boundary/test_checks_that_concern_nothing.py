@@ -1,0 +1,291 @@
+"""What is judged and concerns nothing is an error, wherever it is asked: it is never a pass."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import fake_machine
+import pytest
+from rich.console import Console
+from synthetic_run import incast_run, incast_sweep
+from typer.testing import CliRunner
+
+import fabriclab
+from fabriclab.api.idle_wishes import refuse_idle_wishes
+from fabriclab.cli.app import app
+from fabriclab.cli.commands.outcome import show_checks
+from fabriclab.cli.text.junit import junit_xml
+from fabriclab.formats.where_clause import concerns
+from fabriclab.lab import Lab, LabError, parse_lab
+from fabriclab.report.drawing.studies import read_study
+from fabriclab.resolve import Resolver
+from fabriclab.resolve.points import plans_of_points, settings_of_points
+from fabriclab.results import evaluate_checks, read_run, unasked_checks
+
+LABS = Path(__file__).parents[2] / "labs"
+TOPOLOGY = """name: pair
+topology:
+  nodes:
+    a: {kind: linux}
+    b: {kind: linux}
+    s: {kind: linux, labels: {fabriclab.role: switch}}
+  links:
+    - {endpoints: ["a:eth1", "s:eth1"], vars: {rate: 1 Gbps, delay: 5 us}}
+    - {endpoints: ["b:eth1", "s:eth2"], vars: {rate: 1 Gbps, delay: 5 us}}
+"""
+EXPERIMENT = """title: a pair
+traffic:
+  long: {kind: long, senders: [a], receiver: b, stop: 10 ms}
+parameters:
+  ring: hosts.default.nic.ring
+  buffer: switches.default.buffer
+  stop: traffic.long.stop
+  run: seed
+switches:
+  default: {buffer: 64 KB}
+variants:
+  cubic: {hosts.default.congestion_control: cubic}
+  dctcp: {hosts.default.congestion_control: dctcp, hosts.default.ecn: on}
+matrix:
+  buffers: {buffer: [32 KB, 64 KB], seed: 1..3}
+  times: {stop: [10 ms, 20 ms]}
+checks:
+  - {metric: goodput_bps, operator: ">", value: 1 bps}
+"""
+COMMANDS = ("check", "sweep", "validate")
+
+
+def write(directory: Path, more: str, *, experiment: str = EXPERIMENT) -> Path:
+    directory.mkdir(exist_ok=True)
+    (directory / "topology.clab.yml").write_text(TOPOLOGY)
+    (directory / "experiment.yml").write_text(experiment + more)
+    return directory
+
+
+def check_of(where: str) -> str:
+    return f"  - {{metric: goodput_bps, operator: '>', value: 5 Gbps, where: {where}}}\n"
+
+
+def call(*words: str | Path) -> Any:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
+@pytest.fixture(autouse=True)
+def _no_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lab that is not refused begins to run, and the stand-in of the machine ends at once."""
+    monkeypatch.chdir(tmp_path)
+    found = fake_machine.artefacts(tmp_path, fake_machine.EPOCH + fake_machine.END)
+    monkeypatch.setattr("fabriclab.api.engine.find_artefacts", lambda: found)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (
+            "{ring: 24 KB}",
+            "no point of the lab has ring 24 KB, so it is never asked; the points have no ring that can be compared: "
+            "write hosts.default.nic.ring in the experiment, or ring in a matrix",
+        ),
+        (
+            "{buffer: 48 KB}",
+            "no point of the lab has buffer 48 KB, so it is never asked; the points have buffer 32 KB, 64 KB",
+        ),
+        (
+            "{buffer: 32 KB, stop: 20 ms}",
+            "no point of the lab has buffer 32 KB, stop 20 ms, so it is never asked; the points have buffer 32 KB, "
+            "64 KB; stop 10 ms, 20 ms",
+        ),
+    ],
+)
+def test_a_check_that_concerns_no_point_is_refused(tmp_path: Path, command: str, where: str, said: str) -> None:
+    lab = write(tmp_path / "lab", check_of(where))
+    line = EXPERIMENT.count("\n") + 1
+    result = call(command, lab)
+    assert result.exit_code == 2, result.output
+    assert result.stderr == f"{lab}/experiment.yml:{line}: checks[1].where: {said}\n"
+    assert "pass" not in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_figure_that_concerns_no_point_is_refused(tmp_path: Path, command: str) -> None:
+    lab = write(tmp_path / "lab", "report:\n  figures:\n    - {kind: throughput, where: {buffer: [8 KB, 16 KB]}}\n")
+    result = call(command, lab)
+    assert result.exit_code == 2
+    assert "report.figures[0].where: no point of the lab has buffer 8 KB or 16 KB, so it is never drawn" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "{buffer: 64 KB}",
+        "{buffer: 0.032 MB}",
+        "{variant: dctcp}",
+        "{variant: dctcp, buffer: 32 KB}",
+        "{stop: 20 ms, buffer: 64 KB}",
+        "{run: 3}",
+    ],
+)
+def test_a_check_of_any_point_of_the_lab_is_taken(tmp_path: Path, where: str) -> None:
+    """The points are the bare lab, a variant, those of any matrix, these with a variant, and a seed."""
+    result = call("check", write(tmp_path / "lab", check_of(where)))
+    assert result.exit_code == 0, result.output
+
+
+IDLE = "no point of the lab fits checks[1].where: asked nowhere; `fabriclab check` says why"
+
+
+def test_a_point_that_is_run_counts_though_no_matrix_has_it(tmp_path: Path) -> None:
+    lab = write(tmp_path / "lab", check_of("{buffer: 48 KB}"))
+    assert IDLE not in call("run", lab, "--set", "buffer=48 KB", "--no-report", "--out", "own").output
+    assert IDLE in call("run", lab, "--no-report", "--out", "bare").output
+
+
+def test_run_refuses_what_no_setting_could_meet(tmp_path: Path) -> None:
+    """The value of `ring` is known nowhere: the check would pass by not applying, whatever is set."""
+    result = call("run", write(tmp_path / "lab", check_of("{ring: 24 KB}")), "--no-report")
+    assert result.exit_code == 2
+    assert "checks[1].where: no point of the lab has ring 24 KB, so it is never asked" in result.stderr
+
+
+def asking(run: Path, *wheres: Mapping[str, str | int]) -> Path:
+    """Give a finished run these checks, and no others."""
+    plan = json.loads((run / "plan.json").read_text())
+    plan["checks"] = [{"metric": "goodput_bps", "operator": ">", "value": 1, "where": dict(where)} for where in wheres]
+    (run / "plan.json").write_text(json.dumps(plan))
+    return run
+
+
+def test_checks_of_other_points_are_told_as_not_asked(tmp_path: Path) -> None:
+    """The exit status is that of the checks that were asked; what was not asked is counted nowhere as a pass."""
+    run = read_run(asking(incast_run(tmp_path / "run", 4), {"senders": 4}, {"senders": 8}, {"senders": 16}))
+    assert [check.outcome for check in evaluate_checks(run)] == ["pass"]
+    assert [check.where for check in unasked_checks([run])] == [{"senders": 8}, {"senders": 16}]
+
+
+@pytest.mark.parametrize(
+    ("wheres", "said"),
+    [
+        (
+            [{"senders": 4}, {"senders": 8}, {"senders": 16}],
+            ["pass: goodput_bps > 1 bps: 901 Mbps  (senders 4)", "2 checks of other points, not asked here"],
+        ),
+        ([{"senders": 8}], ["no check was asked here: the lab has 1 check of other points"]),
+        ([], []),
+    ],
+)
+def test_the_terminal_tells_what_was_not_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wheres: list[dict[str, str | int]], said: list[str]
+) -> None:
+    run = read_run(asking(incast_run(tmp_path / "run", 4), *wheres))
+    assert show_checks(Console(), [run])
+    assert capsys.readouterr().out.splitlines() == said
+
+
+def test_a_report_of_points_of_which_no_check_is_says_so(tmp_path: Path) -> None:
+    asking(incast_run(tmp_path / "run", 4), {"senders": 8})
+    page = fabriclab.open_run(tmp_path / "run").write_report(tmp_path / "page.html").read_text()
+    assert "none of 1 checks asked here" in page
+    assert '<span class="outcome not-asked">not asked here</span>' in page
+
+
+WANTED = {
+    "queues: {0: 1}": "no switch has a shared buffer",
+    "thresholds: {0: 30 KB}": "no two hosts can fill a port of a switch with a shared buffer",
+    "lossless: [3]": "no two hosts can fill a port of a switch with a shared buffer",
+    "failure: {recovery: 1 s}": "no link between switches can fail without cutting a host off",
+    "pings: {one: {from: [a], to: b}}": "asked where routing is as-configured; here the plan says who reaches whom",
+    "routes: {one: {on: [s], table: rib, prefix: 10.0.0.0/24}}": "asked where routing is as-configured; here the plan",
+    "sessions: {one: {on: [s], protocol: bgp, neighbor: 10.0.0.1}}": "asked where routing is as-configured",
+}
+
+
+@pytest.mark.parametrize("wish", WANTED)
+def test_a_wish_that_nothing_answers_to_is_refused(tmp_path: Path, wish: str) -> None:
+    lab = write(tmp_path / "lab", f"validation:\n  mtu: 1500\n  {wish}\n")
+    line = EXPERIMENT.count("\n") + 3
+    key = wish.partition(":")[0]
+    for command in ("check", "validate"):
+        result = call(command, lab)
+        assert result.exit_code == 2, result.output
+        said = f"{lab}/experiment.yml:{line}: validation.{key}: nothing of the lab answers to it: {WANTED[wish]}"
+        assert result.stderr.startswith(said), result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_wish_that_one_point_answers_to_is_taken(tmp_path: Path) -> None:
+    plain = parse_lab(write(tmp_path / "plain", "validation:\n  queues: {0: 0}\n"))
+    experiment = EXPERIMENT.replace("{buffer: 64 KB}", "{profile: trident-3}")
+    without_buffer = re.sub("  buffers?: .*\n", "", experiment)
+    shared = parse_lab(write(tmp_path / "shared", "", experiment=without_buffer))
+    without, having = (Resolver(lab).resolve({}) for lab in (plain, shared))
+    refuse_idle_wishes(plain, [without, having])
+    with pytest.raises(LabError, match=r"validation\.queues: nothing of the lab answers to it"):
+        refuse_idle_wishes(plain, [without, without])
+
+
+def test_a_stage_that_the_lab_has_not_is_refused_and_the_file_of_a_pipeline_says_so(tmp_path: Path) -> None:
+    junit = tmp_path / "found.xml"
+    junit.write_text("<testsuites/>")
+    result = call("validate", write(tmp_path / "lab", ""), "--only", "marks", "--junit", junit)
+    assert result.exit_code == 2
+    assert result.stderr == "--only marks: the lab has nothing for this stage to look at; it has reach\n"
+    (suite,) = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+
+
+def test_a_suite_without_cases_is_no_success() -> None:
+    (suite,) = ElementTree.fromstring(junit_xml("nothing", []))
+    assert (suite.get("tests"), suite.get("skipped")) == ("1", "1")
+
+
+def test_a_condition_that_could_be_judged_nowhere_fails(tmp_path: Path) -> None:
+    four = incast_sweep(tmp_path / "four", senders=(1, 4))
+    eight = incast_sweep(tmp_path / "eight", senders=(8, 16))
+    for condition, told in (
+        ("different-bits", "no point of one side has the settings of one of the other"),
+        ("worse:goodput_bps:5%", "no point of one side has the settings of one of the other"),
+    ):
+        result = call("compare", four, eight, "--fail-on", condition)
+        assert result.exit_code == 1, result.output
+        assert f"{condition}: can't be told: {told}" in result.output
+        assert f"{condition}: could be judged nowhere, so it has not passed" in result.output
+    junit = call("compare", four, eight, "--fail-on", "different-bits", "--format", "junit").stdout
+    assert ElementTree.fromstring(junit.partition("\n")[2])[0].get("failures") == "1"
+    assert call("compare", four, four, "--fail-on", "different-bits").exit_code == 0
+
+
+def points_of(lab: Lab) -> list[Mapping[str, str | int | float | bool]]:
+    return [plan.parameters for plan in plans_of_points(Resolver(lab), settings_of_points(lab))]
+
+
+@pytest.mark.parametrize("lab", sorted(path.parent.name for path in LABS.glob("*/experiment.yml")))
+def test_each_condition_of_our_labs_concerns_a_point(lab: str) -> None:
+    if lab == "mptcp-short-flows":
+        pytest.skip("2,400 points, all of which `check` reads in tests/unit")
+    written = parse_lab(LABS / lab, every_point=False)
+    points = points_of(written)
+    clauses: list[Any] = [
+        *(check.where for check in written.study.checks),
+        *(one.get("where") for one in written.study.figures),
+    ]
+    assert [clause for clause in clauses if clause and not any(concerns(clause, point) for point in points)] == []
+
+
+def test_each_row_of_a_study_names_parameters_of_its_labs() -> None:
+    """A row whose settings no lab of the study can have would stay empty in every report."""
+    for name in ("S0",):
+        study = read_study(name)
+        assert study is not None
+        for part in study.parts:
+            labs = [parse_lab(LABS / lab, every_point=False) for lab in part.labs]
+            known = {parameter for lab in labs for parameter in lab.parameters}
+            for row in part.rows:
+                assert set(row["where"]) <= {*known, "variant", "congestion_control"}, row
