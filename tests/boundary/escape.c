@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Code of a machine's kernel that was taken over: it makes system calls of the host, as the process that the kernel is
  * there, and says of each what came of it. HOST_FILE, HOST_DIRECTORY, HOST_PROCESS are defined before it.
@@ -22,11 +23,11 @@ static long host(long number, long a, long b, long c, long d, long e)
 #define TRY(what, ...)	pr_warn("escape: %s: %ld\n", what, host(__VA_ARGS__))
 #define TEXT(text)	((long)(text))
 
-static void escape(void)
+static void get_out(void)
 {
 	static char buffer[256];
-	static char *argv[] = { "/bin/sh", "-c", "echo escaped > " HOST_DIRECTORY "/shell", NULL };
-	static char *envp[] = { NULL };
+	static const char * const argv[] = { "/bin/sh", "-c", "echo escaped > " HOST_DIRECTORY "/shell", NULL };
+	static const char * const envp[] = { NULL };
 	static long address[2] = { 0x0100007f50000002, 0 };	/* AF_INET, port 80, 127.0.0.1 */
 	long given = host(2, TEXT("scratch"), 0200000, 0, 0, 0);
 

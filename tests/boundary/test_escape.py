@@ -43,7 +43,7 @@ def victim() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def plan(host_file: Path, host_directory: Path, process: int, does: str = "escape();") -> Plan:
+def plan(host_file: Path, host_directory: Path, process: int, does: str = "get_out();") -> Plan:
     """Return a plan whose own algorithm does something when it is loaded."""
     defined = {"HOST_FILE": f'"{host_file}"', "HOST_DIRECTORY": f'"{host_directory}"', "HOST_PROCESS": process}
     head = "".join(f"#define {name} {value}\n" for name, value in defined.items())
@@ -90,7 +90,7 @@ def test_what_it_starts_is_of_its_group_and_dies_with_it(vm: Vm, tmp_path: Path)
     """A child of the kernel's process that would stay: it may not leave the group that is killed at the end."""
     # fork, setsid, pause for ever.
     child = "if (host(57, 0, 0, 0, 0, 0) == 0) { host(112, 0, 0, 0, 0, 0); for (;;) host(34, 0, 0, 0, 0, 0); }"
-    assert vm.run(plan(tmp_path / "none", tmp_path, 1, f"{child} (void)escape;")).status == "complete"
+    assert vm.run(plan(tmp_path / "none", tmp_path, 1, f"{child} (void)get_out;")).status == "complete"
     assert not machines(vm)
 
 
