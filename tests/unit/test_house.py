@@ -42,8 +42,8 @@ def test_no_file_is_longer_than_one_can_keep_in_mind() -> None:
 
 
 TOP = {
-    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "docker-compose.yml", "mkdocs.yml"),
-    *("pyproject.toml", "Cargo.toml", "Cargo.lock", ".gitignore", ".ci", ".devcontainer", ".vscode"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "Makefile", "docker-compose.yml"),
+    *("mkdocs.yml", "pyproject.toml", "Cargo.toml", "Cargo.lock", ".gitignore", ".ci", ".devcontainer", ".vscode"),
     *("analysis", "docs", "fabriclab", "images", "labs", "probes", "tests", "traffic"),
 }
 """What lies at the top of the repository: a newcomer sees it first."""

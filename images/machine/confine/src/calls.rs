@@ -2,8 +2,8 @@
 //! it, nor for the processes in which the programs of its nodes run.
 //!
 //! What they are was read from arch/um of Linux 6.12 and 7.3 with our patches, and from the C libraries that it is
-//! linked with. A call that Landlock does not look at, but that changes or shows files of the host by their path (chmod,
-//! chown, utimes, setxattr, link, symlink), is not among them.
+//! linked with. Calls that Landlock does not look at, but that change files of the host by their path (chmod, chown,
+//! utimes, setxattr, link, symlink), are not among them.
 
 use std::collections::BTreeMap;
 
@@ -303,8 +303,8 @@ fn condition(argument: u8, operation: SeccompCmpOp, value: u64) -> Result<Seccom
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, value).context(wrong_filter)
 }
 
-/// A call of another architecture (`int 0x80`) fails as others do. The library would kill the process: so a program in a
-/// node could end another way with user mode under seccomp than under ptrace, where the kernel sees the call first.
+/// A call of another architecture (`int 0x80`) fails as others do. The library would kill the process: then a program
+/// in a node would end another way under seccomp than under ptrace, where the kernel sees the call first.
 fn spare_other_architectures(mut program: BpfProgram) -> BpfProgram {
     for instruction in &mut program {
         if instruction.code == RETURN && instruction.k == libc::SECCOMP_RET_KILL_PROCESS {

@@ -1,9 +1,8 @@
 //! `confine`: starts a program that can do nothing on the host but what it is given. Contract: SECURITY.md.
 //!
-//! The machine's kernel is an ordinary process of its user, and a lab from a stranger may take it over. So what binds it
-//! comes from the host's kernel, before the program begins, and it can't be taken off again: Landlock for files, TCP
-//! and signals, a seccomp filter for system calls, no new privileges, no capabilities, limits. All that it starts is
-//! bound likewise.
+//! The machine's kernel is an ordinary process of its user, and a lab from a stranger may take it over. So the host's
+//! kernel binds it before it begins, and nothing takes that off again: Landlock for files, TCP and signals, a seccomp
+//! filter for system calls, no new privileges, no capabilities, limits. All that it starts is bound likewise.
 
 mod calls;
 mod failure;

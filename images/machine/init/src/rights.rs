@@ -10,8 +10,8 @@ use crate::sys;
 
 const MODULES_DISABLED: &str = "/proc/sys/kernel/modules_disabled";
 
-/// Capabilities that no program has, by their numbers (capabilities(7), include/uapi/linux/capability.h). Those of
-/// networks stay, those of files and users, which daemons change, and SYS_ADMIN: `ip netns`, `ip vrf` and zebra want it.
+/// Capabilities that no program has, by their numbers (capabilities(7), include/uapi/linux/capability.h). Those for
+/// networks stay, those for files and users, which daemons change, and SYS_ADMIN, for `ip netns`, `ip vrf` and zebra.
 const DROPPED: [u8; 18] = [
     9,  // LINUX_IMMUTABLE
     16, // SYS_MODULE
