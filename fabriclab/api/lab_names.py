@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fabriclab.errors import ArgumentError
+from fabriclab.files import NotReadableError, check_regular
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
 from fabriclab.lab import experiment
 from fabriclab.lab.lab_list import is_lab, labs_in
@@ -79,13 +80,21 @@ def _is_there(path: Path) -> bool:
         return False
 
 
+def _kind(written: Path) -> str:
+    try:
+        check_regular(written)
+    except NotReadableError as error:
+        return str(error.strerror).partition(";")[0]
+    return "is a file"
+
+
 def _why_not(written: Path) -> str:
     if not _is_there(written):
         return f"no such {'file' if written.suffix == '.yml' else 'directory'}; {_meant(written)}"
     if not written.is_dir():
         if written.name in (experiment.FILE_NAME, topology.FILE_NAME):
             return f"is a file of a lab; name its directory, {written.parent}"
-        return f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
+        return f"{_kind(written)}; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
     below = labs_in(written)
     if below:
         return f"holds labs; name one of them: {_named(below)}"

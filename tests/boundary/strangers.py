@@ -56,12 +56,12 @@ def lab(directory: Path, source: str = BROKEN, experiment: str = EXPERIMENT) -> 
 
 
 def run_with_code(directory: Path, source: str = BROKEN) -> Path:
-    """Write a run directory whose plan brings an algorithm in C, under a hash that is another one's."""
+    """Write a run directory whose plan brings an algorithm in C."""
     incast_run(directory, 2, rounds=2)
     file = directory / "plan.json"
     plan = json.loads(file.read_text())
     fields = {"kind": "congestion_control", "name": "mine", "file": "mine.c", "source": source}
-    plan["algorithms"] = [fields | {"sha256": sha256_of("int harmless;")}]
+    plan["algorithms"] = [fields | {"sha256": sha256_of(source)}]
     file.write_text(json.dumps(plan))
     manifest = json.loads((directory / "manifest.json").read_text())
     (directory / "manifest.json").write_text(json.dumps(manifest | {"plan": plan}))

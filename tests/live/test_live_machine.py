@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -190,6 +191,8 @@ def test_a_lab_that_nobody_touches_sends_what_a_run_sends(desk: Path, lab: str, 
         while live.now < 2_000_000_000:
             time.sleep(0.05)
     assert (desk / "live/flows.parquet").read_bytes() == (run.directory / "flows.parquet").read_bytes()
+    bound = [json.loads((desk / name / "manifest.json").read_text())["boundary"] for name in ("film", "live")]
+    assert bound[0] == bound[1] and "seccomp" in bound[0]
 
 
 @pytest.mark.parametrize("part", ["server", "machine"])

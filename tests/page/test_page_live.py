@@ -41,7 +41,7 @@ def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Pag
     page.press("#break", "Enter")
     expect(page.locator("#pace")).to_contain_text("queue is")
     expect(page.locator("#pause")).to_have_text("Resume")
-    assert page.locator("#now").text_content() == f"{live.now / 1e9:.6f} s"
+    expect(page.locator("#now")).to_have_text(f"{live.now / 1e9:.6f} s")
     page.wait_for_timeout(200)
     told = json.loads(live.exec("s1", ["tc", "-s", "-j", "qdisc", "show", "dev", "eth49"]).stdout)
     (red,) = (one for one in told if one["kind"] == "red")

@@ -11,7 +11,14 @@ from fabriclab.engine.artefacts import Artefacts
 
 # `job` is the directory that it writes to, as the machine finds it on its command line.
 _HEAD = """#!/bin/bash
-for word; do case $word in fabriclab_job=*) job=$PWD/${word#*=} ;; esac; done
+for word; do
+  case $word in
+    fabriclab_job=*) job=$PWD/${word#*=} ;;
+    fabriclab_inputs=*) inputs=${word#*=} ;;
+  esac
+done
+# Mounted there, as in the machine.
+for input in ${inputs//,/ }; do rmdir "$job/${input%:*}" && ln -s "$PWD/${input#*:}" "$job/${input%:*}"; done
 """
 # Binds nothing, for a script needs more than the machine's kernel does.
 _CONFINE = """#!/bin/bash

@@ -165,7 +165,7 @@ def test_a_run_without_a_report_shows_what_it_measured(
     invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path
 ) -> None:
     """As on a disk that the page does not fit on."""
-    machine(ANSWER + 'mkdir "$job/report.html"\n' + fake_machine.END)
+    machine(ANSWER + f"mkdir {tmp_path}/out/report.html\n" + fake_machine.END)
     result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
     assert result.exit_code == 1
     assert result.stderr == "no report: out/report.html: is a directory; a file is wanted\n"

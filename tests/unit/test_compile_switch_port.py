@@ -78,7 +78,7 @@ def test_a_pool_is_named_by_its_place() -> None:
 
 def test_words_that_the_rich_port_does_not_have() -> None:
     pfc = RICH.pfc and RICH.pfc.model_copy(
-        update={"watchdog": Watchdog(detection_ns=200, restoration_ns=300, action="forward")}
+        update={"watchdog": Watchdog(detection_ns=2000, restoration_ns=3000, action="forward")}
     )
     maps = QosMaps(tc_to_queue=(0, 1, 2, 3, 4, 5, 6, 6), priority_to_group=(0,) * 8)
     queue = SwitchQueue(
@@ -86,7 +86,7 @@ def test_words_that_the_rich_port_does_not_have() -> None:
     )
     line = tc_of(shared_star(2, buffer=SwitchPort(queues=(queue,), maps=maps, pfc=pfc)))[1]
     assert "tc_to_queue 0,1,2,3,4,5,6,6 priority_to_group 0,0,0,0,0,0,0,0 pfc 3 quanta 1000 reaction 500ns " in line
-    assert line.endswith("watchdog 200ns 300ns forward queue 6 limit 1 strict phantom 950000000bit 3000")
+    assert line.endswith("watchdog 2000ns 3000ns forward queue 6 limit 1 strict phantom 950000000bit 3000")
 
 
 weights = st.lists(st.integers(1, 100), min_size=1, max_size=8)

@@ -137,7 +137,7 @@ def test_another_plan_or_another_machine_is_another_point(tmp_path: Path) -> Non
 
 
 def test_a_point_that_fails_does_not_stop_the_others_and_is_run_again(tmp_path: Path) -> None:
-    body = COMPLETE.replace("echo flow", 'grep -q \'"seed": 2\' "$job/plan.json" && kill -KILL $$; echo flow')
+    body = COMPLETE.replace("echo flow", '[[ " $* " == *" fabriclab.seed=2 "* ]] && kill -KILL $$; echo flow')
     sweep = sweep_of(tmp_path, body)
     run_sweep(sweep, context(tmp_path, body), 2, ignore, ignore)
     assert statuses(sweep) == ["complete", "crashed", "complete"]

@@ -160,7 +160,7 @@ def absent(path: Path) -> dict[str, str]:
 
 def test_the_report_says_why_in_the_place_of_a_figure(tmp_path: Path) -> None:
     figures: list[dict[str, Any]] = [
-        {"kind": "fct-cdf", "traffic": "mice"},
+        {"kind": "fct-cdf", "traffic": ["mice"]},
         {"kind": "fct-cdf"},
         {"kind": "queue", "port": "s1:eth1"},
         {"kind": "buffer", "switch": "s1"},

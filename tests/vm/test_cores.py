@@ -14,6 +14,7 @@ from cores_lab import SHARED, STOCK, plan_of, write_lab
 from processes import live_processes, wait_until
 from vm import Vm, ignore
 
+from fabriclab.engine.boundary import what_binds
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.formats.plan.model import Plan
@@ -65,6 +66,7 @@ def test_the_bits_are_the_same_for_every_number_of_machines(vm: Vm, tmp_path: Pa
     assert seen == [seen[0]] * 3
     manifest = json.loads((vm.directory / "run-3" / "manifest.json").read_text())
     assert manifest["machines"] == 3
+    assert manifest["boundary"] == what_binds(vm.artefacts.tools)
     check_nothing_is_left(vm)
 
 

@@ -49,7 +49,8 @@ def with_trace(plan: Plan, flows: Iterable[Row], directory: Path) -> Plan:
     text = "\n".join(["# fabriclab-trace-1", ",".join(COLUMNS), *rows]) + "\n"
     (directory / "mine.csv").write_text(text)
     trace = TraceTraffic(name="mine", file="mine.csv", sha256=hashlib.sha256(text.encode()).hexdigest())
-    return plan.model_copy(update={"traffic": (trace,)})
+    probes = plan.probes.model_copy(update={"tcp_classes": ()})
+    return plan.model_copy(update={"traffic": (trace,), "probes": probes})
 
 
 def play(vm: Vm, plan: Plan, flows: Iterable[Row], others: Sequence[Program] = ()) -> Log:

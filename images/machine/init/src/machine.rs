@@ -11,6 +11,7 @@ use nix::unistd::sync;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
 use crate::mounts::{HostDirectories, Named};
+use crate::rights;
 
 /// The usual soft limit, of every program. Not more: FRR closes every descriptor up to it, one call each, which took
 /// seconds with 65,536.
@@ -102,7 +103,13 @@ pub fn plain_console() {
     }
 }
 
-pub fn raise_limits() -> Result<()> {
+/// PID 1 may do what it must, programs no more than they need.
+pub fn prepare_for_programs() -> Result<()> {
+    raise_limits()?;
+    rights::few_capabilities()
+}
+
+fn raise_limits() -> Result<()> {
     setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES_MAX, OPEN_FILES_MAX)
         .context(|| format!("allow up to {OPEN_FILES_MAX} open files"))
 }

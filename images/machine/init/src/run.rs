@@ -14,7 +14,6 @@ use crate::lab::{self, Lab};
 use crate::live::Live;
 use crate::machine;
 use crate::mounts;
-use crate::rights;
 use crate::routes::Convergence;
 use crate::setup;
 use crate::stillness;
@@ -82,8 +81,7 @@ fn boot() -> Result<()> {
     machine::own_root()?;
     mounts::mount_proc()?;
     mounts::enter_machine_root(&machine::host_directories()?)?;
-    machine::raise_limits()?;
-    rights::few_capabilities()
+    machine::prepare_for_programs()
 }
 
 fn read_job() -> Result<Job> {
