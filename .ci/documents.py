@@ -29,7 +29,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 def documents() -> list[str]:
     """Return the pages, as paths below the checkout, in the order of their names."""
-    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
     found += sorted((ROOT / "docs").rglob("*.md"))
     # What `fabriclab new --template` writes are pages of the labs that it begins, not of this repository.
     readmes = (path for top in TOPS for path in sorted((ROOT / top).rglob("README.md")))
