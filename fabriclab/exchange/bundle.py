@@ -7,7 +7,7 @@ can be written again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -22,7 +22,7 @@ from fabriclab.formats.constraints import Within
 from fabriclab.formats.json_text import JsonError, parse_json
 from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.plan.reading import first_mistake
-from fabriclab.formats.run_directory import MANIFEST, SWEEP
+from fabriclab.formats.run_directory import MANIFEST, SCRATCH, SWEEP
 from fabriclab.results import Results, is_sweep, read_run, read_sweep
 
 FORMAT = "fabriclab-bundle-1"
@@ -61,13 +61,26 @@ def write_bundle(directory: Path, out: Path) -> About:
     about = _about(directory)
     files: dict[str, Path | bytes] = {
         f"{CONTENT}/{file.relative_to(directory).as_posix()}": file
-        for file in sorted(directory.rglob("*"))
-        if file.is_file() and not file.is_symlink() and file.name not in _NOT_PACKED and file.resolve() != out.resolve()
+        for file in _to_pack(directory)
+        if file.resolve() != out.resolve()
     }
     files[ABOUT] = (json.dumps({"format": FORMAT, **about.__dict__}, indent=2, ensure_ascii=False) + "\n").encode()
     files[README] = _readme(about).encode()
     pack(files, out)
     return about
+
+
+def _to_pack(directory: Path) -> Iterator[Path]:
+    """Yield what belongs to a run or sweep: not what a machine left that was killed with its host."""
+    scratch = {manifest.with_name(SCRATCH) for manifest in directory.rglob(MANIFEST)}
+    for file in sorted(directory.rglob("*")):
+        if (
+            file.is_file()
+            and not file.is_symlink()
+            and file.name not in _NOT_PACKED
+            and scratch.isdisjoint(file.parents)
+        ):
+            yield file
 
 
 def read_about(path: Path) -> About:

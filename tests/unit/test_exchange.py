@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import zipfile
 from collections.abc import Callable
@@ -209,3 +210,15 @@ def test_a_table_that_differs_is_told_by_row_and_column(run: Path, tmp_path: Pat
     assert "has other columns: drops" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
     (copy / "queues.parquet").unlink()
     assert "is not there here" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
+
+
+def test_what_a_killed_machine_left_is_not_packed(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    for place in ("scratch/logs", "nodes/scratch"):
+        (copy / place).mkdir(parents=True)
+        (copy / place / "file").write_text("x")
+    write_bundle(copy, tmp_path / "packed.zip")
+    with zipfile.ZipFile(tmp_path / "packed.zip") as archive:
+        assert "content/scratch/logs/file" not in archive.namelist()
+        assert "content/nodes/scratch/file" in archive.namelist(), "a node may have that name"
