@@ -40,6 +40,8 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_epoll_ctl,
     libc::SYS_epoll_wait,
     libc::SYS_epoll_pwait,
+    libc::SYS_signalfd,
+    libc::SYS_signalfd4,
     libc::SYS_pipe,
     libc::SYS_pipe2,
     libc::SYS_memfd_create,
