@@ -215,7 +215,7 @@ def python() -> Iterator[Component]:
     asked |= {text: ComponentScope.OPTIONAL for text in users if not text.startswith("fabriclab")}
     for text, scope in asked.items():
         one = Requirement(text)
-        # A package URL's word for a range: https://github.com/package-url/vers-spec
+        # A package URL's word for a range (the specification VERS).
         ranges = "|".join(sorted(str(each) for each in one.specifier))
         yield Component(
             name=one.name,

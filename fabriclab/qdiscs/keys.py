@@ -38,7 +38,7 @@ class Key:
         schema: Any = handler(source)
         if schema["type"] != "nullable":
             return constraint.__get_pydantic_core_schema__(source, handler)
-        inner = constraint.__get_pydantic_core_schema__(source, lambda _: schema["schema"])  # type: ignore[arg-type]
+        inner = constraint.__get_pydantic_core_schema__(source, lambda _: schema["schema"])  # type: ignore[arg-type] # it wants no more
         return {**schema, "schema": inner}
 
 

@@ -5,7 +5,8 @@ Each file here tries another way. What counts: it becomes no module, and nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sample_algorithms import CONTROL
 
 from fabriclab.engine import modules
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.engine.compiler import run_tool
+from fabriclab.engine.compiler import Reach, run_tool
 from fabriclab.engine.modules import CompileError, Compiler
 from fabriclab.engine.own_source import assembly_complaints, files_read, outside, text_complaints
 from fabriclab.engine.packed import cache_root
@@ -206,18 +207,20 @@ def test_the_compiler_reads_headers_and_writes_in_its_own_directory(
     compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a launcher is to bind it to is what it is told: no step asks for more."""
-    asked = []
+    asked: list[Reach] = []
 
-    def noted(argv: list[str], reach: object, *rest: object) -> object:
+    def noted(
+        argv: Sequence[str], reach: Reach, text: str = "", directory: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         asked.append(reach)
-        return run_tool(argv, reach, *rest)  # type: ignore[arg-type]
+        return run_tool(argv, reach, text, directory)
 
     monkeypatch.setattr(modules, "run_tool", noted)
     module = compiled(compiler, CONTROL)
     cache = cache_root() / "modules"
     for reach in asked:
-        assert all(one == compiler.headers or one.is_relative_to(cache) for one in reach.read)  # type: ignore[attr-defined]
-        assert all(one.is_relative_to(cache) for one in reach.write)  # type: ignore[attr-defined]
+        assert all(one == compiler.headers or one.is_relative_to(cache) for one in reach.read)
+        assert all(one.is_relative_to(cache) for one in reach.write)
     assert len(asked) == 4 and [path.name for path in module.parent.iterdir()] == [module.name]
 
 
