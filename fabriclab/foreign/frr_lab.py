@@ -15,8 +15,9 @@ from fabriclab.foreign.link_addresses import addressed, link_addresses
 from fabriclab.foreign.made_up import DELAY, RATE, ping_lines, printable
 from fabriclab.foreign.stand_ins import read_stand_ins
 from fabriclab.foreign.switch_sections import switch_sections
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
-from fabriclab.lab.reading.problems import LabError, Mistake, listed
+from fabriclab.lab.reading.problems import LabError, Mistake
 from fabriclab.units import format_duration, format_rate
 from fabriclab.vendors import StandIn
 

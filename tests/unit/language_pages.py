@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fabriclab.language.document import SCHEMAS
-from fabriclab.language.keys import Key, Keys, Kinds
+from fabriclab.keys.mappings import Key, Keys, Kinds
 from fabriclab.language.values import Value
 
 PAGES = Path(__file__).parents[2] / "docs" / "language"

@@ -8,8 +8,8 @@ from typing import Any
 
 from fabriclab.lab.settings import split_key
 from fabriclab.language.document import SCHEMAS
-from fabriclab.language.keys import Forms, Key, Keys, Kinds, Named
-from fabriclab.language.paths import Settings
+from fabriclab.keys.mappings import Forms, Key, Keys, Kinds, Named
+from fabriclab.keys.paths import Settings
 from fabriclab.language.values import Either, Factor, Flag, Items, Number, Percent, Quantity, Several, Text, Value, Word
 from fabriclab.units import format_quantity
 

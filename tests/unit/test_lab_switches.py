@@ -15,7 +15,7 @@ from profile_lab import PROFILE, experiment_of
 
 from fabriclab.lab import LabError
 from fabriclab.lab.network.layer2 import LAYER2_KEYS
-from fabriclab.lab.reading.fraction import format_fraction, parse_fraction
+from fabriclab.units import format_fraction, parse_fraction
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.switch.account import parse_alpha
 from fabriclab.lab.switch.keys import SWITCH, Key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabriclab.lab.reading.names import expand_range
-from fabriclab.lab.reading.problems import nearest
+from fabriclab.keys.wording import nearest
 from fabriclab.lab.settings import normalise, split_key
 
 

@@ -14,7 +14,8 @@ from fabriclab import validation
 from fabriclab.foreign.netlab_tests import netlab_tests
 from fabriclab.lab import LabError
 from fabriclab.lab.reading.document import MappingValue, parse_document
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.results import Results

@@ -16,7 +16,7 @@ from fabriclab.lab.lab import Lab, parse_documents
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.problems import Place
 from fabriclab.language.document import EXPERIMENT
-from fabriclab.language.keys import Keys, Kinds
+from fabriclab.keys.mappings import Keys, Kinds
 
 ROOT = Path(__file__).parents[2]
 LABS = ("incast", "dctcp-queue", "bufferbloat", "shared-buffer", "link-failure", "query-mix")

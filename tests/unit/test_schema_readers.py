@@ -19,7 +19,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.switch.profile import parse_profile
 from fabriclab.language.document import EXPERIMENT
 from fabriclab.language.fabric import EVENT
-from fabriclab.language.keys import Forms, Keys, Kinds
+from fabriclab.keys.mappings import Forms, Keys, Kinds
 from fabriclab.language.ports import AQM
 from fabriclab.language.study import FIGURE
 from fabriclab.language.traffic import KIND

@@ -11,7 +11,7 @@ from shared_labs import star
 
 from fabriclab.lab import parse_lab
 from fabriclab.lab.reading.document import SequenceValue, parse_document
-from fabriclab.lab.reading.fraction import format_fraction
+from fabriclab.units import format_fraction
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
