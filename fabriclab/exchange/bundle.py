@@ -14,11 +14,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from fabriclab.constraints import Within
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.exchange.archive import ArchiveError, pack, read_member, unpack
 from fabriclab.files import read_text
 from fabriclab.formats import names
-from fabriclab.formats.constraints import Within
 from fabriclab.formats.json_text import JsonError, parse_json
 from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.plan.reading import first_mistake

@@ -17,8 +17,8 @@ from fabriclab.foreign.stand_ins import read_stand_ins
 from fabriclab.foreign.switch_sections import switch_sections
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
 from fabriclab.lab.reading.problems import LabError, Mistake, listed
+from fabriclab.registry.vendors import StandIn
 from fabriclab.units import format_duration, format_rate
-from fabriclab.vendors import StandIn
 
 _LEAST_HOSTS = 2
 _IMAGES = {"host": "fabriclab/host", "switch": "fabriclab/switch"}

@@ -11,7 +11,7 @@ from typing import TypeVar
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.lab.network.topology import LabNode, Link
 from fabriclab.lab.reading.section import Written
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 
 T = TypeVar("T")
 

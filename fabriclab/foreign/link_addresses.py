@@ -9,7 +9,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from fabriclab.lab.network.addresses import is_unicast
 from fabriclab.lab.network.topology import Endpoint, Link
 from fabriclab.lab.reading.section import Written
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 
 _SHORTEST, _LONGEST = 8, 31
 

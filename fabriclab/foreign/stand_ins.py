@@ -12,7 +12,7 @@ from fabriclab.lab.network.topology import LabNode, Topology
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file
 from fabriclab.lab.reading.problems import LabError, listed
 from fabriclab.lab.reading.section import Written
-from fabriclab.vendors import FRR, SONIC_VS, ReadStandIn, StandIn, stand_in_of
+from fabriclab.registry.vendors import FRR, SONIC_VS, ReadStandIn, StandIn, stand_in_of
 
 _FRR_CONF = "/etc/frr/frr.conf"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabriclab.foreign.made_up import BUFFER
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 
 _HEAD = re.compile(r"#|(format|title|source|hardware|bandwidth|port_rate):|  - ")
 """What a profile's file has beyond a switch's own section."""

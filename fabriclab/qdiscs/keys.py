@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from fabriclab.formats.constraints import Text, Within
+from fabriclab.constraints import Text, Within
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler

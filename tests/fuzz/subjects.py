@@ -35,9 +35,9 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.importers.convert import convert_flows
 from fabriclab.lab import Lab, LabError, parse_lab
+from fabriclab.registry.vendors import stand_in_of
 from fabriclab.resolve import Resolver
 from fabriclab.runs.engines import plan_for
-from fabriclab.vendors import stand_in_of
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.frr.lab import import_network
 from fabriclab.vendors.sonic.judge import judge_config_db

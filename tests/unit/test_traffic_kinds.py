@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from fabriclab import traffic_kinds
 from fabriclab.formats.plan.traffic import KINDS
-from fabriclab.traffic import kinds, load
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.registry.traffic import load
+from fabriclab.traffic_kinds.kind import Kind
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "trace"
 SHARED = {"kind", "words"}
-"""Files of `fabriclab/traffic/kinds` that are no kind."""
+"""Files of `fabriclab/traffic_kinds` that are no kind."""
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -26,7 +27,7 @@ def test_a_kind_has_a_record_and_a_file(name: str) -> None:
 
 
 def test_every_file_is_a_kind() -> None:
-    assert {module.name for module in pkgutil.iter_modules(kinds.__path__)} - SHARED == set(KINDS)
+    assert {module.name for module in pkgutil.iter_modules(traffic_kinds.__path__)} - SHARED == set(KINDS)
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "trace"])

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabriclab.formats.names import QDISC_OPTIONS
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.qdiscs import AQM_WORDS, KINDS, Key
+from fabriclab.qdiscs.own import QDISC_OPTIONS
 
 _NS_PER_US = 1_000
 OWN_KEYS = ("source", "options")

@@ -13,7 +13,7 @@ from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import MOST_FLOWS
 from fabriclab.lab.traffic.command import check_programs
 from fabriclab.lab.traffic.scope import Scope
-from fabriclab.traffic import KINDS, load
+from fabriclab.registry.traffic import KINDS, load
 
 _Reader = Callable[[Section, str, Scope], "Traffic | None"]
 

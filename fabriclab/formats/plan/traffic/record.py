@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
+from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
 from fabriclab.formats.family import Family
 from fabriclab.formats.names import NodeName
@@ -35,7 +36,7 @@ class Carrier(Record):
     """What carries the flows of a traffic."""
 
     transport: Carried = "tcp"
-    congestion_control: Annotated[str, names.ALGORITHM_NAME] | None = None
+    congestion_control: Annotated[str, ALGORITHM_NAME] | None = None
     """None: the host's."""
     dscp: Annotated[int, ranges.DSCP] = 0
     """Differentiated services code point of every packet, 0 to 63 (RFC 2474)."""

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from ipaddress import IPv4Interface
 
 from fabriclab.lab.reading.problems import LabError
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.imported import lab_interface

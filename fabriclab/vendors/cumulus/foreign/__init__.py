@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from fabriclab.lab.reading.problems import LabError, Mistake
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 from fabriclab.vendors.common.command_text import decoded
 from fabriclab.vendors.common.stand_in import (
     LARGEST_ASN,

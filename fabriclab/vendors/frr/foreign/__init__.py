@@ -6,7 +6,7 @@ from collections.abc import Collection
 from ipaddress import IPv4Address, IPv4Interface
 
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 from fabriclab.vendors.common.stand_in import Unread, counted
 from fabriclab.vendors.frr.read import read_frr
 

@@ -12,7 +12,7 @@ from ipaddress import IPv4Interface
 from typing import Any
 
 from fabriclab.lab.reading.problems import LabError, Mistake
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 from fabriclab.vendors.common.command_text import decoded
 from fabriclab.vendors.common.stand_in import (
     LARGEST_ASN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from fabriclab.vendors import StandIn
+from fabriclab.registry.vendors import StandIn
 from fabriclab.vendors.sonic.read.read import examine_config_db
 
 

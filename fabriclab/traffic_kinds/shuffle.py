@@ -14,8 +14,8 @@ from fabriclab.lab.reading.section import Section, Written, value_or
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
 from fabriclab.lab.traffic.scope import Scope, read_start
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_count, format_size
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier, read_conne
 from fabriclab.lab.traffic.process import PROCESS_KEYS, read_query_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_size
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, WHY_F
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier, read_connection
 from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_count, format_size
 
 if TYPE_CHECKING:

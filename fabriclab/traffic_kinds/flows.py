@@ -18,8 +18,8 @@ from fabriclab.lab.traffic.bounds import (
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
 from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_count, format_size
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from fabriclab.lab.traffic.pairs import PAIRS_KEYS, read_pairs
 from fabriclab.lab.traffic.process import PROCESS_KEYS, read_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_mode, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_duration, format_rate, format_size
 
 if TYPE_CHECKING:

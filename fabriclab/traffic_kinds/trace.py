@@ -10,7 +10,7 @@ from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file, own_name
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds.kind import Kind
 
 if TYPE_CHECKING:
     import polars as pl

@@ -124,3 +124,8 @@ def _checked(refusal: Callable[[Any], str | None], schema: CoreSchema) -> CoreSc
         return value
 
     return core_schema.no_info_after_validator_function(check, schema)
+
+
+ALGORITHM_NAME = matching("a name of 1 to 15 letters, digits, '-' or '_'", r"[A-Za-z0-9_-]{1,15}")
+"""What a congestion control or a qdisc registers itself as: TCP_CA_NAME_MAX and IFNAMSIZ are 16 with the final zero
+(include/net/tcp.h, include/net/sch_generic.h)."""

@@ -14,8 +14,8 @@ from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
 from fabriclab.lab.traffic.fan_in import SENDERS, read_fan_in
 from fabriclab.lab.traffic.pairs import PAIRS_KEYS, read_pairs
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 
 if TYPE_CHECKING:
     import polars as pl

@@ -24,8 +24,8 @@ from fabriclab.lab.traffic.command import (
     read_packages,
 )
 from fabriclab.lab.traffic.scope import Scope, read_start
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_duration
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from fabriclab.lab.traffic.hadoop_cluster import (
 from fabriclab.lab.traffic.hadoop_costs import read_costs
 from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
 from fabriclab.lab.traffic.scope import Scope
-from fabriclab.traffic.kinds import words
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.traffic_kinds import words
+from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_count, format_size
 
 if TYPE_CHECKING:
