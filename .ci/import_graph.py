@@ -1,13 +1,15 @@
-"""Who imports whom: what Python says in its sources, and the circles of such a graph."""
+"""Who imports whom: what Python and the browser's scripts say in their sources, and the circles of such a graph."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
 Graph = Mapping[str, Collection[str]]
+_SCRIPT_IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"\./([^"]+)"', re.MULTILINE)
 
 
 @cache
@@ -55,6 +57,13 @@ def folder_graph(package: Path, depth: int) -> dict[str, set[str]]:
     for name, targets in modules.items():
         graph.setdefault(folders[name], set()).update({folders[target] for target in targets} - {folders[name]})
     return graph
+
+
+def script_graph(folder: Path) -> dict[str, set[str]]:
+    """Return the scripts of a folder that each of them imports."""
+    return {
+        file.name: set(_SCRIPT_IMPORT.findall(file.read_text(encoding="utf-8"))) for file in sorted(folder.glob("*.js"))
+    }
 
 
 def circles(graph: Graph) -> list[list[str]]:

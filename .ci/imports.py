@@ -1,7 +1,7 @@
 """Checks the import directions of `fabriclab/`, which `imports.toml` says; `make check` runs it.
 
-A folder imports only what the file allows it, the graph of folders has no circle, and only the engines
-start processes. Imports inside functions count; what a registry loads by name
+A folder imports only what the file allows it, the graph of folders has no circle, nor has that of modules or of the
+browser's scripts, and only the engines start processes. Imports inside functions count; what a registry loads by name
 does not. Each finding is a line.
 """
 
@@ -11,11 +11,11 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from import_graph import circles, folder_graph, imported, parsed
+from import_graph import circles, folder_graph, imported, module_graph, parsed, script_graph
 
 ROOT = Path(__file__).parents[1]
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
@@ -33,6 +33,8 @@ class Directions:
     everywhere: set[str]
     """The ground: it imports only what it is allowed, too."""
     start_processes: set[str]
+    reasoned: list[list[str]] = field(default_factory=list)
+    """Circles of modules that have a reason."""
 
     @classmethod
     def read(cls, file: Path) -> Directions:
@@ -40,7 +42,9 @@ class Directions:
         with file.open("rb") as stream:
             written = tomllib.load(stream)
         allowed = {part: set(names) for part, names in written["may_import"].items()}
-        return cls(ROOT / written["package"], allowed, set(written["everywhere"]), set(written["start_processes"]))
+        reasoned = [sorted(circle["modules"]) for circle in written["circle"] if circle["why"]]
+        ground, starters = set(written["everywhere"]), set(written["start_processes"])
+        return cls(ROOT / written["package"], allowed, ground, starters, reasoned)
 
     @cached_property
     def files(self) -> list[Path]:
@@ -106,13 +110,19 @@ class Directions:
                 yield f"{name}:{node.lineno}: os.{call}; only engines start processes"
 
     def circles(self) -> Iterator[str]:
-        """Yield the circles of folders, at each depth."""
+        """Yield the circles of folders, at each depth, then those of modules, then those of scripts."""
         told = set()
         deepest = max(len(self.part_of(file).split(".")) for file in self.files)
         for depth in range(1, deepest + 1):
             for circle in circles(folder_graph(self.package, depth)):
                 told.add(f"folders that import each other: {', '.join(circle)}")
         yield from sorted(told)
+        found = circles(module_graph(self.package))
+        yield from (f"modules that import each other: {', '.join(one)}" for one in found if one not in self.reasoned)
+        yield from (f"imports.toml: no circle of {', '.join(one)}" for one in self.reasoned if one not in found)
+        for folder in sorted({file.parent for file in self.package.rglob("*.js") if "node_modules" not in file.parts}):
+            for circle in circles(script_graph(folder)):
+                yield f"scripts that import each other, in {folder.relative_to(self.package)}: {', '.join(circle)}"
 
     def findings(self) -> Iterator[str]:
         """Yield all that is wrong."""

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record of the plan that the lab's readers make, so that it is the standard library's: who reads a lab alone
+    does not wait for pydantic. Of JSON it refuses unknown keys."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 
 
 class Within(NamedTuple):

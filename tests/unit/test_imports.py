@@ -22,13 +22,15 @@ def imports() -> Any:
         sys.path.remove(str(CI))
 
 
-def made_up(imports: Any, place: Path, files: dict[str, str], allowed: dict[str, set[str]]) -> Any:
+def made_up(
+    imports: Any, place: Path, files: dict[str, str], allowed: dict[str, set[str]], *reasoned: list[str]
+) -> Any:
     """Return the directions of a package `fabriclab` of some modules."""
     for name, text in files.items():
         file = place / "fabriclab" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    return imports.Directions(place / "fabriclab", allowed, {"ground"}, {"engine"})
+    return imports.Directions(place / "fabriclab", allowed, {"ground"}, {"engine"}, list(reasoned))
 
 
 def test_imports_point_one_way_and_only_engines_start_processes(imports: Any) -> None:
@@ -58,15 +60,25 @@ def test_a_part_that_is_not_named_and_leave_that_nobody_takes_are_found(imports:
     ]
 
 
-def test_circles_of_folders_are_found(imports: Any, tmp_path: Path) -> None:
+def test_circles_of_folders_modules_and_scripts_are_found(imports: Any, tmp_path: Path) -> None:
     files = {
         "lab/a.py": "from fabriclab.vendors.sonic import kind\n",
         "vendors/sonic/kind.py": "def f():\n    from fabriclab.lab.b import words\n",
         "lab/b.py": "from fabriclab.lab import c\n",
         "lab/c.py": "import fabriclab.lab.b\n",
+        "web/one.js": 'import {\n  two,\n} from "./two.js";\n',
+        "web/two.js": 'export { one } from "./one.js";\n',
     }
     allowed = {"lab": {"vendors.sonic"}, "vendors.sonic": {"lab"}}
     assert list(made_up(imports, tmp_path, files, allowed).findings()) == [
         "folders that import each other: lab, vendors",
         "folders that import each other: lab, vendors.sonic",
+        "modules that import each other: lab.b, lab.c",
+        "scripts that import each other, in web: one.js, two.js",
     ]
+
+
+def test_a_circle_with_a_reason_may_stand_and_a_reason_without_one_not(imports: Any, tmp_path: Path) -> None:
+    files = {"lab/a.py": "import fabriclab.lab.b\n", "lab/b.py": "import fabriclab.lab.a\n"}
+    directions = made_up(imports, tmp_path, files, {"lab": set()}, ["lab.a", "lab.b"], ["lab.a", "lab.c"])
+    assert list(directions.findings()) == ["imports.toml: no circle of lab.a, lab.c"]
