@@ -8,7 +8,7 @@ Core knows this list and no vendor's folder. It loads these modules of a folder 
   (`fabriclab.lab.network.read.Kind`);
 - `container`: `prepare(...)`, how such a switch is made ready in a container
   (`fabriclab.engine.containers.node.Preparation`);
-- `foreign`: `read(data, file, interfaces)`, what a configuration says where FRR stands in for the switch (`StandIn`).
+- `stand_in`: `read(data, file, interfaces)`, what a configuration says where FRR stands in for the switch (`StandIn`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from importlib import import_module
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Any, Literal, cast
 
-Part = Literal["commands", "kind", "container", "foreign"]
+Part = Literal["commands", "kind", "container", "stand_in"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Vendor:
     has_import: bool = True
     """Whether there is a command `fabriclab import VENDOR`."""
     stands_in: tuple[str, ...] = ()
-    """Kinds of nodes whose configurations `foreign` reads."""
+    """Kinds of nodes whose configurations `stand_in` reads."""
     bound_at: tuple[str, ...] = ()
     """Where such nodes look for a configuration, beside startup-config."""
 
@@ -144,7 +144,7 @@ def stand_in_of(kind: str | None) -> ReadStandIn | None:
     """Return what reads the configurations of a kind of node that FRR stands in for, or FRR's own; None where nothing
     does."""
     vendor = next((vendor for vendor in VENDORS if kind in vendor.stands_in), None)
-    return None if vendor is None else cast(ReadStandIn, vendor.load("foreign").read)
+    return None if vendor is None else cast(ReadStandIn, vendor.load("stand_in").read)
 
 
 def bound_at(kind: str | None) -> tuple[str, ...]:

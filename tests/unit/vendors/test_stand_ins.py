@@ -19,7 +19,7 @@ from fabriclab.lab.reading.problems import LabError
 from fabriclab.registry.vendors import StandIn, stand_in_of
 from fabriclab.resolve import resolve_plan
 
-GOLDEN = ROOT / "tests" / "golden" / "foreign"
+GOLDEN = ROOT / "tests" / "golden" / "stand-in"
 RUNNER = CliRunner()
 
 

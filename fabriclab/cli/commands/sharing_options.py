@@ -46,10 +46,10 @@ def export(
       fabriclab export runs/incast/demo --format parquet --table flows --table queues
     """
     with waiting("loading"):
-        from fabriclab.cli.commands import exchange
+        from fabriclab.cli.commands import sharing
         from fabriclab.cli.host import failure
     with failure.reported():
-        exchange.export(run, out, form, tables or [], force)
+        sharing.export(run, out, form, tables or [], force)
 
 
 @app.command()
@@ -69,10 +69,10 @@ def bundle(
       fabriclab bundle runs/incast/demo -o incast.fabriclab.zip
     """
     with waiting("loading"):
-        from fabriclab.cli.commands import exchange
+        from fabriclab.cli.commands import sharing
         from fabriclab.cli.host import failure
     with failure.reported():
-        exchange.bundle(run, out, force)
+        sharing.bundle(run, out, force)
 
 
 @app.command(name="open")
@@ -109,7 +109,7 @@ def open_bundle(
       fabriclab open incast.fabriclab.zip --reproduce
     """
     with waiting("loading"):
-        from fabriclab.cli.commands import exchange
+        from fabriclab.cli.commands import sharing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(exchange.open_bundle(file, out, reproduce, stall, trust))
+        raise typer.Exit(sharing.open_bundle(file, out, reproduce, stall, trust))

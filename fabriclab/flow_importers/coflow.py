@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from fabriclab.importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
+from fabriclab.flow_importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
 from fabriclab.workload.trace_problems import TraceProblems, shown
 
 _NS_PER_MS = Decimal(10**6)

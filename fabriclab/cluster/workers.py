@@ -1,4 +1,4 @@
-"""The workers of a cluster during a sweep: who joins, who may have points, who is left out and why, who is gone."""
+"""The workers of a cluster during a sweep: which may have points, which are left out and why, and which are gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fabriclab.cluster.admission import Admission, major_versions
-from fabriclab.cluster.parcels import DaskClient, Looked, UnfitError
+from fabriclab.cluster.messages import DaskClient, UnfitError, WorkerFacts
 from fabriclab.engine.artefacts import EngineError
 
 _AT_ONCE = 16
@@ -20,7 +20,7 @@ _SAY_AGAIN = 1.5
 
 
 @dataclass(eq=False)
-class Member:
+class Worker:
     """A worker."""
 
     address: str
@@ -39,42 +39,42 @@ class Member:
         return f"worker {self.address}{f' on {self.host}' if self.host else ''}"
 
 
-class Crew:
+class Workers:
     """The workers that are there, by their addresses."""
 
     def __init__(self, client: DaskClient, admission: Admission, say: Callable[[str], None]) -> None:
-        self.members: dict[str, Member] = {}
+        self.by_address: dict[str, Worker] = {}
         self._client, self._admission, self._say = client, admission, say
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fabriclab-admit")
-        self._joining: dict[Awaited[Looked], Member] = {}
+        self._joining: dict[Awaited[WorkerFacts], Worker] = {}
         self._told = -1
 
     @property
-    def ready(self) -> list[Member]:
+    def ready(self) -> list[Worker]:
         """Those that may have points."""
-        return [member for member in self.members.values() if member.state == "ready"]
+        return [worker for worker in self.by_address.values() if worker.state == "ready"]
 
     @property
     def threads(self) -> int:
         """How many points run at a time."""
-        return sum(member.threads for member in self.ready)
+        return sum(worker.threads for worker in self.ready)
 
     def addresses(self) -> list[str]:
         """Return the addresses of those that have joined, with their points or without."""
-        return [address for address, member in self.members.items() if member.host]
+        return [address for address, worker in self.by_address.items() if worker.host]
 
-    def look(self, present: Mapping[str, int]) -> list[Member]:
-        """See who has come, and return who is gone; `present` has each one's threads.
+    def look(self, present: Mapping[str, int]) -> list[Worker]:
+        """See which workers have come, and return those that are gone; `present` has each one's threads.
 
         Raises EngineError where nobody can join.
         """
-        gone = [self.members.pop(address) for address in list(self.members) if address not in present]
+        gone = [self.by_address.pop(address) for address in list(self.by_address) if address not in present]
         self._welcome()
-        if new := [address for address in present if address not in self.members]:
+        if new := [address for address in present if address not in self.by_address]:
             versions = self._versions()
             for address in new:
-                self.members[address] = Member(address, present[address])
-                self._admit(self.members[address], versions.get(address))
+                self.by_address[address] = Worker(address, present[address])
+                self._admit(self.by_address[address], versions.get(address))
         if not self._joining:
             self._admission.rest()
         self._tell(len(present))
@@ -84,29 +84,29 @@ class Crew:
         told = self._client.get_versions(packages=["fabriclab"])["workers"]
         return {address: major_versions(each) for address, each in told.items() if isinstance(each, Mapping)}
 
-    def _admit(self, member: Member, versions: Mapping[str, str] | None) -> None:
-        member.state = "joining"
-        member.tries += 1
-        self._joining[self._pool.submit(self._admission.admit, member.address, versions)] = member
+    def _admit(self, worker: Worker, versions: Mapping[str, str] | None) -> None:
+        worker.state = "joining"
+        worker.tries += 1
+        self._joining[self._pool.submit(self._admission.admit, worker.address, versions)] = worker
 
     def _welcome(self) -> None:
         """Take note of who has joined by now, and of who can't."""
         for future in [future for future in self._joining if future.done()]:
-            member = self._joining.pop(future)
-            if self.members.get(member.address) is not member:
+            worker = self._joining.pop(future)
+            if self.by_address.get(worker.address) is not worker:
                 continue  # gone meanwhile
             error = future.exception()
             if error is None:
                 looked = future.result()
-                member.state, member.host, member.shares = "ready", looked.host, looked.shares
+                worker.state, worker.host, worker.shares = "ready", looked.host, looked.shares
             elif isinstance(error, EngineError):
                 raise error
             elif isinstance(error, UnfitError):
-                self.leave_out(member, str(error))
-            elif member.tries < _TRIES:
-                self._admit(member, None)
+                self.leave_out(worker, str(error))
+            elif worker.tries < _TRIES:
+                self._admit(worker, None)
             else:
-                self.leave_out(member, f"{type(error).__name__}: {error}")
+                self.leave_out(worker, f"{type(error).__name__}: {error}")
 
     def _tell(self, present: int) -> None:
         ready = len(self.ready)
@@ -123,39 +123,39 @@ class Crew:
 
     def can_go_on(self, present: Mapping[str, int]) -> bool:
         """Return whether points can run, or will when somebody comes; not where all that are there are left out."""
-        return not present or any(member.state != "out" for member in self.members.values())
+        return not present or any(worker.state != "out" for worker in self.by_address.values())
 
     def reasons(self) -> list[str]:
         """Return why workers are left out."""
-        return [f"{member}: {member.reason}" for member in self.members.values() if member.state == "out"]
+        return [f"{worker}: {worker.reason}" for worker in self.by_address.values() if worker.state == "out"]
 
-    def free(self, *, ahead: bool) -> Iterator[Member]:
+    def free(self, *, ahead: bool) -> Iterator[Worker]:
         """Yield who may have one more point, again and again, until nobody may or takes one.
 
         `ahead`: each may have one that waits there.
         """
-        passed: set[Member] = set()
+        passed: set[Worker] = set()
         while True:
             free = [one for one in self.ready if one.has < one.threads + ahead and one not in passed]
             if not free:
                 return
-            member = min(free, key=lambda one: one.has / one.threads)
-            had = member.has
-            yield member
-            if member.has == had:
-                passed.add(member)
+            worker = min(free, key=lambda one: one.has / one.threads)
+            had = worker.has
+            yield worker
+            if worker.has == had:
+                passed.add(worker)
 
-    def leave_out(self, member: Member, reason: str) -> None:
+    def leave_out(self, worker: Worker, reason: str) -> None:
         """Give a worker no more points."""
-        if member.state != "out":
-            member.state, member.reason = "out", reason
-            self._say(f"{member} is left out: {reason}")
+        if worker.state != "out":
+            worker.state, worker.reason = "out", reason
+            self._say(f"{worker} is left out: {reason}")
 
-    def start_again(self, member: Member) -> None:
+    def start_again(self, worker: Worker) -> None:
         """Let a worker join again that was started anew."""
-        if member.state == "ready":
-            member.tries = 0
-            self._admit(member, None)
+        if worker.state == "ready":
+            worker.tries = 0
+            self._admit(worker, None)
 
     def close(self) -> None:
         """End what is under way."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_interface
 from typing import Any, NamedTuple
 
-from fabriclab.foreign.netlab_values import UnknownValueError
 from fabriclab.lab.wanted_state import ABSENT
+from fabriclab.other_labs.netlab_values import UnknownValueError
 
 
 class Wanted(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fabriclab.importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
+from fabriclab.flow_importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
 from fabriclab.workload.trace_problems import TraceProblems, shown
 
 _NS_PER_S = Decimal(10**9)

@@ -1,4 +1,4 @@
-"""What travels between a sweep and the workers of a cluster: records, pickled by both sides of one version."""
+"""Messages between a sweep and the workers of a cluster: records, pickled by both sides of one version."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Artefact:
 
 
 @dataclass(frozen=True)
-class Visit:
+class SweepContext:
     """What is the same for all points of a sweep, and is told to each worker once, when it joins."""
 
     id: str
@@ -61,7 +61,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Looked:
+class WorkerFacts:
     """What a worker is like."""
 
     host: str
@@ -76,10 +76,10 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Order:
+class PointTask:
     """One point for a worker."""
 
-    visit: str
+    sweep: str
     number: int
     """Which of the sweep's points."""
     plan: bytes
@@ -89,11 +89,11 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PointAnswer:
     """How a run ended on a worker, and what it left.
 
     The run directory is in `archive` (a tar file, compressed), or in `rest_path` on the worker where it is too large
-    for one message, or stands in the order's `part` already.
+    for one message, or stands in the task's `part` already.
     """
 
     status: Status
@@ -109,7 +109,7 @@ class UnfitError(Exception):
     """A worker can't take part in a sweep; the text says why and what mends it."""
 
 
-class StrangerError(Exception):
+class UnknownSweepError(Exception):
     """A worker does not know the sweep: it was started anew at an address that is known."""
 
 

@@ -1,4 +1,4 @@
-"""Kernel, root file system and tools on their way to workers: archives by content hash, in pieces."""
+"""The transfer of kernel, root file system and tools to workers: archives by content hash, in pieces."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from fabriclab.cluster.parcels import Artefact, UnfitError
+from fabriclab.cluster.messages import Artefact, UnfitError
 from fabriclab.engine.artefacts import Artefacts, listed_packages
 from fabriclab.engine.packed import Packed, UnusableError, cache_root, packed_machine, routing_rootfs
 from fabriclab.files import explain
 
 PIECE_BYTES = 8 << 20
-"""What travels in one message."""
+"""The bytes of one message."""
 _LEFT_OUT = ("licenses", "root/dev")
 """Licences stand in the wheel; device files no ordinary user can make, and PID 1 mounts its own."""
 _NOBODYS = {"uid": 0, "gid": 0, "uname": "", "gname": "", "mtime": 0}
 
 
-def travelling(artefacts: Artefacts) -> tuple[Artefact, ...]:
+def needed_by_workers(artefacts: Artefacts) -> tuple[Artefact, ...]:
     """Return what workers need of these artefacts."""
     rootfs = artefacts.rootfs
     return (

@@ -16,7 +16,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from fabriclab.constraints import Within
 from fabriclab.engine.host import fabriclab_version, git_revision
-from fabriclab.exchange.archive import ArchiveError, pack, read_member, unpack
 from fabriclab.files import read_text
 from fabriclab.formats import names
 from fabriclab.formats.json_text import JsonError, parse_json
@@ -24,6 +23,7 @@ from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.plan.reading import first_mistake
 from fabriclab.formats.run_directory import MANIFEST, SCRATCH, SWEEP
 from fabriclab.results import Results, is_sweep, read_run, read_sweep
+from fabriclab.run_bundles.archive import ArchiveError, pack, read_member, unpack
 
 FORMAT = "fabriclab-bundle-1"
 ABOUT, README, CONTENT = "bundle.json", "README.txt", "content"

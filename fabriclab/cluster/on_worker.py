@@ -24,8 +24,16 @@ from typing import Any
 
 from distributed import get_worker
 
-from fabriclab.cluster import homecoming, luggage
-from fabriclab.cluster.parcels import Answer, Artefact, Looked, Order, StrangerError, UnfitError, Visit
+from fabriclab.cluster import artefact_transfer, results_transfer
+from fabriclab.cluster.messages import (
+    Artefact,
+    PointAnswer,
+    PointTask,
+    SweepContext,
+    UnfitError,
+    UnknownSweepError,
+    WorkerFacts,
+)
 from fabriclab.engine.artefacts import PROCESSOR, wrong_processor
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
@@ -37,7 +45,7 @@ from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.record import recorded
 
 MOST_AT_ONCE_BYTES = 64 << 20
-"""A larger run directory goes home in pieces."""
+"""A larger run directory is sent in pieces."""
 _LIBRARIES = ("polars", "numpy")
 _ASKED_S = 0.2
 
@@ -46,7 +54,7 @@ _ASKED_S = 0.2
 class _Known:
     """A sweep that this worker takes part in."""
 
-    visit: Visit
+    context: SweepContext
     scratch: Path
     where: Mapping[str, Any]
     stopping: bool = False
@@ -88,21 +96,23 @@ class _Released(Interrupt):
         return self._is_released
 
 
-def look(visit: Visit) -> Looked:
+def look(context: SweepContext) -> WorkerFacts:
     """Hear of a sweep, and tell what this worker is like. Raises UnfitError."""
     if processor := wrong_processor():
         raise UnfitError(f"its processor is {processor}; the virtual machine runs on {PROCESSOR} only")
     worker = get_worker()
-    scratch = Path(worker.local_directory) / visit.id
+    scratch = Path(worker.local_directory) / context.id
     try:
         (scratch / "lab").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnfitError(explain(error)) from error
     where = {"name": platform.node(), "worker": worker.address, "worker_name": str(worker.name)}
     with _lock:
-        _known[visit.id] = _Known(visit, scratch, where)
-    missing = luggage.lacking(visit.artefacts)
-    return Looked(platform.node(), sources_hash(), library_versions(), missing, _reads(visit.shared) == visit.id)
+        _known[context.id] = _Known(context, scratch, where)
+    missing = artefact_transfer.lacking(context.artefacts)
+    return WorkerFacts(
+        platform.node(), sources_hash(), library_versions(), missing, _reads(context.shared) == context.id
+    )
 
 
 def library_versions() -> dict[str, str]:
@@ -129,24 +139,24 @@ def sources_hash() -> str:
     return digest.hexdigest()[:12]
 
 
-def take_artefact(visit: str, artefact: Artefact, *pieces: bytes) -> None:
+def take_artefact(sweep: str, artefact: Artefact, *pieces: bytes) -> None:
     """Put an artefact that came in pieces into this worker's cache. Raises UnfitError."""
-    luggage.unpack(artefact, pieces, _known_as(visit).scratch)
+    artefact_transfer.unpack(artefact, pieces, _known_as(sweep).scratch)
 
 
-def take_trace(visit: str, name: str, content: bytes) -> None:
+def take_trace(sweep: str, name: str, content: bytes) -> None:
     """Keep a flow trace of the lab's. Raises UnfitError."""
     try:
-        path = below(_known_as(visit).lab, name)
+        path = below(_known_as(sweep).lab, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
         raise UnfitError(explain(error)) from error
 
 
-def prove(visit: str, plan: bytes) -> dict[str, str]:
+def prove(sweep: str, plan: bytes) -> dict[str, str]:
     """Run the known point; return the hash of each file that it leaves. Raises UnfitError where it does not run."""
-    known = _known_as(visit)
+    known = _known_as(sweep)
     directory = known.scratch / f"known-{uuid.uuid4().hex[:8]}"
     try:
         result = _run(known, plan_of(plan), directory, Interrupt(), ignore)
@@ -161,25 +171,25 @@ def ignore(_event: Event) -> None:
     """Take no notice."""
 
 
-def run_order(order: Order) -> Answer:
-    """Run one point. Raises StrangerError where this worker does not know the sweep."""
-    known = _known_as(order.visit)
+def run_point_task(task: PointTask) -> PointAnswer:
+    """Run one point. Raises UnknownSweepError where this worker does not know the sweep."""
+    known = _known_as(task.sweep)
     worker = get_worker()
     key = str(worker.get_current_task())
-    teller = _Teller(known.visit, order.number, worker)
+    teller = _Teller(known.context, task.number, worker)
     if known.stopping:
-        return Answer("interrupted", "", 0.0, 0, full=False)
+        return PointAnswer("interrupted", "", 0.0, 0, full=False)
     interrupt = _Released(worker, key)
     known.running[key] = interrupt
     teller.tell("started", 0, "")
     directory = known.scratch / f"run-{uuid.uuid4().hex[:8]}"
     try:
-        result = _run(known, plan_of(order.plan), directory, interrupt, teller.event, teller)
-        return _sent(result, directory, order, known)
+        result = _run(known, plan_of(task.plan), directory, interrupt, teller.event, teller)
+        return _sent(result, directory, task, known)
     except OSError as error:
-        return Answer("failed", explain(error), 0.0, 0, full=no_room(error))
+        return PointAnswer("failed", explain(error), 0.0, 0, full=no_room(error))
     except PlanError as error:
-        return Answer("failed", str(error), 0.0, 0, full=False)
+        return PointAnswer("failed", str(error), 0.0, 0, full=False)
     finally:
         known.running.pop(key, None)
         shutil.rmtree(directory, ignore_errors=True)
@@ -189,17 +199,17 @@ def _run(
     known: _Known, plan: Plan, directory: Path, interrupt: Interrupt, tell: Any, teller: _Teller | None = None
 ) -> RunResult:
     """Run a plan; what the package itself refuses is a failed run, as in a sweep on this host."""
-    visit = known.visit
+    shared = known.context
     context = RunContext(
-        *(known.lab, luggage.placed(visit.artefacts), visit.command),
-        ingest=visit.ingest if teller is None else partial(teller.around, visit.ingest),
-        report=visit.report,
+        *(known.lab, artefact_transfer.placed(shared.artefacts), shared.command),
+        ingest=shared.ingest if teller is None else partial(teller.around, shared.ingest),
+        report=shared.report,
         interrupt=interrupt,
-        stall_s=visit.stall_s,
-        lab_files=visit.lab_files,
-        keep=visit.keep,
+        stall_s=shared.stall_s,
+        lab_files=shared.lab_files,
+        keep=shared.keep,
         where=known.where,
-        modules=visit.modules,
+        modules=shared.modules,
     )
     try:
         return run_point(plan, directory, context, tell)
@@ -207,18 +217,18 @@ def _run(
         return RunResult(directory, "failed", str(error))
 
 
-def _sent(result: RunResult, directory: Path, order: Order, known: _Known) -> Answer:
-    """Return what goes home of a run."""
-    answer = partial(Answer, result.status, result.message, result.wall_s, result.virtual_ns)
+def _sent(result: RunResult, directory: Path, task: PointTask, known: _Known) -> PointAnswer:
+    """Return what is sent of a run."""
+    answer = partial(PointAnswer, result.status, result.message, result.wall_s, result.virtual_ns)
     if result.full:
         return answer(full=True)
-    if order.part:
-        _copy(directory, Path(order.part))
+    if task.part:
+        _copy(directory, Path(task.part))
         return answer(full=False)
     archive = known.scratch / f"{directory.name}.tar.gz"
     try:
         with archive.open("wb") as file:
-            homecoming.pack(directory, file)
+            results_transfer.pack(directory, file)
         if archive.stat().st_size > MOST_AT_ONCE_BYTES:
             return answer(full=False, rest_path=str(archive))
         content = archive.read_bytes()
@@ -245,25 +255,25 @@ def read_piece(path: str, offset: int) -> bytes:
     """Return a piece of a large run directory's archive; at its end, nothing, and the archive is removed."""
     with Path(path).open("rb") as file:
         file.seek(offset)
-        piece = file.read(luggage.PIECE_BYTES)
+        piece = file.read(artefact_transfer.PIECE_BYTES)
     if not piece:
         Path(path).unlink()
     return piece
 
 
-def stop(visit: str) -> None:
+def stop(sweep: str) -> None:
     """Stop a sweep's runs in order; those that come after do not begin."""
-    known = _known.get(visit)
+    known = _known.get(sweep)
     if known is not None:
         known.stopping = True
         for interrupt in list(known.running.values()):
             interrupt.request()
 
 
-def leave(visit: str) -> None:
+def leave(sweep: str) -> None:
     """Forget a sweep, and remove what is left of it here."""
     with _lock:
-        known = _known.pop(visit, None)
+        known = _known.pop(sweep, None)
     if known is not None:
         shutil.rmtree(known.scratch, ignore_errors=True)
 
@@ -271,14 +281,14 @@ def leave(visit: str) -> None:
 class _Teller:
     """Tells the sweep how a run gets on, not too often."""
 
-    def __init__(self, visit: Visit, number: int, worker: Any) -> None:
-        self._visit, self._number, self._worker = visit, number, worker
+    def __init__(self, context: SweepContext, number: int, worker: Any) -> None:
+        self._context, self._number, self._worker = context, number, worker
         self._told_s = 0.0
 
     def event(self, event: Event) -> None:
         """Tell an event that says how far the run is."""
         is_progress = event.name == "progress"
-        if is_progress and time.monotonic() - self._told_s < self._visit.tell_s:
+        if is_progress and time.monotonic() - self._told_s < self._context.tell_s:
             return
         if is_progress or event.name in ("phase", "epoch"):
             self.tell(event.name, event.t_ns, event.text("phase"))
@@ -291,18 +301,18 @@ class _Teller:
     def tell(self, name: str, t_ns: int, phase: str) -> None:
         """Tell it now."""
         self._told_s = time.monotonic()
-        self._worker.log_event(self._visit.topic, [self._number, name, t_ns, phase])
+        self._worker.log_event(self._context.topic, [self._number, name, t_ns, phase])
 
 
-def _known_as(visit: str) -> _Known:
-    known = _known.get(visit)
+def _known_as(sweep: str) -> _Known:
+    known = _known.get(sweep)
     if known is None:
-        raise StrangerError(visit)
+        raise UnknownSweepError(sweep)
     return known
 
 
 def plan_of(content: bytes) -> Plan:
-    """Return the plan of an order. Raises PlanError."""
+    """Return the plan of an task. Raises PlanError."""
     try:
         return parse_plan_json(zlib.decompressobj().decompress(content, LARGEST_PLAN_BYTES + 1))
     except zlib.error as error:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from fabriclab.flow_importers import importer_of
+from fabriclab.flow_importers.flow import ForeignFlow
 from fabriclab.formats.plan.traffic import Carrier
 from fabriclab.formats.trace import LARGEST_NS, SMALLEST_BYTES
-from fabriclab.importers import importer_of
-from fabriclab.importers.flow import ForeignFlow
 from fabriclab.workload.flows import by_start, flow_table, numbered
 from fabriclab.workload.site import Site
 from fabriclab.workload.trace_problems import TraceProblems

@@ -11,12 +11,12 @@ from typing import Any, cast
 import pytest
 
 from fabriclab import validation
-from fabriclab.foreign.netlab_tests import netlab_tests
 from fabriclab.lab import LabError
 from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import WrittenValidation, read_validation
+from fabriclab.other_labs.netlab_tests import netlab_tests
 from fabriclab.results import Results
 from fabriclab.validation.bench import Bench, Stage
 from fabriclab.validation.wanted_state import judge_routes, judge_sessions, route_collectors, session_collectors

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import fabriclab
 from fabriclab.cli.app import app
-from fabriclab.exchange.flent import export_flent, flent_data
+from fabriclab.exports.flent import export_flent, flent_data
 from fabriclab.results import Results, ResultsError, ingest_run, read_run
 
 

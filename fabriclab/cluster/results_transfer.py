@@ -1,4 +1,4 @@
-"""A run directory on its way home: packed by a worker, and put in its place whole or not at all."""
+"""The transfer of a run directory from a worker: packed there, and put in its place here whole or not at all."""
 
 from __future__ import annotations
 

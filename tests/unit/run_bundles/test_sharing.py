@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 import fabriclab
 from fabriclab.cli.app import app
-from fabriclab.exchange import archive
-from fabriclab.exchange.agreement import agreements, inputs_agreement, made_otherwise
-from fabriclab.exchange.archive import ArchiveError, pack, unpack
-from fabriclab.exchange.bundle import read_about, write_bundle
 from fabriclab.results import read_run
+from fabriclab.run_bundles import archive
+from fabriclab.run_bundles.archive import ArchiveError, pack, unpack
+from fabriclab.run_bundles.bundle import read_about, write_bundle
+from fabriclab.run_bundles.same_bits import agreements, inputs_agreement, made_otherwise
 
 
 @pytest.fixture(scope="module")

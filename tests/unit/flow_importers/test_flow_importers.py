@@ -7,9 +7,9 @@ import pkgutil
 import pytest
 from sample_flow_files import SAMPLES
 
-from fabriclab import importers
-from fabriclab.importers import IMPORTERS, NAMES
-from fabriclab.importers.convert import convert_flows
+from fabriclab import flow_importers
+from fabriclab.flow_importers import IMPORTERS, NAMES
+from fabriclab.flow_importers.convert import convert_flows
 from fabriclab.workload import TraceError, trace_text
 
 HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
@@ -25,8 +25,8 @@ def test_a_file_becomes_a_trace(name: str) -> None:
 
 def test_every_file_of_the_folder_is_listed() -> None:
     listed = {importer.load().__name__ for importer in IMPORTERS}
-    found = {module.name for module in pkgutil.iter_modules(importers.__path__, "fabriclab.importers.")}
-    assert found - {"fabriclab.importers.convert", "fabriclab.importers.flow"} == listed
+    found = {module.name for module in pkgutil.iter_modules(flow_importers.__path__, "fabriclab.flow_importers.")}
+    assert found - {"fabriclab.flow_importers.convert", "fabriclab.flow_importers.flow"} == listed
 
 
 def test_nodes_are_hosts_in_the_order_of_their_numbers() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriclab.foreign.made_up import BUFFER
+from fabriclab.other_labs.made_up import BUFFER
 from fabriclab.registry.vendors import StandIn
 
 _HEAD = re.compile(r"#|(format|title|source|hardware|bandwidth|port_rate):|  - ")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from fabriclab.importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
+from fabriclab.flow_importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
 from fabriclab.workload.trace_problems import TraceProblems, shown
 
 _NS_PER_PS = Decimal("0.001")

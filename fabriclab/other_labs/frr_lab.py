@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from fabriclab.foreign.identities import link_mtus, node_identities
-from fabriclab.foreign.link_addresses import addressed, link_addresses
-from fabriclab.foreign.made_up import DELAY, RATE, ping_lines, printable
-from fabriclab.foreign.stand_ins import read_stand_ins
-from fabriclab.foreign.switch_sections import switch_sections
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
 from fabriclab.lab.reading.problems import LabError, Mistake, listed
+from fabriclab.other_labs.identities import link_mtus, node_identities
+from fabriclab.other_labs.link_addresses import addressed, link_addresses
+from fabriclab.other_labs.made_up import DELAY, RATE, ping_lines, printable
+from fabriclab.other_labs.stand_ins import read_stand_ins
+from fabriclab.other_labs.switch_sections import switch_sections
 from fabriclab.registry.vendors import StandIn
 from fabriclab.units import format_duration, format_rate
 

@@ -18,7 +18,7 @@ class Importer:
     what: str
 
     def load(self) -> Any:
-        """Return its module, with `read` (`fabriclab.importers.convert.Reader`)."""
+        """Return its module, with `read` (`fabriclab.flow_importers.convert.Reader`)."""
         return import_module(f"{__name__}.{self.name}")
 
 
