@@ -24,7 +24,7 @@ from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.lab import parse_lab
 from fabriclab.lab.traffic.hadoop_archives import archives, versions
-from fabriclab.live.traffic import traffic_named
+from fabriclab.live.started_traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs
 
