@@ -17,7 +17,7 @@ import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -126,6 +126,8 @@ class Telling:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._entries: list[Entry] = []
+        where = config.getoption("--costs")
+        self._file = Path(where).open("w", encoding="utf-8") if where else None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather."""
@@ -133,20 +135,24 @@ class Telling:
             return
         for name, value in report.user_properties:
             if name == _PROPERTY:
-                spent, reason, shared = value
-                self._entries.append(Entry(report.nodeid.partition("@")[0], Cost(*spent), reason))
-                self._entries.extend(Entry(each, Cost(*cost), "is shared") for each, *cost in shared)
+                spent, reason, shared = cast("tuple[list[float], str | None, list[Any]]", value)
+                self._add(Entry(report.nodeid.partition("@")[0], Cost(*spent), reason))
+                for each, *cost in shared:
+                    self._add(Entry(each, Cost(*cost), "is shared"))
+
+    def _add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        if self._file is not None:
+            print(json.dumps([entry.name, *entry.cost, entry.reason]), file=self._file, flush=True)
 
     def unreasoned(self) -> list[Entry]:
         """Return those of the slowest that nobody gave a reason."""
         return [entry for entry in slowest(self._entries) if entry.reason is None]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the file; miss reasons where they were asked for."""
-        where = self._config.getoption("--costs")
-        if where:
-            lines = (json.dumps([entry.name, *entry.cost, entry.reason]) for entry in self._entries)
-            Path(where).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        """Miss reasons where they were asked for."""
+        if self._file is not None:
+            self._file.close()
         if self._config.getoption("--reasons") and self.unreasoned() and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
