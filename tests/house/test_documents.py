@@ -58,7 +58,7 @@ def whole_command() -> Any:
 
 
 def options_of(words: list[str]) -> tuple[str | None, set[str], list[str]]:
-    """Return a word that names no command where one should; else the command's options, and the words after its name."""
+    """Return a word that should name a command and does not; else the command's options, and what follows its name."""
     command, rest = whole_command(), list(words)
     while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
         if rest[0] not in command.commands:

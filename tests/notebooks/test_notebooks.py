@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from hadoop_lab import skip_unless_asked
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts
 
-# They take seconds to import: only a worker that executes a notebook waits for that.
 if any(find_spec(name) is None for name in ("nbclient", "nbformat", "ipykernel")):
     pytest.skip("not executed: pip install 'fabriclab[notebook]'", allow_module_level=True)
 
@@ -25,6 +25,11 @@ MANY_S = 1800
 
 # Jupyter's own libraries warn of their own changes; its event loops close late.
 pytestmark = pytest.mark.filterwarnings("default")
+
+
+def library(name: str) -> Any:
+    """Import one of Jupyter's libraries, which takes seconds: only a worker that needs it waits for that."""
+    return import_module(name)
 
 
 def shown(cell: Any, kind: str) -> list[str]:
@@ -42,7 +47,7 @@ def cell_of(notebook: Any, name: str) -> Any:
 
 def answered(notebook: Any) -> Any:
     """Return the notebook with each exercise answered thrice: not at all, as its solution says, and wrongly."""
-    import nbformat
+    nbformat = library("nbformat")
 
     tried = nbformat.v4.new_notebook(metadata=notebook.metadata)
     for cell in notebook.cells:
@@ -66,8 +71,7 @@ def answered(notebook: Any) -> Any:
 
 def executed(name: str, directory: Path) -> Any:
     """Execute a notebook in a directory of its own, its exercises answered; returns it with its outputs."""
-    import nbclient
-    import nbformat
+    nbclient, nbformat = library("nbclient"), library("nbformat")
 
     try:
         rootfs = find_artefacts().rootfs
@@ -85,7 +89,7 @@ def executed(name: str, directory: Path) -> Any:
 
 
 def test_committed_notebooks_hold_no_outputs() -> None:
-    import nbformat
+    nbformat = library("nbformat")
 
     assert [
         (path.name, cell.id)
@@ -97,7 +101,7 @@ def test_committed_notebooks_hold_no_outputs() -> None:
 
 def test_a_notebook_is_written_as_jupyter_writes_it() -> None:
     """So a change that somebody saves from JupyterLab is the change alone."""
-    import nbformat
+    nbformat = library("nbformat")
 
     otherwise = []
     for path in NOTEBOOKS:

@@ -127,7 +127,9 @@ class Telling:
         self._config = config
         self._entries: list[Entry] = []
         where = config.getoption("--costs")
-        self._file = Path(where).open("w", encoding="utf-8") if where else None
+        self._file = Path(where) if where else None
+        if self._file is not None:
+            self._file.write_text("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather."""
@@ -143,7 +145,8 @@ class Telling:
     def _add(self, entry: Entry) -> None:
         self._entries.append(entry)
         if self._file is not None:
-            print(json.dumps([entry.name, *entry.cost, entry.reason]), file=self._file, flush=True)
+            with self._file.open("a", encoding="utf-8") as file:
+                print(json.dumps([entry.name, *entry.cost, entry.reason]), file=file)
 
     def unreasoned(self) -> list[Entry]:
         """Return those of the slowest that nobody gave a reason."""
@@ -151,8 +154,6 @@ class Telling:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Miss reasons where they were asked for."""
-        if self._file is not None:
-            self._file.close()
         if self._config.getoption("--reasons") and self.unreasoned() and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
