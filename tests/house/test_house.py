@@ -76,8 +76,8 @@ def empty_docstrings(text: str) -> list[int]:
 
 
 def test_a_docstring_says_what_something_is() -> None:
-    python = {name: text for name, text in FILES.items() if name.endswith(".py")}
-    assert [f"{name}:{line}" for name, text in python.items() for line in empty_docstrings(text)] == []
+    texts = {name: text for name, text in FILES.items() if name.endswith(".py")}
+    assert [f"{name}:{line}" for name, text in texts.items() for line in empty_docstrings(text)] == []
 
 
 def test_rust_says_why_a_warning_is_switched_off() -> None:
