@@ -103,7 +103,7 @@ test-containers: venv machine page ## the container engine on a stock kernel, in
 	@$(BIN)/python tests/containers/side_by_side.py compare runs/containers
 
 fuzz: venv ## mutants of labs, of importers' inputs, of bundles and plans: CASES=20000, SEED=1 (files of findings: runs/fuzz)
-	@PYTHONPATH=tests/unit $(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz
+	@PYTHONPATH=tests/support $(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz
 
 lock: ## newest versions of Python packages, and of the images' base, into what pins them (.ci/locks, images/base.digest)
 	@.ci/lock
@@ -118,6 +118,7 @@ check: deps venv ## style and types, nothing is run
 	@$(BIN)/mypy
 	@$(BIN)/vulture
 	@$(BIN)/vulture fabriclab tests
+	@$(BIN)/python .ci/imports.py
 	@cargo fmt --check
 	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)

@@ -16,8 +16,9 @@ from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 if TYPE_CHECKING:
     from vm import Vm
 
-pytest_plugins = ["live_fixtures", "page_fixtures"]
+pytest_plugins = ["costs", "live_fixtures", "page_fixtures"]
 TESTS = Path(__file__).parent
+LONGEST_ID = 100
 LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
 
 # A shell that runs the tests in the background lets them, and so all that they start, ignore Ctrl-C: a program that a
@@ -28,6 +29,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test depends on how busy the host is: an example may take as long as it takes, and so may drawing it.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Keep a long text out of a test's name: it is sent to every worker and back, and stands in the environment."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
+        start = val[:20] if isinstance(val, str) else val[:20].decode("latin-1")
+        return f"{start.encode('unicode_escape').decode('ascii')}...{len(val)}"
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -191,7 +191,7 @@ def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
 
     Raises LabError with everything that is wrong in it.
     """
-    from fabriclab.foreign import own_lab
+    from fabriclab.other_labs import own_lab
 
     text = rendered(file, variables)
     made = own_lab(file, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from fabriclab.vendors import VENDORS
+from fabriclab.registry.vendors import VENDORS
 
 _importing = typer.Typer(
     no_args_is_help=True,

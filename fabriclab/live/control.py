@@ -19,7 +19,7 @@ from fabriclab.live.clients import Refused
 from fabriclab.live.pace import format_speed, parse_speed
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
-from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
+from fabriclab.live.started_traffic import compile_start, names_of, one_flow, traffic_named
 from fabriclab.resolve.interfaces import first_address
 from fabriclab.scratch import open_plain, while_it_runs
 from fabriclab.units import format_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fabriclab.formats.constraints import Text, Within
+from fabriclab.constraints import Text, Within
 from fabriclab.keys.quantities import Flag, Number, Quantity
 from fabriclab.keys.values import Plain, Word
 from fabriclab.units import DURATION

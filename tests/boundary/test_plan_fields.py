@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel
 from sample_plans import star
 
-from fabriclab.formats.constraints import Finite, Holding, Scalars, Text, Within
+from fabriclab.constraints import Finite, Holding, Scalars, Text, Within
 from fabriclab.formats.plan import PlanError, parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import KINDS

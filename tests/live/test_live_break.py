@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_live_look import SLOWLY, flows_of
+from slow_labs import SLOWLY, flows_of
 
 import fabriclab
 from fabriclab.api.lab import Settings

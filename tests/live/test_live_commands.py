@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from repository import SUPPORT
 from typer.testing import CliRunner, Result
 
 import fabriclab
@@ -235,7 +236,7 @@ def test_a_server_is_a_process_of_its_own_and_nothing_of_it_survives_it(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "site").mkdir()
-    text = PATCHED.format(paths=[str(Path(__file__).parent), str(Path(__file__).parents[1] / "unit")], home=str(home))
+    text = PATCHED.format(paths=[str(SUPPORT)], home=str(home))
     (home / "site" / "sitecustomize.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(home / "site"))
     live = fabriclab.up("pair", speed="max")

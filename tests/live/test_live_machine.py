@@ -10,7 +10,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from replayed_labs import FABRICLAB, replayed
 
 import fabriclab
 from fabriclab.live.lab import Live
@@ -25,7 +25,6 @@ from fabriclab.live.registry import labs
 
 pytestmark = pytest.mark.vm
 
-FABRICLAB = [sys.executable, "-m", "fabriclab"]
 SMALL = {"senders": 4, "rounds": 2}
 SERVER = """\
 import socket
@@ -51,14 +50,6 @@ def until_interrupted(*words: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.send_signal(signal.SIGINT)
-
-
-def replayed(directory: Path, speed: str) -> str:
-    done = subprocess.run(
-        [*FABRICLAB, "replay", str(directory), "--speed", speed], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_nodes_are_reached_and_reach_each_other(live: Live) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_live_machine import replayed
+from replayed_labs import replayed
 
 import fabriclab
 from fabriclab.live.lab import Live

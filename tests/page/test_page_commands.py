@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from fake_lab import FakeLab
-from test_page_bounds import until
+from page_bounds import until
 
 from fabriclab.cli.commands.live import ui
 from fabriclab.page.assets import PAGE

@@ -9,8 +9,8 @@ from http.client import HTTPConnection
 
 import pytest
 from fake_lab import FakeLab
-from test_page_bounds import browser, stands, until
-from test_page_guard import entered
+from page_bounds import browser, stands, until
+from page_entry import entered
 
 from fabriclab.page.connections import MOST_CONNECTIONS
 from fabriclab.page.serve import Page as Server

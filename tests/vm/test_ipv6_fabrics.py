@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 from fidelity import known
+from multipath_plans import BOTH_DUAL_HOMED, generated_plan, written_plan
 from pcapng_reading import read_packets
-from test_multipath import BOTH_DUAL_HOMED, generated_plan, written_plan
 from vm import Vm
 
 from fabriclab.formats.plan import Plan

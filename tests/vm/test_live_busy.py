@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from live_jobs import FILES, job
 from live_machine import LiveMachine, Session, live_machine
-from test_live_init import FILES, job
 
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.formats.live import REAL_TIME, Input, Request

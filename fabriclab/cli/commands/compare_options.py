@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from fabriclab.cli.arguments.options import ComparisonFormat
 from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer()
-
-Format = Literal["text", "json", "junit", "html"]
 
 
 @app.command()
@@ -42,7 +41,7 @@ def compare(
     ] = None,
     level: Annotated[float, typer.Option(help="Confidence of intervals and verdicts.", metavar="<float>")] = 0.95,
     every: Annotated[bool, typer.Option("--all", help="Show what is undecided, the same or not measured too.")] = False,
-    form: Annotated[Format, typer.Option("--format", "-f", help="What is written.")] = "text",
+    form: Annotated[ComparisonFormat, typer.Option("--format", "-f", help="What is written.")] = "text",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The file to write.", show_default="the output; compare.html for a page"),

@@ -11,8 +11,8 @@ from fabriclab.cli.text.layer2 import layer2_lines
 from fabriclab.cli.text.switch import switch_lines
 from fabriclab.formats.plan.model import Pcap, Plan
 from fabriclab.formats.plan.node import Queue
-from fabriclab.traffic import load
-from fabriclab.traffic.kinds import words
+from fabriclab.registry.traffic import load
+from fabriclab.traffic_kinds import words
 from fabriclab.units import SIZE, format_count, format_quantity
 
 _FEW = 8

@@ -29,7 +29,7 @@ from fabriclab.lab.reading.document import MappingValue, parse_document, read_do
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.setup.read import settle_order
-from fabriclab.vendors import VENDORS
+from fabriclab.registry.vendors import VENDORS
 
 
 class Kind(Protocol):

@@ -27,7 +27,7 @@ from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.setup.read import WrittenSetup, read_setup
-from fabriclab.vendors import VENDORS, NodeKind, bound_at, kind_of, kind_of_machine
+from fabriclab.registry.vendors import VENDORS, NodeKind, bound_at, kind_of, kind_of_machine
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))

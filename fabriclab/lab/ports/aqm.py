@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabriclab.formats.names import QDISC_OPTIONS
 from fabriclab.keys.values import NONE, Word
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.ports.keys import OWN_QDISC
@@ -17,6 +16,7 @@ from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.qdiscs import AQM_WORDS, KINDS
+from fabriclab.qdiscs.own import QDISC_OPTIONS
 
 _KIND: Word[str] = Word(tuple(KINDS))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from fabriclab.formats.names import ALGORITHM_NAME
+from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm, sha256_of
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value

@@ -14,7 +14,7 @@ from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.command import check_programs
 from fabriclab.lab.traffic.keys import ENABLED, TRAFFIC_KIND
 from fabriclab.lab.traffic.scope import Scope
-from fabriclab.traffic import KINDS, load
+from fabriclab.registry.traffic import KINDS, load
 
 _Reader = Callable[[Section, str, Scope], "Traffic | None"]
 _KIND: Word[str] = Word(tuple(KINDS))

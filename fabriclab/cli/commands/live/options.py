@@ -197,7 +197,7 @@ def start(
     lab: NameOption = None,
 ) -> None:
     """Start a traffic of a lab, as it is written there, from now on."""
-    from fabriclab.cli.commands.live import traffic as starting
+    from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
@@ -210,7 +210,7 @@ def stop(
     lab: NameOption = None,
 ) -> None:
     """Stop a traffic that was started by hand (`flow` stops all flows by hand)."""
-    from fabriclab.cli.commands.live import traffic as starting
+    from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
@@ -231,7 +231,7 @@ def flow(
 
       fabriclab flow h1 h2 --size '10 MB' --cc dctcp
     """
-    from fabriclab.cli.commands.live import traffic as starting
+    from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():

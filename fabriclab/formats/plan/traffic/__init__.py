@@ -1,6 +1,6 @@
 """The kinds of traffic of the plan: who sends how much to whom, and when. A file each, and a line in Traffic.
 
-How a lab writes a kind, its flows and its words are in `fabriclab/traffic`.
+How a lab writes a kind, its flows and its words are in `fabriclab/traffic_kinds`.
 """
 
 from __future__ import annotations

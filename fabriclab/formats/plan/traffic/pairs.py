@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from fabriclab.constraints import Record
 from fabriclab.formats import ranges
 from fabriclab.formats.names import NodeName
-from fabriclab.formats.plan.traffic.record import Record
 
 Pattern = Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal
 
+from fabriclab.constraints import Finite, Record
 from fabriclab.formats import names, ranges
-from fabriclab.formats.constraints import Finite
-from fabriclab.formats.plan.traffic.record import Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from fabriclab.registry.vendors import SONIC_VS
 from fabriclab.units import format_duration, format_rate
-from fabriclab.vendors import SONIC_VS
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_stubs import Stub, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric

@@ -1,0 +1,191 @@
+"""A pytest plugin that measures what each test costs: wall time, and CPU time of this process and of its children.
+
+CPU time is what `getrusage` says of the process and of those of its children that it waited for, theirs included. A
+process that nobody of this session waits for is not counted: one that goes on in the background, such as a browser or
+a stand-in's daemon, until its parent waits for it, and one that lost its parent for ever. What a fixture of a module or
+of the session costs is its own entry, and no part of the test that happens to ask for it first.
+
+The session ends with the slowest tests. Each has its reason beside it, `@pytest.mark.slow("boots three kernels")`, or
+is named as one that lacks it. `--costs FILE` writes all of it as JSON lines; `--reasons` makes a lacking reason an
+error where the whole suite ran.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import pytest
+
+SHOWN = 20
+_PROPERTY = "costs"
+
+
+class Cost(NamedTuple):
+    """Seconds of wall time, of this process's CPU time, and of that of children that were waited for."""
+
+    wall_s: float
+    own_s: float
+    children_s: float
+
+    @property
+    def cpu_s(self) -> float:
+        """Return the CPU time of the process and its children."""
+        return self.own_s + self.children_s
+
+    def plus(self, other: Cost) -> Cost:
+        """Return the sum."""
+        return Cost(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def minus(self, other: Cost) -> Cost:
+        """Return the difference."""
+        return Cost(*(a - b for a, b in zip(self, other, strict=True)))
+
+
+NOTHING = Cost(0, 0, 0)
+
+
+class Entry(NamedTuple):
+    """A test or a shared fixture, what it cost, and why it is slow where somebody said so."""
+
+    name: str
+    cost: Cost
+    reason: str | None
+
+
+def now() -> Cost:
+    """Return what was spent so far."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(time.monotonic(), own.ru_utime + own.ru_stime, children.ru_utime + children.ru_stime)
+
+
+class Measuring:
+    """What a worker does: each test's cost, with those of the shared fixtures that it was the first to ask for."""
+
+    def __init__(self) -> None:
+        self._fixtures: list[tuple[str, Cost]] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        """Measure a fixture that several tests share."""
+        if fixturedef.scope == "function":
+            return (yield)
+        before, known = now(), len(self._fixtures)
+        try:
+            return (yield)
+        finally:
+            inner = self._sum(known)
+            self._fixtures.append((f"{fixturedef.baseid}::{fixturedef.argname}", now().minus(before).minus(inner)))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        """Measure the first phase."""
+        self._fixtures.clear()
+        return (yield from self._phase(item))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Measure the test itself."""
+        return (yield from self._phase(item))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
+        """Measure the last phase, and hand over the sum."""
+        try:
+            return (yield from self._phase(item))
+        finally:
+            mark = item.get_closest_marker("slow")
+            spent = item.stash.get(_SPENT, NOTHING).minus(self._sum(0))
+            shared = [(name, *cost) for name, cost in self._fixtures]
+            item.user_properties.append((_PROPERTY, [[*spent], mark and mark.args[0], shared]))
+
+    def _phase(self, item: pytest.Item) -> Iterator[None]:
+        before = now()
+        try:
+            return (yield)
+        finally:
+            item.stash[_SPENT] = item.stash.get(_SPENT, NOTHING).plus(now().minus(before))
+
+    def _sum(self, first: int) -> Cost:
+        total = NOTHING
+        for _, cost in self._fixtures[first:]:
+            total = total.plus(cost)
+        return total
+
+
+_SPENT = pytest.StashKey[Cost]()
+
+
+class Telling:
+    """What the session does that the user sees: it gathers, tells of the slowest, and writes all of it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._entries: list[Entry] = []
+        where = config.getoption("--costs")
+        self._file = Path(where) if where else None
+        if self._file is not None:
+            self._file.write_text("")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Gather."""
+        if report.when != "teardown":
+            return
+        for name, value in report.user_properties:
+            if name == _PROPERTY:
+                spent, reason, shared = cast("tuple[list[float], str | None, list[Any]]", value)
+                self._add(Entry(report.nodeid.partition("@")[0], Cost(*spent), reason))
+                for each, *cost in shared:
+                    self._add(Entry(each, Cost(*cost), "is shared"))
+
+    def _add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                print(json.dumps([entry.name, *entry.cost, entry.reason]), file=file)
+
+    def unreasoned(self) -> list[Entry]:
+        """Return those of the slowest that nobody gave a reason."""
+        return [entry for entry in slowest(self._entries) if entry.reason is None]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Miss reasons where they were asked for."""
+        if self._config.getoption("--reasons") and self.unreasoned() and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Tell of the slowest."""
+        if not self._config.getoption("--slowest"):
+            return
+        total = NOTHING
+        for entry in self._entries:
+            total = total.plus(entry.cost)
+        terminalreporter.section(f"the slowest {SHOWN}")
+        terminalreporter.line(f"all: {total.cpu_s:.0f} s of CPU ({total.children_s:.0f} s of children)")
+        for entry in slowest(self._entries):
+            reason = entry.reason or 'NO REASON: @pytest.mark.slow("...")'
+            terminalreporter.line(f"{entry.cost.wall_s:6.1f} s, CPU {entry.cost.cpu_s:5.1f} s  {entry.name}: {reason}")
+
+
+def slowest(entries: list[Entry]) -> list[Entry]:
+    """Return those that take longest: of wall time, for a test that waits keeps others waiting, too."""
+    return sorted(entries, key=lambda entry: -entry.cost.wall_s)[:SHOWN]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("costs", "what each test costs")
+    group.addoption("--slowest", action="store_true", help="end with the slowest tests and their reasons")
+    group.addoption("--reasons", action="store_true", help="fail where one of the slowest tests has no reason")
+    group.addoption("--costs", metavar="FILE", help="write what each test cost as JSON lines")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure in each worker, tell in the session that starts them."""
+    config.pluginmanager.register(Measuring())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Telling(config))

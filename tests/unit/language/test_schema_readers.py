@@ -1,0 +1,133 @@
+"""The language's records say what its readers ask for: the same keys, words, bounds and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fabriclab.language.fabric import EVENT
+from fabriclab.language.ports import AQM
+from fabriclab.language.study import FIGURE
+from fabriclab.language.traffic import KIND
+from fabriclab.language.values import Flag, Number, Percent, Quantity, Value, Word
+from language import two_racks
+from language_samples import ROOTS, find, mappings, of, plain
+from language_watch import Asked, Watch, watched
+from repository import ROOT
+
+from fabriclab.keys.mappings import Forms, Keys, Kinds
+from fabriclab.lab import LabError
+from fabriclab.lab.lab import parse_documents
+from fabriclab.lab.reading.document import MappingValue, parse_document
+from fabriclab.lab.reading.plain_data import document_of
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.switch.profile import parse_profile
+from fabriclab.language.document import EXPERIMENT
+
+OF_THIS_LAB = {"fan_out", "replicas", "replication", "count"}
+"""Numbers whose bound is how many hosts a lab has."""
+
+
+def experiments() -> Iterator[dict[str, Any]]:
+    """Yield documents that together have every key there is; what they say together makes little sense."""
+    base = of(EXPERIMENT)
+    yield base
+    for name, keys in KIND.kinds.items():
+        yield {**base, "traffic": {name: {**of(keys), "kind": name}}}
+    for keys in EVENT.forms.values():
+        yield {**base, "events": [of(keys)]}
+    yield {**base, "report": {"figures": [{**of(keys), "kind": name} for name, keys in FIGURE.kinds.items()]}}
+    for name, keys in AQM.kinds.items():
+        yield {**base, "hosts": {"default": {"aqm": {**of(keys), "kind": name}}}}
+    yield {**base, "groups": {"some": {"share": "50 %", "of": ["h1"], "count": 1, "rack": "leaf1"}}}
+
+
+@pytest.fixture(scope="module")
+def watch() -> Iterator[Watch]:
+    monkeypatch = pytest.MonkeyPatch()
+    topology = parse_document(two_racks(), "topology.clab.yml", Problems())
+    assert isinstance(topology, MappingValue)
+    with watched(monkeypatch) as found:
+        for data in experiments():
+            with pytest.raises(LabError):
+                parse_documents(ROOT, topology, document_of(data, "experiment", Problems()))
+        for path in sorted(ROOT.glob("fabriclab/switches/*.yml")):
+            parse_profile.__wrapped__(path.read_text(encoding="utf-8"), path.stem, "switch-profile")
+        yield found
+
+
+def root_of(file: str) -> Value | None:
+    """Return what a file is told to be; None for the topology."""
+    return ROOTS.get(file.partition("[")[0])
+
+
+def told(asked: Asked) -> list[Value]:
+    """Return what the records say of a key, in one piece each."""
+    root = root_of(asked.file)
+    assert root is not None
+    return [one for value in find(root, asked.key, asked.kind) for one in plain(value)]
+
+
+def says(value: Value, asked: Asked) -> bool:
+    """Whether a record says what the reader asked."""
+    name = asked.key.rpartition(".")[2]
+    match asked.method, value:
+        case "quantity", Quantity():
+            return (value.dimension.name, value.least, value.most) == asked.details
+        case "count", Number():
+            least, most = asked.details
+            return value.least == least and (value.most == most or name in OF_THIS_LAB)
+        case "percent", Percent():
+            return (value.least, value.most) == asked.details
+        case "choice", Word():
+            return (set(value.words), set(value.aliases)) == tuple(map(set, asked.details))
+        case "flag", Flag():
+            return True
+    return False
+
+
+def test_every_key_is_told_as_its_reader_asks(watch: Watch) -> None:
+    asked = [one for one in watch.asked if root_of(one.file) is not None]
+    assert len(asked) > 150
+    # What words an event's action may be hangs on what it is of, and a kind's own word is one of all.
+    wrong = [one for one in asked if not one.key.endswith(".kind") and not any(says(value, one) for value in told(one))]
+    assert [(one.key, one.kind, one.method, one.details, told(one)) for one in wrong] == []
+
+
+def names_of(value: Value, kind: str) -> set[str] | None:
+    """Return the keys of a mapping; None where the author chooses them."""
+    match value:
+        case Keys():
+            return {key.name for key in value.keys}
+        case Kinds():
+            kinds = [value.kinds[kind]] if kind in value.kinds and value.always else list(value.kinds.values())
+            return {key.name for keys in kinds for key in keys.keys}
+        case Forms():
+            return {key.name for keys in value.forms.values() for key in keys.keys}
+    return None
+
+
+def test_every_mapping_has_the_keys_that_its_reader_knows(watch: Watch) -> None:
+    compared = 0
+    for (file, key, kind), known in watch.known.items():
+        root = root_of(file)
+        if root is None:
+            continue
+        found = [names for value in find(root, key) for one in mappings(value) for names in [names_of(one, kind)]]
+        if None in found or (key == "switches.default" and set(known) - {"vlans", "port_channels"} == found[0]):
+            continue
+        compared += 1
+        assert set(known) in found, f"{key} ({kind}): the reader knows {known}, the language {found}"
+    assert compared > 60
+
+
+def test_no_key_of_the_language_is_unknown_to_the_readers() -> None:
+    topology = parse_document(two_racks(), "topology.clab.yml", Problems())
+    assert isinstance(topology, MappingValue)
+    unknown = []
+    for data in experiments():
+        with pytest.raises(LabError) as raised:
+            parse_documents(ROOT, topology, document_of(data, "experiment", Problems()))
+        unknown += [str(one) for one in raised.value.mistakes if "unknown key" in one.message]
+    assert unknown == []
