@@ -1,4 +1,4 @@
-"""The keys that several kinds of traffic have; those of one kind alone lie in its file (`fabriclab.traffic.kinds`)."""
+"""The keys that several kinds of traffic have; those of one kind alone lie in its file (`fabriclab.traffic_kinds`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fabriclab.keys.values import Either, Scalar, Several, Text, Word
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROL_NAME
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 from fabriclab.lab.switch.keys import dscp_names
-from fabriclab.traffic import load
+from fabriclab.registry.traffic import load
 from fabriclab.units import DURATION
 from fabriclab.units import SIZE as SIZE_DIMENSION
 

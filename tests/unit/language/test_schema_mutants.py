@@ -13,10 +13,10 @@ from repository import ROOT
 
 from fabriclab.keys.mappings import Keys, Kinds
 from fabriclab.lab import LabError
+from fabriclab.lab.keys import EXPERIMENT
 from fabriclab.lab.lab import Lab, parse_documents
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.problems import Place
-from fabriclab.language.document import EXPERIMENT
 
 LABS = ("incast", "dctcp-queue", "bufferbloat", "shared-buffer", "link-failure", "query-mix")
 MUTANTS = 120
