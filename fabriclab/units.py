@@ -1,8 +1,9 @@
 """Rates, sizes and durations as people write them: `1 Gbps`, `64 KB`, `25 us`.
 
 Shares (`0.1 %`) and factors (`1/8`) stand here, too. Everything is exact: a text becomes a whole number of bits per
-second, bytes, nanoseconds or parts of a million, or a fraction, or it is an error. A quantity without a unit is always an error: a bare `64` has misled too many experiments.
-`KB` is 1000 bytes and `KiB` is 1024 (IEC 80000-13); rates are decimal, as everywhere in networking.
+second, bytes, nanoseconds or parts of a million, or a fraction, or it is an error. A quantity without a unit is always
+an error: a bare `64` has misled too many experiments. `KB` is 1000 bytes and `KiB` is 1024 (IEC 80000-13); rates are
+decimal, as everywhere in networking.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ class Either(Plain[T]):
         return ", or ".join(value.wanted if isinstance(value, Plain) else value.told() for value in self.values)
 
     def parse(self, text: str) -> T:
-        """Return what the text means to the first kind that takes it, words first. Raises ValueError where none does."""
+        """Return what a text means to the first kind that takes it, words first. Raises ValueError where none does."""
         kinds = self._plain()
         errors: dict[int, ValueError] = {}
         for number, kind in sorted(enumerate(kinds), key=lambda one: not isinstance(one[1], Word)):
@@ -213,7 +213,10 @@ class Either(Plain[T]):
         outside = next((error for error in errors.values() if isinstance(error, OutOfRangeError)), None)
         if outside is None and self.refusal:
             raise ValueError(f"{shown(text)} {self.refusal}")
-        raise outside or errors[0]
+        words = [word for kind in kinds if isinstance(kind, Word) for word in kind.words]
+        told = outside or errors[0]
+        quoted = " or ".join(f"'{word}'" for word in words)
+        raise told if not words or isinstance(kinds[0], Word) else ValueError(f"{told}, or {quoted}")
 
     def written(self, value: T) -> Scalar:
         """Return the value as the first kind that has such a one writes it."""

@@ -16,8 +16,8 @@ from fabriclab.lab.probes import WrittenPcap
 from fabriclab.lab.switch.facing_ports import shared_ports
 
 _LAST_HOP_INTERVAL_NS, _LAST_HOP_PORTS = 1_000_000, 16
-"""The interval of the ports before the receivers, which are sampled where an experiment has no probes: it holds up to so
-many ports, and is longer with more."""
+"""The interval of the ports before the receivers, which are sampled where an experiment has no probes: it holds up to
+so many ports, and is longer with more."""
 
 
 def resolve_probes(

@@ -98,7 +98,8 @@ class Fabric:
             raise FabricError(f"--name {self.name!r} is no lab name; write letters, digits, '-' and '_', at most 63")
         if not ranges.MTU.least <= self.mtu_bytes <= ranges.MTU.most:
             raise FabricError(
-                f"--mtu {self.mtu_bytes} is out of range; write {ranges.MTU.least} to {ranges.MTU.most} bytes of an IP packet"
+                f"--mtu {self.mtu_bytes} is out of range; write {ranges.MTU.least} to {ranges.MTU.most} bytes of an IP "
+                "packet"
             )
         for link in self.links:
             _check_link(link)

@@ -24,8 +24,8 @@ MTU = Number(*ranges.MTU, "a whole number of bytes", why="bytes of an IP packet"
 """From what every IPv4 host must take (RFC 791) to the most that a veth takes."""
 
 DEFAULT_DELAY_NS, DEFAULT_MTU_BYTES = 0, 1500
-"""What holds where neither a lab nor its topology says more: Ethernet's MTU (RFC 894). Containerlab's own default is 9500;
-write `mtu` in the topology to have the same in both engines."""
+"""What holds where neither a lab nor its topology says more: Ethernet's MTU (RFC 894). Containerlab's own default is
+9500; write `mtu` in the topology to have the same in both engines."""
 
 LINK_RATE = Key(
     "rate", RATE_OF_A_LINE, "The line rate of every link.", unset="as the topology says", examples=("1 Gbps",)

@@ -3,6 +3,7 @@ pauses."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +31,7 @@ class Length(Either[Threshold]):
         return Threshold(number, "ns" if self.values[0].canonical(text) is None else "bytes")
 
 
+@dataclass(frozen=True)
 class PowerOfTwo(Plain[int]):
     """The factor of a dynamic threshold, read as its binary logarithm: `1/8` is -3.
 

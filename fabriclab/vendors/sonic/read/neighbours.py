@@ -155,7 +155,8 @@ class LinkResolver:
     def _link(self, port: Port) -> LabLink:
         rate_bps, mtu = (port.speed_mbps or 1) * _BITS_A_MBIT, port_mtu(self._config, port)
         if rate_bps > ranges.LINE_RATE.most:
-            message = f"{format_rate(rate_bps)} are more than a lab's links carry; at most {ranges.LINE_RATE.most // _BITS_A_MBIT}"
+            most = ranges.LINE_RATE.most // _BITS_A_MBIT
+            message = f"{format_rate(rate_bps)} are more than a lab's links carry; at most {most}"
             self._complain(("PORT", port.name, "speed"), message, str(port.speed_mbps))
         if not ranges.MTU.least <= mtu <= ranges.MTU.most:
             self._complain(
