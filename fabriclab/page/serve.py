@@ -23,7 +23,7 @@ from starlette.routing import Route, WebSocketRoute
 from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import FabriclabError
 from fabriclab.files import explain
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 from fabriclab.page.assets import FILES, PAGE
 from fabriclab.page.connections import MOST_CONNECTIONS, Connection
 from fabriclab.page.feed import serve_feed
@@ -91,7 +91,7 @@ class Server:
         serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
         while lab is not None and not serving.done():
             await asyncio.wait((serving,), timeout=1.0)
-            if lab not in registry.labs():
+            if lab not in labs_up.labs():
                 await asyncio.wait((serving,), timeout=_LAST_WORDS_S)
                 break
         if lab is not None:
