@@ -22,8 +22,8 @@ from fabriclab.formats.live import Input, Output
 from fabriclab.live.client import CREDIT_STEP
 from fabriclab.live.clients import Client, Refused, Session, Task
 from fabriclab.live.deployed import Machine
+from fabriclab.live.labs_up import Entry
 from fabriclab.live.machine import MachineGone
-from fabriclab.live.registry import Entry
 from fabriclab.live.running import Running
 from fabriclab.live.wire import Frame, WireError, client_frame, decode, encode, number
 from fabriclab.runs import RunResult

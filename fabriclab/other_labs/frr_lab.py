@@ -6,6 +6,7 @@ links, a host behind each switch that has none, traffic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -15,9 +16,8 @@ from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
 from fabriclab.lab.reading.problems import LabError, Mistake
 from fabriclab.other_labs.identities import link_mtus, node_identities
 from fabriclab.other_labs.link_addresses import addressed, link_addresses
-from fabriclab.other_labs.made_up import DELAY, RATE, ping_lines, printable
+from fabriclab.other_labs.made_up import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.stand_ins import read_stand_ins
-from fabriclab.other_labs.switch_sections import switch_sections
 from fabriclab.registry.vendors import StandIn
 from fabriclab.units import format_duration, format_rate
 
@@ -205,3 +205,25 @@ def _experiment(file: str, parts: _Parts) -> Sequence[str]:
         "probes:",
         "  switches: {interval: 1 ms}",
     ]
+
+
+_HEAD = re.compile(r"#|(format|title|source|hardware|bandwidth|port_rate):|  - ")
+"""What a profile's file has beyond a switch's own section."""
+
+
+def switch_sections(switches: Sequence[str], stand_ins: Mapping[str, StandIn]) -> Iterator[str]:
+    """Yield the section's lines; a blank line ends it. Nothing where there is no switch."""
+    with_profile = [name for name in switches if name in stand_ins and stand_ins[name].profile]
+    if not switches:
+        return
+    yield "switches:"
+    if not with_profile:
+        yield f"  default: {{buffer: {BUFFER}}}"
+    for name in switches if with_profile else ():
+        if name not in with_profile:
+            yield f"  {name}: {{buffer: {BUFFER}}}"
+            continue
+        yield f"  {name}:"
+        lines = stand_ins[name].profile.splitlines()
+        yield from (f"    {line}" for line in lines if _HEAD.match(line) is None)
+    yield ""

@@ -118,7 +118,7 @@ class Arriving(Kind[ArrivalsTraffic]):
 
     def flows(self, traffic: ArrivalsTraffic, site: Site) -> pl.DataFrame:
         """Return the flows, in the order of their starts."""
-        from fabriclab.workload.open_loop import arrivals_table
+        from fabriclab.workload.arrivals import arrivals_table
 
         return arrivals_table(traffic, site)
 

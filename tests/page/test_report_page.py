@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from synthetic_run import incast_sweep
 
-from fabriclab.bundles import BundleError
+from fabriclab.browser_bundles import BrowserBundleError
 from fabriclab.report import write_report
 from fabriclab.report.assets import CHARTS
 from fabriclab.results import read_sweep
@@ -26,7 +26,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep of six points with its report."""
     try:
         CHARTS.load()
-    except BundleError as error:
+    except BrowserBundleError as error:
         pytest.skip(f"not tried in a browser: {error}")
     directory = incast_sweep(tmp_path_factory.mktemp("report") / "sweep", senders=SENDERS)
     write_report([directory], directory / "report.html")

@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from fabriclab.hadoop.results.times import PARTS
 from fabriclab.report.drawing.curves import Curve, draw_buffer_levels, draw_events
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import CAUSES, GRID, drawing, figure_svg, new_figure, place_legend
@@ -18,7 +19,6 @@ from fabriclab.report.measured.quantities import axis_for, axis_label, format_me
 from fabriclab.report.measured.samples import queue_samples
 from fabriclab.report.measured.series import read_steps
 from fabriclab.results import Results
-from fabriclab.results.hadoop_times import PARTS
 from fabriclab.units import format_count, format_duration, format_size
 
 MOST_ROWS = 120

@@ -21,7 +21,7 @@ from fabriclab.report.measured.scope import scope_text
 from fabriclab.report.page import page_of
 from fabriclab.report.tables.points import key_figures
 from fabriclab.results import evaluate_checks, read_run
-from fabriclab.results.jobs import job_metrics
+from fabriclab.results.flow_metrics import job_metrics
 from fabriclab.results.queue_metrics import over_all_ports, queue_metrics
 
 TRAFFIC = [{"kind": "flows", "name": "f", "senders": ["h1", "h2"], "receiver": "h3"}]

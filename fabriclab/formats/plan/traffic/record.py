@@ -11,7 +11,7 @@ from fabriclab.constraints import ALGORITHM_NAME, Record
 from fabriclab.formats import names, ranges
 from fabriclab.formats.family import Family
 from fabriclab.formats.names import NodeName
-from fabriclab.formats.plan.traffic.sizes import Size
+from fabriclab.formats.plan.traffic.drawn import Size
 
 if TYPE_CHECKING:
     from fabriclab.formats.plan.traffic.program import ProgramTraffic

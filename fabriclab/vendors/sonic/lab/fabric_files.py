@@ -10,7 +10,7 @@ from fabriclab.units import format_duration, format_rate
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_stubs import Stub, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric
-from fabriclab.vendors.sonic.lab.images import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
+from fabriclab.vendors.sonic.lab.files import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
 from fabriclab.vendors.sonic.read.interface_names import LANES
 from fabriclab.vendors.sonic.read.neighbours import NS_A_METRE
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from fabriclab.results.hadoop_history import Row
+from fabriclab.hadoop.results.history import Row
 
 _MS = 10**6
 _SUMMARY = re.compile(

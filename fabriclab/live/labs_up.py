@@ -27,12 +27,12 @@ _LONGEST_FILE = 1 << 22
 _ELSEWHERE = "set XDG_RUNTIME_DIR to a directory of your own on a local disk"
 
 
-class RegistryError(FabriclabError):
+class LabsUpError(FabriclabError):
     """The labs that are up can't be listed, or none of the name is; the text says why."""
 
 
 def directory() -> str:
-    """Return the directory of the labs that are up; it is made. Raises RegistryError where others could write there."""
+    """Return the directory of the labs that are up; it is made. Raises LabsUpError where others could write there."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     path = f"{runtime}/fabriclab" if runtime.startswith("/") else f"/tmp/fabriclab-{os.getuid()}"
     try:
@@ -40,10 +40,10 @@ def directory() -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        raise RegistryError(f"{path}: {error.strerror}: live labs have their sockets there") from None
+        raise LabsUpError(f"{path}: {error.strerror}: live labs have their sockets there") from None
     state = os.lstat(path)
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or stat.S_IMODE(state.st_mode) & 0o077:
-        raise RegistryError(
+        raise LabsUpError(
             f"{path}: must be a directory that is yours alone (owner {os.geteuid()}, mode 0700); "
             f"it has owner {state.st_uid}, mode {stat.S_IMODE(state.st_mode):04o}"
         )
@@ -59,7 +59,7 @@ class Entry:
     """A lab that is up, held by its server. `fill` says what it is; `close` takes it out again."""
 
     def __init__(self, wanted: str) -> None:
-        """Take a name that no other lab has: `wanted`, or `wanted-2` and so on. Raises RegistryError."""
+        """Take a name that no other lab has: `wanted`, or `wanted-2` and so on. Raises LabsUpError."""
         place = directory()
         with _Guard(place):
             _remove_stale(place)
@@ -70,17 +70,17 @@ class Entry:
                 except FileExistsError:
                     continue
                 except OSError as error:
-                    raise RegistryError(f"{place}/{name}.json: {error.strerror}") from None
+                    raise LabsUpError(f"{place}/{name}.json: {error.strerror}") from None
                 break
             else:
-                raise RegistryError(f"{_MOST_LABS} labs of the name {wanted} are up; take one down")
+                raise LabsUpError(f"{_MOST_LABS} labs of the name {wanted} are up; take one down")
             _lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, f"{place}/{name}.json")
         self.name = name
         self.socket = f"{place}/{name}.sock"
         self._path = f"{place}/{name}.json"
         if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
             self.close()
-            raise RegistryError(
+            raise LabsUpError(
                 f"{self.socket}: the path of a socket has at most {_LONGEST_SOCKET} bytes; give the lab a shorter name "
                 "(--name), or set XDG_RUNTIME_DIR to a shorter directory"
             )
@@ -107,12 +107,12 @@ def labs() -> dict[str, dict[str, Any]]:
 
 
 def chosen(name: str | None) -> str:
-    """Return the name of the lab that is meant: the one named, or the only one. Raises RegistryError."""
+    """Return the name of the lab that is meant: the one named, or the only one. Raises LabsUpError."""
     up = sorted(labs())
     if name is not None and name not in up:
-        raise RegistryError(f"{name}: no lab of that name is up; {_listed(up)}")
+        raise LabsUpError(f"{name}: no lab of that name is up; {_listed(up)}")
     if name is None and len(up) != 1:
-        raise RegistryError(_listed(up) + ("; say which (NAME)" if up else ""))
+        raise LabsUpError(_listed(up) + ("; say which (NAME)" if up else ""))
     return up[0] if name is None else name
 
 
@@ -128,7 +128,7 @@ class _Guard:
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise RegistryError(f"{self._path}: {error.strerror}; {_ELSEWHERE}") from None
+            raise LabsUpError(f"{self._path}: {error.strerror}; {_ELSEWHERE}") from None
 
     def __enter__(self) -> None:
         _lock(self._file, fcntl.LOCK_EX, self._path)
@@ -138,13 +138,13 @@ class _Guard:
 
 
 def _lock(file: int, how: int, path: str) -> None:
-    """Lock a file that was just made or is nobody's for long. Raises RegistryError where its file system has no locks;
+    """Lock a file that was just made or is nobody's for long. Raises LabsUpError where its file system has no locks;
     the file is closed then."""
     try:
         fcntl.flock(file, how)
     except OSError as error:
         os.close(file)
-        raise RegistryError(
+        raise LabsUpError(
             f"{path}: can't be locked ({error.strerror}): locks tell which labs are up, and not every network file "
             f"system has them; {_ELSEWHERE}"
         ) from None

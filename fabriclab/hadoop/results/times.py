@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabriclab.results.hadoop_costs import DISK
+from fabriclab.hadoop.results.costs import DISK
 
 Row = Mapping[str, Any]
 PARTS = ("cpu", "disk", "network", "waiting")

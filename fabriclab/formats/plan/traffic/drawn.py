@@ -1,4 +1,4 @@
-"""How large flows are."""
+"""What is drawn for the flows of a traffic: how large they are, who sends to whom, and when they start."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from fabriclab.constraints import Finite, Record
 from fabriclab.formats import names, ranges
+from fabriclab.formats.names import NodeName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,3 +61,45 @@ class DistributedSize(Record):
 
 
 Size = FixedSize | UniformSize | DistributedSize
+
+
+Pattern = Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Record):
+    """Who sends to whom. A host never sends to itself.
+
+    `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn
+    for each flow. `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`,
+    `out-of-rack`: drawn among those behind the same first switch, behind another. `hot-spot`: a share of the flows goes
+    to the hot spots, the others at random to the rest.
+    """
+
+    pattern: Pattern
+    senders: tuple[NodeName, ...]
+    receivers: tuple[NodeName, ...]
+    hot_spots: tuple[NodeName, ...] = ()
+    hot_share_ppm: Annotated[int, ranges.PPM] = 0
+
+
+Process = Literal["poisson", "fixed", "jittered", "bursty"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrivals(Record):
+    """When the flows (or queries) of one sender start.
+
+    `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`:
+    exponential gaps. `bursty`: bursts of burst_flows at one instant, exponential gaps of mean burst_flows x interval_ns
+    between them.
+    """
+
+    process: Process
+    interval_ns: Annotated[int, ranges.LASTING]
+    """Mean time from one start of a sender to its next."""
+    jitter_ns: Annotated[int, ranges.DURATION] = 0
+    burst_flows: Annotated[int, ranges.REPEATS] = 1
+    load_ppm: Annotated[int, ranges.LOAD_PPM] | None = None
+    """The load that interval_ns was computed of, in millionths of the sender's line rate:
+    interval = 8 x mean size / (load x rate)."""

@@ -14,16 +14,18 @@ from fabriclab.files import read_text
 from fabriclab.formats.json_text import LARGEST_JSON_BYTES, parse_json
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
-from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE, HOSTS_FILE
-from fabriclab.results.hadoop_applications import errors_told, read_applications
-from fabriclab.results.hadoop_costs import COST_COLUMNS, read_costs
-from fabriclab.results.hadoop_history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
-from fabriclab.results.hadoop_shuffles import add_shuffle_losses
-from fabriclab.results.hadoop_tez import read_tez_history, tez_fetches, tez_histories, tez_names, without_cluster
-from fabriclab.results.hadoop_times import job_times
-from fabriclab.results.hadoop_transfers import TRANSFER_COLUMNS, block_transfers, fetch_failures, fetches, reducer_of
+from fabriclab.formats.run_directory import HADOOP as DIRECTORY
+from fabriclab.formats.run_directory import HADOOP_DATE, HOSTS_FILE
+from fabriclab.hadoop.results.applications import errors_told, read_applications
+from fabriclab.hadoop.results.costs import COST_COLUMNS, read_costs
+from fabriclab.hadoop.results.history import JOB_COLUMNS, TASK_COLUMNS, TEXTS, Row, read_history
+from fabriclab.hadoop.results.shuffles import add_shuffle_losses
+from fabriclab.hadoop.results.tez import read_tez_history, tez_fetches, tez_histories, tez_names, without_cluster
+from fabriclab.hadoop.results.times import job_times
+from fabriclab.hadoop.results.transfers import TRANSFER_COLUMNS, block_transfers, fetch_failures, fetches, reducer_of
+from fabriclab.registry.applications import HADOOP
 
-JOBS, TASKS, TRANSFERS, COSTS = TABLES = ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs")
+JOBS, TASKS, TRANSFERS, COSTS = HADOOP.tables
 _COLUMNS = {JOBS: JOB_COLUMNS, TASKS: TASK_COLUMNS, TRANSFERS: TRANSFER_COLUMNS, COSTS: COST_COLUMNS}
 _TEXTS = (*TEXTS, "phase", "src", "dst", "of", "process", "what")
 _HISTORY = re.compile(r"job_\d+_\d+")
@@ -33,7 +35,7 @@ _ERROR = re.compile(r"\b[\w.$]+(?:Error|Exception)\b(?!\s+from container-launch)
 Tables = dict[str, pl.DataFrame]
 
 
-def hadoop_tables(
+def application_tables(
     run_dir: Path, plan: Plan, connections: pl.DataFrame | None = None, watched: frozenset[str] = frozenset()
 ) -> tuple[Tables, list[str]]:
     """Return the tables of a plan's clusters, none without any, and notes on what there is not.
@@ -128,7 +130,7 @@ def _add_what_yarn_said(run_dir: Path, cluster: HadoopTraffic, zero_ns: int, job
 
 
 def _histories(run_dir: Path, cluster: HadoopTraffic, zero_ns: int) -> Iterator[tuple[Row, list[Row]]]:
-    found = sorted((run_dir / HADOOP / cluster.name).rglob("*.jhist"), key=_age)
+    found = sorted((run_dir / DIRECTORY / cluster.name).rglob("*.jhist"), key=_age)
     # A job whose application master was lost has one of each; the last tells what those before it did, too.
     last = {match[0] if (match := _HISTORY.match(path.name)) else path.name: path for path in found}
     for path in last.values():

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.formats.hadoop_ports import SHUFFLE_PORT
+from fabriclab.hadoop.results.history import SHUFFLE_ERRORS, Columns, counted, ended_early, follow
+from fabriclab.hadoop.results.transfers import Row
 from fabriclab.results.csv_logs import ResultsError
-from fabriclab.results.hadoop_history import SHUFFLE_ERRORS, Columns, counted, ended_early, follow
-from fabriclab.results.hadoop_transfers import Row
 
 _MS = 10**6
 _END = "\x01"

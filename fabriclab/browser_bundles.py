@@ -14,12 +14,12 @@ from fabriclab.errors import FabriclabError
 from fabriclab.shipped import is_installed, shipped
 
 
-class BundleError(FabriclabError):
+class BrowserBundleError(FabriclabError):
     """A bundle is not there; the text says why, and what makes it."""
 
 
 @dataclass(frozen=True)
-class Bundle:
+class BrowserBundle:
     """Files that are made of a folder of sources."""
 
     name: str
@@ -48,10 +48,10 @@ class Bundle:
         return shipped(self.name) if is_installed() else cache_root() / self.name / self.key()
 
     def load(self) -> dict[str, bytes]:
-        """Return its files by name. Raises BundleError where they are not made."""
+        """Return its files by name. Raises BrowserBundleError where they are not made."""
         directory = self.made()
         try:
             return {name: (directory / name).read_bytes() for name in self.files}
         except FileNotFoundError:
             without, build = f"this package was made without {self.what}", f"{self.what} is not built: make page"
-            raise BundleError(without if is_installed() else build) from None
+            raise BrowserBundleError(without if is_installed() else build) from None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.compile.hadoop_rpc import patched_classes
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.plan.traffic.hadoop import OPTIONS_FILE
+from fabriclab.hadoop.compile.rpc import patched_classes
 
 TASK_OPTIONS_FILE = "/etc/hadoop/task.options"
 """What application masters and tasks are given."""

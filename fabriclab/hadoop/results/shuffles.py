@@ -11,9 +11,10 @@ import polars as pl
 from fabriclab.formats.hadoop_ports import SHUFFLE
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.registry.applications import HADOOP
 from fabriclab.results.flow_metrics import Metrics
 
-COLUMNS = ("shuffle_retransmits", "shuffle_timeouts")
+COLUMNS = HADOOP.metrics
 _LAST = 2**63 - 1
 Row = dict[str, Any]
 

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from fabriclab.hadoop.results.shuffles import COLUMNS as SHUFFLE_LOSSES
+from fabriclab.hadoop.results.times import TIME_COLUMNS
 from fabriclab.results.csv_logs import ResultsError
-from fabriclab.results.hadoop_shuffles import COLUMNS as SHUFFLE_LOSSES
-from fabriclab.results.hadoop_times import TIME_COLUMNS
 
 HEAD = "Avro-Json"
 _MS = 10**6

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fabriclab.compile.hadoop_java import option_files
-from fabriclab.compile.hadoop_rpc import patch_command
-from fabriclab.compile.hadoop_settings import DATA, configuration_files
 from fabriclab.compile.preloads import charging_command, daemon_variables
 from fabriclab.compile.programs import needs_history_server
 from fabriclab.formats.hadoop_ports import DATA_PORT, HISTORY_PORT, NAMENODE_PORT, SHUFFLE_PORT, TRACKER_PORT
@@ -15,6 +12,9 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.plan.traffic.hadoop import JAVA_HOME, java
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE
+from fabriclab.hadoop.compile.java import option_files
+from fabriclab.hadoop.compile.rpc import patch_command
+from fabriclab.hadoop.compile.settings import DATA, configuration_files
 
 _HDFS, _YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
 _DATE_S = 1_767_225_600
@@ -25,32 +25,32 @@ _S = 10**9
 _START_NS, _PREPARE_NS, _FETCH_S = 120 * _S, 24 * 3600 * _S, 60
 
 
-def clusters(plan: Plan) -> list[HadoopTraffic]:
+def _clusters(plan: Plan) -> list[HadoopTraffic]:
     """Return a plan's clusters."""
     return [traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
 
 
-def hadoop_files(node: str, plan: Plan) -> dict[str, str]:
+def node_files(node: str, plan: Plan) -> dict[str, str]:
     """Return the files of a node that Hadoop reads, by their paths below its root."""
     files: dict[str, str] = {}
-    for cluster in clusters(plan):
+    for cluster in _clusters(plan):
         if node in cluster.program_nodes():
             files |= {f"etc/hadoop/{name}": text for name, text in configuration_files(cluster).items()}
             files |= {path.lstrip("/"): text for path, text in option_files(cluster).items()}
     return files
 
 
-def compile_clusters(plan: Plan, *, stock: bool = False) -> list[SetupStep]:
+def setup_steps(plan: Plan, *, stock: bool = False) -> list[SetupStep]:
     """Return the steps that start the plan's clusters and fill their HDFS, one after another. `stock`: in containers,
     which have the host's date."""
-    steps = [step for cluster in clusters(plan) for step in _cluster(cluster, plan)]
+    steps = [step for cluster in _clusters(plan) for step in _cluster(cluster, plan)]
     return [step for step in steps if not (stock and step["program"]["argv"] == [*_SET_DATE])]
 
 
-def compile_histories(plan: Plan) -> list[Program]:
+def last_programs(plan: Plan) -> list[Program]:
     """Return what asks for the date that logs count from, and what fetches the history of all jobs out of HDFS,
     when the run is over: nobody measures then."""
-    return [program for cluster in clusters(plan) for program in _histories(cluster)]
+    return [program for cluster in _clusters(plan) for program in _histories(cluster)]
 
 
 _ENDED = r'trap "kill \$!; wait \$!; exit 0" TERM; "$@" & wait $!'
