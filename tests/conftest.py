@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from patience import calibrate, patient
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 
@@ -29,6 +30,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test depends on how busy the host is: an example may take as long as it takes, and so may drawing it.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Find out how slow the host is before workers are started: bounds on waiting follow it, a test's as well."""
+    if config.getoption("timeout", None) is None:
+        config.option.timeout = patient(float(config.getini("timeout") or 0))
+
+
+def pytest_report_header() -> str | None:
+    """Say that the host is busy."""
+    return f"patience: {calibrate():.1f} times an idle host's" if calibrate() > 1.5 else None
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

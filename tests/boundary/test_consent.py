@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import strangers
+from patience import patient
 from sample_algorithms import CONTROL
 from strangers import Desk
 
@@ -195,7 +196,7 @@ def typed_on_a_terminal(desk: Desk, answer: str, *words: str) -> tuple[int, str]
         start_new_session=True,
     ) as process:
         os.close(theirs)
-        shown, end = b"", time.monotonic() + 300
+        shown, end = b"", time.monotonic() + patient(300)
         while time.monotonic() < end:
             try:
                 data = os.read(ours, 4096)
@@ -208,7 +209,7 @@ def typed_on_a_terminal(desk: Desk, answer: str, *words: str) -> tuple[int, str]
                 os.write(ours, answer.encode())
                 answer = ""
         os.close(ours)
-        return process.wait(timeout=60), shown.decode(errors="replace").replace("\r\n", "\n")
+        return process.wait(timeout=patient(60)), shown.decode(errors="replace").replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n", "nonsense\n", "\x04"])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from ruamel.yaml import YAML
 
 from fabriclab.engine.artefacts import EngineError
@@ -19,7 +20,7 @@ from fabriclab.engine.containers.command import run_command
 from fabriclab.engine.containers.docker import image_identity
 
 FILE = Path(__file__).parents[2] / "docker-compose.yml"
-MANY_S = 300
+MANY_S = patient(300)
 real = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from patience import patient
 
 from fabriclab.api.engine import fit_engine
 from fabriclab.compile import machine_memory_bytes
@@ -43,7 +44,7 @@ events:
 traffic:
   long: {kind: long, senders: [h5], receiver: h1, stop: 4 s}
 """
-MANY_S = 300
+MANY_S = patient(300)
 """A limit on waiting for what must come; nothing is judged by it."""
 
 # One deployment at a time: they would starve each other.

@@ -8,10 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 from fabriclab.engine.artefacts import locate_artefacts
 
-PATIENCE_S = 120
+PATIENCE_S = patient(120)
 _ISOLATED = ("unshare", "--user", "--map-root-user", "--net")
 
 

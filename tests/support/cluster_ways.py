@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 _HOST = "127.0.0.1"
 _DAYS = ("-days", "2")
@@ -78,7 +79,7 @@ class SshServer:
         )
         command = [program("sshd") or "sshd", "-D", "-f", str(directory / "config"), "-E", str(directory / "log")]
         self._process = subprocess.Popen(command)
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + patient(_PATIENCE_S)
         while not _listens(port):
             if self._process.poll() is not None or time.monotonic() > until:
                 pytest.skip(f"sshd refuses to run as this user here: {(directory / 'log').read_text().strip()}")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import live_processes, wait_until
+from patience import wait_until
+from processes import live_processes
 from vm import called, fabriclab, fabriclab_command
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from cores_lab import SHARED, STOCK, plan_of, write_lab
-from processes import live_processes, wait_until
+from patience import wait_until
+from processes import live_processes
 from vm import Vm, ignore
 
 from fabriclab.engine.boundary import what_binds
