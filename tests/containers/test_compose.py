@@ -41,7 +41,7 @@ def run_argv(name: str, runs: Path, *options: str) -> list[str]:
         if image_identity(described["image"]) is None:
             pytest.skip(f"NOT tested for real: there is no image {described['image']} (make images)")
     except EngineError as error:
-        pytest.skip(f"NOT tested for real: {error}")
+        pytest.skip(f"NOT tested for real (sudo dockerd and make images bring it): {error}")
     runs.mkdir()
     runs.chmod(0o777)
     rights = [f"--cap-drop={word}" for word in described["cap_drop"]] + [

@@ -350,7 +350,8 @@ def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(
-    not os.environ.get("FABRICLAB_DAEMON_MAY_DIE"), reason="kills this host's Docker daemon: in the guest only"
+    not os.environ.get("FABRICLAB_DAEMON_MAY_DIE"),
+    reason="kills this host's Docker daemon: make test-containers runs it in a guest",
 )
 def test_a_daemon_that_dies_ends_the_run_which_keeps_what_was_measured(lab: ContainerLab, tmp_path: Path) -> None:
     directory = tmp_path / "run"

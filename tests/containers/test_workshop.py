@@ -162,7 +162,7 @@ class TestReal:
         try:
             missing = [name for name in ("workshop", "seat") if image_identity(f"fabriclab/{name}:latest") is None]
         except EngineError as error:
-            pytest.skip(f"NOT tested for real: {error}")
+            pytest.skip(f"NOT tested for real (sudo dockerd and make images bring it): {error}")
         if missing:
             pytest.skip(f"NOT tested for real: there is no image fabriclab/{missing[0]} (make images)")
         if run("docker", "volume", "ls", "--quiet", "--filter", "name=^fabriclab-room$"):

@@ -41,7 +41,9 @@ def status(server: Server, cookie: str) -> int:
 def is_closed(end: socket.socket) -> bool:
     end.setblocking(False)
     try:
-        return end.recv(1) == b""
+        while end.recv(4096):
+            pass  # what it was answered before
+        return True
     except BlockingIOError:
         return False
     except ConnectionResetError:

@@ -7,7 +7,8 @@ of the session costs is its own entry, and no part of the test that happens to a
 
 The session ends with the slowest tests. Each has its reason beside it, `@pytest.mark.slow("boots three kernels")`, or
 is named as one that lacks it. `--costs FILE` writes all of it as JSON lines; `--reasons` makes a lacking reason an
-error where the whole suite ran.
+error. pytest's cache keeps what each test cost the last time: `--budget SECONDS` leaves out the last tests of those
+that would take longer, all workers together.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ from __future__ import annotations
 import json
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
+from patience import slowness
 
 SHOWN = 20
 _PROPERTY = "costs"
+_KEPT = "fabriclab/costs"
+_UNKNOWN_S, _UNKNOWN_SLOW_S = 0.1, 10.0
+"""What a test is taken to cost of which the cache knows nothing."""
 
 
 class Cost(NamedTuple):
@@ -36,6 +41,11 @@ class Cost(NamedTuple):
     def cpu_s(self) -> float:
         """Return the CPU time of the process and its children."""
         return self.own_s + self.children_s
+
+    @property
+    def idle_s(self) -> float:
+        """Return about what it takes on an idle host: no less than its CPU time, and what it waits for itself."""
+        return max(self.cpu_s, self.wall_s / slowness())
 
     def plus(self, other: Cost) -> Cost:
         """Return the sum."""
@@ -153,7 +163,11 @@ class Telling:
         return [entry for entry in slowest(self._entries) if entry.reason is None]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Miss reasons where they were asked for."""
+        """Keep the costs for the next session; miss reasons where they were asked for."""
+        cache = getattr(self._config, "cache", None)
+        if cache is not None and self._entries:
+            told = {entry.name: round(entry.cost.idle_s, 3) for entry in self._entries}
+            cache.set(_KEPT, {**cache.get(_KEPT, {}), **told})
         if self._config.getoption("--reasons") and self.unreasoned() and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -172,8 +186,39 @@ class Telling:
 
 
 def slowest(entries: list[Entry]) -> list[Entry]:
-    """Return those that take longest: of wall time, for a test that waits keeps others waiting, too."""
-    return sorted(entries, key=lambda entry: -entry.cost.wall_s)[:SHOWN]
+    """Return those that take longest."""
+    return sorted(entries, key=lambda entry: -entry.cost.idle_s)[:SHOWN]
+
+
+def known_s(config: pytest.Config) -> dict[str, float]:
+    """Return what tests cost the last time."""
+    cache = getattr(config, "cache", None)
+    return {} if cache is None else dict(cache.get(_KEPT, {}))
+
+
+def within(items: Sequence[pytest.Item], budget_s: float, known: Mapping[str, float]) -> list[pytest.Item]:
+    """Return the first tests, as long as there is time for one; a cheap one may come after one that is left out."""
+    kept = []
+    for item in items:
+        unknown_s = _UNKNOWN_S if item.get_closest_marker("slow") is None else _UNKNOWN_SLOW_S
+        cost_s = known.get(item.nodeid.partition("@")[0], unknown_s)
+        if cost_s <= budget_s:
+            kept.append(item)
+            budget_s -= cost_s
+    return kept
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the budget has no time for."""
+    budget_s = config.getoption("--budget")
+    if budget_s is None:
+        return
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    kept = within(items, budget_s * workers, known_s(config))
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -181,6 +226,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("costs", "what each test costs")
     group.addoption("--slowest", action="store_true", help="end with the slowest tests and their reasons")
     group.addoption("--reasons", action="store_true", help="fail where one of the slowest tests has no reason")
+    group.addoption("--budget", type=float, metavar="SECONDS", help="leave out tests that would take longer together")
     group.addoption("--costs", metavar="FILE", help="write what each test cost as JSON lines")
 
 
