@@ -21,9 +21,8 @@ _PATIENCE_S = 20.0
 def needed(*names: str) -> None:
     """Skip the test where a program is missing."""
     if missing := [name for name in names if program(name) is None]:
-        pytest.skip(
-            f"fabriclab itself needs none of these, so a host may lack them (sudo apt-get install openssh-server openssh-client): {', '.join(missing)}"
-        )
+        brings = "sudo apt-get install openssh-server openssh-client openssl"
+        pytest.skip(f"fabriclab itself needs none of these, so a host may lack them: {', '.join(missing)} ({brings})")
 
 
 def program(name: str) -> str | None:
