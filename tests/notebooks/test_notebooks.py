@@ -120,6 +120,7 @@ def test_the_directory_says_which_notebook_is_for_what() -> None:
 
 @pytest.mark.vm
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+@pytest.mark.slow("starts Jupyter's kernel and runs labs in it, each exercise thrice")
 def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path) -> None:
     notebook = executed(name, tmp_path)
     numbers = numbers_of_exercises(notebook)

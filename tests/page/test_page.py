@@ -117,6 +117,7 @@ def test_a_lab_that_goes_down_is_told(fake: FakeLab, page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.slow("the browser lays out a page anew in both colours; the last one waits for the browser's end")
 def test_a_small_screen_needs_no_sideways_scrolling(
     scheme: str, fake: FakeLab, server: Server, context: BrowserContext
 ) -> None:

@@ -54,6 +54,7 @@ BEGUN = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
 @pytest.mark.parametrize("said", [b"", BEGUN, BEGUN + b"\r\n"], ids=["nothing", "half a request", "a request"])
+@pytest.mark.slow("eighty connections, until the server has closed the oldest")
 def test_a_user_gets_through_eighty_idle_connections(server: Server, said: bytes) -> None:
     cookie = entered(server)
     assert status(server, cookie) == 200

@@ -32,6 +32,7 @@ def cells(page: Page) -> dict[str, str]:
     return dict(zip(names, page.locator("#chosen-table tbody tr > *").all_text_contents(), strict=True))
 
 
+@pytest.mark.slow("a live lab at a tenth of real time")
 def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Page) -> None:
     expect(page.locator("#title")).to_have_text("incast")
     page.click("#traffic-form button")
@@ -66,6 +67,7 @@ def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Pag
     expect(page.locator("#flow-counts")).to_contain_text("running")
 
 
+@pytest.mark.slow("a fabric with FRR comes up in the machine and converges")
 def test_a_link_cut_by_a_click_reroutes(
     artefacts: Artefacts, runtime: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -196,6 +196,7 @@ def test_the_page_fits_a_phone_and_turns_dark(report: Page) -> None:
     expect(body).not_to_have_css("background-color", light)
 
 
+@pytest.mark.slow("the last one waits for the browser's end")
 def test_print_has_pictures_instead_of_what_moves(report: Page) -> None:
     report.emulate_media(media="print")
     charts = report.locator(".chart")
