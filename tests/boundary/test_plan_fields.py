@@ -106,6 +106,7 @@ def plans() -> tuple[tuple[str, dict[str, Any]], ...]:
 
 
 @pytest.mark.parametrize("name", [lab.name for lab in LABS])
+@pytest.mark.slow("the first of them plans every lab, and reads each plan back")
 def test_what_a_lab_says_a_plan_may_say(name: str) -> None:
     plan = dict(plans())[name]
     assert json.loads(plan_json(parse_plan_json(json.dumps(plan)))) == plan

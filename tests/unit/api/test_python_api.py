@@ -63,6 +63,7 @@ def test_packages_do_not_hide_functions() -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "True\n"
 
 
+@pytest.mark.slow("mypy reads the package and its libraries")
 def test_types_are_known_through_the_lazy_names(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
