@@ -12,7 +12,7 @@ from fabriclab.cli.host.waiting import waiting
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Arista EOS configurations: their QoS part into a switch profile.",
+    help="Import the QoS part of an Arista EOS configuration as a switch profile.",
 )
 
 

@@ -13,7 +13,7 @@ from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one."
+    no_args_is_help=True, rich_markup_mode="rich", help="Import, check and export SONiC's config_db.json."
 )
 
 Missing = Literal["hosts", "left-out", "error"]
