@@ -31,9 +31,9 @@ HEAD = """# Metrics
 
 These are the numbers in the summary of a run (`summary.json`, `run.summary`), which checks and figures may name. A name
 alone is the value of the whole run. If the column `of` says so, `NAME[long]` is the value of a class of flows,
-`NAME[s1:eth3]` of a port, `NAME[s1:eth3:5]` of a queue, and `NAME[s1:shared]` of a pool. The word in parentheses says how
-the value of the run follows from these: as their sum, or as the largest. A number that was not measured is null. The
-tables are made of `fabriclab/formats/metrics.py`."""
+`NAME[s1:eth3]` of a port, `NAME[s1:eth3:5]` of a queue, and `NAME[s1:shared]` of a pool. The word in parentheses says
+how the value of the run follows from these: as their sum, or as the largest. A number that was not measured is null.
+The tables are made of `fabriclab/formats/metrics.py`."""
 
 NAMEABLE = (
     "queue_drops",
