@@ -10,7 +10,8 @@ from fabriclab.report.drawing.chart_parts import event_marks, time_axis
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries, ChartTable
 from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.drawing.style import ramp
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, new_figure, place_legend
 from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric
 from fabriclab.results import coflow_table
 

@@ -38,7 +38,7 @@ def _detail(pool: PooledRuns, name: str, place: tuple[str | None, int | None], *
     if not pool.runs:
         return Detail(pool.label, pool.points[0].message or pool.points[0].status, [], None)
     is_drawn = with_picture and len(pool.points) == 1
-    picture = queue_picture(pool.curve, name, *place, small=True) if is_drawn else None
+    picture = queue_picture(pool.curve, *place, small=True) if is_drawn else None
     metrics = metric_rows(pool.runs[0]) if len(pool.runs) == 1 else _pooled_rows(pool)
     return Detail(pool.label, format_measure("goodput_bps", pool.measure("goodput_bps")), metrics, picture)
 

@@ -202,13 +202,13 @@ def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | Non
         return found
     port, queue = _place_of([curve], figure)
     draw: dict[str, Callable[[], Picture | None]] = {
-        "hadoop": lambda: hadoop_picture(curve, name, port),
-        "queue": lambda: queue_picture(curve, name, port, queue),
-        "queue-distribution": lambda: queue_distribution([curve], name, port, queue),
-        "drops": lambda: drops_picture(curve, name, port),
-        "cwnd": lambda: cwnd_picture(curve, name),
-        "throughput": lambda: throughput_picture(curve, name),
-        "rtt": lambda: rtt_picture(curve, name),
+        "hadoop": lambda: hadoop_picture(curve, port),
+        "queue": lambda: queue_picture(curve, port, queue),
+        "queue-distribution": lambda: queue_distribution([curve], port, queue),
+        "drops": lambda: drops_picture(curve, port),
+        "cwnd": lambda: cwnd_picture(curve),
+        "throughput": lambda: throughput_picture(curve),
+        "rtt": lambda: rtt_picture(curve),
     }
     kind = figure["kind"]
     if kind == "metric":
@@ -224,9 +224,9 @@ def _detail_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str) -> 
     port, queue = _place_of(curves, figure)
     match figure["kind"]:
         case "queue":
-            return [_of_one_seed(pools, queue_multiples(curves, 2, name, port, queue))]
+            return [_of_one_seed(pools, queue_multiples(curves, 2, port, queue))]
         case "queue-distribution":
-            return [_of_one_seed(pools, queue_distribution(curves, name, port, queue))]
+            return [_of_one_seed(pools, queue_distribution(curves, port, queue))]
     exhibits = [(pool, _run_exhibits(pool.curve, figure, f"{name}-{number}")) for number, pool in enumerate(pools)]
     return [_of_one_seed([pool], _of(pool.curve, exhibit)) for pool, each in exhibits for exhibit in each]
 

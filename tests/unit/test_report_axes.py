@@ -15,7 +15,7 @@ from fabriclab.report.chosen_points import choice_note
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.drawing.setting_axis import SettingAxis
-from fabriclab.report.drawing.style import label_rows, new_figure
+from fabriclab.report.drawing.with_matplotlib import label_rows, new_figure
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.tcp import throughput_picture
 from fabriclab.report.selection import left_out_notes, sweep_exhibits
@@ -128,7 +128,7 @@ def test_where_nothing_was_sampled_no_silence_is_drawn(tmp_path: Path) -> None:
     cut = replace(results, measured=replace(results.measured, tcp=pl.concat([early, gone])))
 
     def together(run: Results) -> float:
-        picture = throughput_picture(pool_of_run(run).curve, "throughput")
+        picture = throughput_picture(pool_of_run(run).curve)
         assert picture is not None
         return float(picture.caption.partition("together ")[2].split()[0])
 

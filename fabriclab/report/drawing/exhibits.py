@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabriclab.report.drawing.charts import Chart
+from fabriclab.report.drawing.stills import still
 
 
 @dataclass(frozen=True)
@@ -14,8 +16,14 @@ class Picture:
 
     title: str
     caption: str
-    svg: str
+    drawn: str = ""
+    """The still picture of a figure that is not described."""
     chart: Chart | None = None
+
+    @cached_property
+    def svg(self) -> str:
+        """Return the still picture as an SVG element."""
+        return still(self.chart, self.caption) if self.chart is not None else self.drawn
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,8 @@ from matplotlib.axes import Axes
 from fabriclab.formats.plan.node import Node
 from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import (
-    DASHES,
-    INK,
-    MUTED,
-    WARNING,
-    drawing,
-    figure_svg,
-    new_figure,
-    place_legend,
-    ramp,
-)
+from fabriclab.report.drawing.style import DASHES, INK, MUTED, WARNING, ramp
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, new_figure, place_legend
 from fabriclab.report.measured.buffers import Member, alpha, alpha_text, members, pool_of, shared_bytes
 from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.measured.series import Steps, integral_at, read_steps

@@ -15,7 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import PooledRuns
-from fabriclab.report.drawing.style import CAUSES, drawing, figure_svg, new_figure, place_legend
+from fabriclab.report.drawing.style import CAUSES
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, new_figure, place_legend
 from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric
 from fabriclab.report.measured.series import counter_at, sampled_bins
 from fabriclab.results import Results

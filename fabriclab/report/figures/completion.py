@@ -16,8 +16,9 @@ from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPa
 from fabriclab.report.drawing.curves import Dash
 from fabriclab.report.drawing.exhibits import Picture, titled
 from fabriclab.report.drawing.pools import PooledRuns, format_measure, measure_of
-from fabriclab.report.drawing.style import DASHES, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.drawing.style import DASHES, ramp
 from fabriclab.report.drawing.traffic_classes import sized_classes
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, new_figure, place_legend
 from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_share
 from fabriclab.results.completion import completion_cdf
 

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from fabriclab.report.drawing.exhibits import Picture, titled
 from fabriclab.report.drawing.pools import PooledRuns
-from fabriclab.report.drawing.style import drawing, figure_svg, new_figure
 from fabriclab.report.drawing.traffic_classes import group_noun, plural
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, new_figure
 from fabriclab.report.measured.quantities import format_metric, format_share
 from fabriclab.results.completion import coflow_table
 

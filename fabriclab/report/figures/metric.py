@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,19 +16,8 @@ from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import Measure, PooledRuns
 from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
 from fabriclab.report.drawing.studies import Band
-from fabriclab.report.drawing.style import (
-    DASHES,
-    GROUND,
-    MARKERS,
-    MUTED,
-    algorithm_color,
-    drawing,
-    figure_svg,
-    label_rows,
-    new_figure,
-    place_legend,
-    ramp,
-)
+from fabriclab.report.drawing.style import DASHES, GROUND, MARKERS, MUTED, algorithm_color, ramp
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, label_rows, new_figure, place_legend
 from fabriclab.report.measured.port_facts import receiver_port
 from fabriclab.report.measured.quantities import (
     Axis,
@@ -160,7 +149,7 @@ def metric_chart(
 ) -> Chart:
     """Return the lines of metric_picture by panel, with their intervals, beside the bands of a published study."""
     names = tuple(value_text(x.name, value) for value in x.categories)
-    scale = "category" if names else "log" if log_x else "linear"
+    scale: Literal["linear", "log", "category"] = "category" if names else "log" if log_x else "linear"
     horizontal = ChartAxis(setting_title(x.name), x.unit.unit, scale, names=names, base=2 if log_x else None)
     vertical = ChartAxis(metric_title(metric), axis.unit, low=0)
     levels = (ChartMark("link's maximum", limit / axis.scale),) if limit is not None else ()

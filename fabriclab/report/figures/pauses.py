@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import drawing, figure_svg, new_figure, ramp
+from fabriclab.report.drawing.style import ramp
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, new_figure
 from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric, format_share
 from fabriclab.report.measured.series import counter_at, sampled_bins
 from fabriclab.results import Results

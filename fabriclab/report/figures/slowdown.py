@@ -16,7 +16,8 @@ from fabriclab.report.drawing.curves import setting_noun, value_text
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import Measure, PooledRuns, format_measure, measure_of
 from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
-from fabriclab.report.drawing.style import GROUND, drawing, figure_svg, label_rows, new_figure, place_legend
+from fabriclab.report.drawing.style import GROUND
+from fabriclab.report.drawing.with_matplotlib import drawing, figure_svg, label_rows, new_figure, place_legend
 from fabriclab.report.figures.metric import draw_intervals
 from fabriclab.report.measured.quantities import format_metric, keep_units
 from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bin_names
