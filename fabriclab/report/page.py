@@ -133,7 +133,7 @@ def _run_page(results: Results) -> Page:
         environment=environment_rows(results),
         packages=package_names(results),
         topology=topology_of(results),
-        coflows=coflow_picture(pool.curve, "coflows"),
+        coflows=coflow_picture(pool.curve),
         connections=connection_table(results),
         switches=switch_notes([pool]),
         explorer=explorer_of([pool], ()),
@@ -242,7 +242,7 @@ def _common_settings(sweep: Sweep, varied: Sequence[str]) -> list[tuple[str, str
 
 def _coflows(told: PooledRuns | None) -> Picture | None:
     """Return the coflows of one point of a sweep, the last of those that tell its story, with its name."""
-    picture = coflow_picture(told.curve, "coflows") if told is not None else None
+    picture = coflow_picture(told.curve) if told is not None else None
     return (
         replace(picture, title=f"{picture.title}: {told.label}") if picture is not None and told is not None else None
     )

@@ -126,7 +126,7 @@ def _point_exhibits(
         return [_metric(pools, varied, figure, name, study)]
     if figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure, name)):
         return [against]
-    of_points = _completion_exhibits(pools, telling, figure, name) or switch_point_exhibits(pools, figure, name)
+    of_points = _completion_exhibits(pools, telling, figure, name) or switch_point_exhibits(pools, figure)
     return of_points or _detail_exhibits(telling, figure, name)
 
 
@@ -159,7 +159,7 @@ def _completion_exhibits(
         case "slowdown":
             return [slowdown_by_size(binned_slowdowns(telling, traffic, bins), name, bins)]
         case "deadlines":
-            return [deadlines_picture(pools if len(pools) <= MOST_TABLED else telling, name, traffic)]
+            return [deadlines_picture(pools if len(pools) <= MOST_TABLED else telling, traffic)]
     return []
 
 
@@ -197,7 +197,7 @@ def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure
 
 def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
     """Return what is shown of one run over time."""
-    found = switch_exhibits(curve, figure, name)
+    found = switch_exhibits(curve, figure)
     if found:
         return found
     port, queue = _place_of([curve], figure)

@@ -177,7 +177,7 @@ def test_drops_are_by_cause(runs: dict[str, Results]) -> None:
 
 
 def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
-    picture = drops_of_ports(runs["shallow"], "x")
+    picture = drops_of_ports(runs["shallow"])
     assert (
         picture is not None
         and f">{CLIENT}<" in picture.svg
@@ -185,21 +185,21 @@ def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
         and ">500<" in picture.svg
     )
     assert picture.caption == "Queue limit: the queue was at its limit; pool full: nothing was left of the pool."
-    assert drops_of_ports(runs["deep"], "x") is None
+    assert drops_of_ports(runs["deep"]) is None
 
 
 def test_drops_over_time_are_all_drops(runs: dict[str, Results]) -> None:
-    picture = drops_over_time(pool_of_run(runs["shallow"]).curve, "x", CLIENT)
+    picture = drops_over_time(pool_of_run(runs["shallow"]).curve, CLIENT)
     assert picture is not None and picture.caption.startswith("400 packets dropped (queue limit: ")
     assert "; 100 packets dropped (pool full: " in picture.caption and picture.caption.endswith("a bar is 2 ms.")
-    marked = drops_over_time(pool_of_run(runs["shallow-ecn"]).curve, "x", CLIENT)
+    marked = drops_over_time(pool_of_run(runs["shallow-ecn"]).curve, CLIENT)
     assert marked is not None and marked.title == f"Marks at {CLIENT}"
-    assert drops_over_time(pool_of_run(runs["deep"]).curve, "x", CLIENT) is None
+    assert drops_over_time(pool_of_run(runs["deep"]).curve, CLIENT) is None
 
 
 def test_bars_of_points_are_means_over_seeds(sweep_dir: Path) -> None:
     pools = pools_of(read_sweep(sweep_dir))
-    picture = drops_of_points(pools, "x")
+    picture = drops_of_points(pools)
     assert picture is not None and [word for word in (">500<", ">18<", ">none<") if word not in picture.svg] == []
     assert picture.caption.endswith("At all sampled switch ports together. Means over the seeds.")
 
@@ -224,13 +224,13 @@ def test_who_pauses_whom(runs: dict[str, Results]) -> None:
 
 
 def test_pauses_need_some(runs: dict[str, Results]) -> None:
-    assert pauses_picture(pool_of_run(runs["shallow"]).curve, "x") is None
-    picture = pauses_picture(pool_of_run(runs["shallow-pfc"]).curve, "x")
+    assert pauses_picture(pool_of_run(runs["shallow"]).curve) is None
+    picture = pauses_picture(pool_of_run(runs["shallow-pfc"]).curve)
     assert picture is not None and "60 ms (30 %)" in picture.svg
 
 
 def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
-    picture = buffer_picture(pool_of_run(runs["shallow-pfc"]).curve, "x")
+    picture = buffer_picture(pool_of_run(runs["shallow-pfc"]).curve)
     assert picture is not None
     labels = [
         f"{CLIENT}, queue 3",
@@ -245,14 +245,14 @@ def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
 
 
 def test_a_large_pool_is_told_not_drawn(runs: dict[str, Results]) -> None:
-    picture = buffer_picture(pool_of_run(runs["deep"]).curve, "x")
+    picture = buffer_picture(pool_of_run(runs["deep"]).curve)
     assert picture is not None and "shared 40 MB" not in picture.svg
     assert "pool shared holds at most 1.9 MB of 40 MB (4.8 %)." in picture.caption
 
 
 def test_a_switch_that_nobody_sampled_is_not_drawn(tmp_path: Path) -> None:
     run = read_run(incast_run(tmp_path / "run", 2))
-    assert buffer_picture(Curve(run, "x", "#000000"), "x") is None
+    assert buffer_picture(Curve(run, "x", "#000000")) is None
 
 
 def test_port_table(runs: dict[str, Results]) -> None:

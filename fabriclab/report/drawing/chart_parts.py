@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from fabriclab.formats.plan.model import PauseStorm
@@ -57,3 +59,20 @@ def steps_series(
 def closed(values: np.ndarray) -> np.ndarray:
     """Return the values of bins with the last one once more: a step function needs an end."""
     return np.append(values, values[-1:])
+
+
+def rows_axis(names: Sequence[str]) -> ChartAxis:
+    """Return the vertical axis of bars below each other, a name each."""
+    return ChartAxis("", scale="category", names=tuple(names), low=-0.6, high=len(names) - 0.4, downward=True)
+
+
+def stack(
+    edges: np.ndarray, counts: Mapping[str, np.ndarray], colors: Sequence[str], area: float = 1.0
+) -> list[ChartSeries]:
+    """Return areas upon each other, each of the values between the edges."""
+    below, series = np.zeros(len(edges)), []
+    for (name, values), color in zip(counts.items(), colors, strict=False):
+        top = below + closed(values)
+        series.append(ChartSeries(name, color, edges, closed(values), below, top, steps=True, line=False, area=area))
+        below = top
+    return series

@@ -65,7 +65,7 @@ function axis(record, index, vertical, range, extra, left) {
     axisLine: { show: true, onZero: false, lineStyle: { color: ink } },
     axisTick: { lineStyle: { color: ink } },
     axisLabel: {
-      color: color("--ink"), hideOverlap: true, showMaxLabel: isRound(record.max),
+      color: color("--ink"), hideOverlap: true, showMaxLabel: isRound(record.max) && !(record.whole && record.max % 1),
       showMinLabel: isRound(record.min ?? (vertical ? 0 : undefined)), formatter: number,
     },
     splitLine: { lineStyle: { color: color("--grid") } },
