@@ -36,7 +36,7 @@ def coflow_picture(curve: Curve) -> Picture | None:
     events = event_marks(curve.results, time, begin, end)
     panel = ChartPanel(horizontal, vertical, bars=tuple(_bars(shown, time, end)), events=events)
     chart = Chart((panel,), numbers=_table(shown), height_in=min(1.2 + 0.06 * shown.height, 5.0))
-    return Picture("Coflows over time", _caption(table, shown), chart=chart)
+    return Picture("Coflows over time", _caption(table, shown), chart)
 
 
 def _bars(shown: pl.DataFrame, time: Axis, end: int) -> Iterator[ChartBars]:

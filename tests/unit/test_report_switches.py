@@ -61,10 +61,10 @@ def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> 
     asked = Manifest(report={"figures": [{"kind": "pauses"}, {"kind": "queue"}, {"kind": "buffer", "switch": "s1"}]})
     sampled = replace(runs["deep"], manifest=asked)
     blind = replace(sampled, measured=replace(sampled.measured, switches=SwitchTables()))
-    found = [each for each in run_exhibits(blind, "page") if isinstance(each, Absent)]
+    found = [each for each in run_exhibits(blind) if isinstance(each, Absent)]
     assert found[0] == Absent("Pauses; Buffer (s1)", "no switch with a shared buffer was sampled (probes.switches)")
     assert [each.title for each in found[1:]] == ["Queue over time"]
-    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest=Manifest()), "page"))
+    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest=Manifest())))
 
 
 def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
@@ -146,7 +146,7 @@ def test_page_of_a_run_shows_the_switch(tmp_path: Path) -> None:
 
 
 def test_page_of_other_runs_does_not(tmp_path: Path) -> None:
-    found = titles(run_exhibits(read_run(incast_run(tmp_path / "run", 4)), "x"))
+    found = titles(run_exhibits(read_run(incast_run(tmp_path / "run", 4))))
     assert not {"Who pauses whom", "Switch ports", "Congestion events"} & set(found)
     assert not any(title.startswith("Buffer") or "by cause" in title for title in found)
 
@@ -157,7 +157,7 @@ def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
         {"kind": "drops", "port": CLIENT},
         {"kind": "buffer", "switch": "s1"},
     ]
-    found = run_exhibits(read_run(switch_run(tmp_path / "run", "shallow", report=asked)), "x")
+    found = run_exhibits(read_run(switch_run(tmp_path / "run", "shallow", report=asked)))
     assert titles(found)[:3] == [f"Queue 0 at {CLIENT} over time", f"Drops at {CLIENT}", "Buffer of s1 over time"]
 
 
@@ -165,7 +165,7 @@ def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
 def test_each_kind_of_the_language_is_drawn_or_told(kind: str, tmp_path: Path) -> None:
     asked = {"kind": kind, **({"metric": "goodput_bps"} if kind == "metric" else {})}
     run = read_run(switch_run(tmp_path / "run", "shallow", report=[asked]))
-    assert run_exhibits(run, "x", kinds=(kind,))
+    assert run_exhibits(run, kinds=(kind,))
 
 
 def test_drops_are_by_cause(runs: dict[str, Results]) -> None:
@@ -344,7 +344,7 @@ def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
 
 
 def test_sweep_shows_points_side_by_side(sweep_dir: Path) -> None:
-    found = titles(sweep_exhibits(read_sweep(sweep_dir), "x", None))
+    found = titles(sweep_exhibits(read_sweep(sweep_dir), None))
     expected = [
         "What the switches did",
         "Drops by cause",
@@ -359,7 +359,7 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
     for path in directory.glob("points/*/manifest.json"):
         figures = [{"kind": "pauses"}, {"kind": "congestion-events"}, {"kind": "drops", "port": CLIENT}]
         path.write_text(json.dumps(json.loads(path.read_text()) | {"report": {"figures": figures}}))
-    found = sweep_exhibits(read_sweep(directory), "x", None)
+    found = sweep_exhibits(read_sweep(directory), None)
     expected = [
         "Who pauses whom: shallow-pfc",
         "Congestion events: shallow",
@@ -371,7 +371,7 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
 
 
 def test_same_run_same_pictures(runs: dict[str, Results]) -> None:
-    first, second = (run_exhibits(runs["shallow-pfc"], "x") for _ in range(2))
+    first, second = (run_exhibits(runs["shallow-pfc"]) for _ in range(2))
     assert [exhibit.svg for exhibit in first if isinstance(exhibit, Picture)] == [
         exhibit.svg for exhibit in second if isinstance(exhibit, Picture)
     ]

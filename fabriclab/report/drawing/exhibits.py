@@ -12,18 +12,16 @@ from fabriclab.report.drawing.stills import still
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; the caption says what is seen in it. One with a chart can be explored in the page."""
+    """A figure of the page; `chart` describes it, and the caption says what is seen in it."""
 
     title: str
     caption: str
-    drawn: str = ""
-    """The still picture of a figure that is not described."""
-    chart: Chart | None = None
+    chart: Chart
 
     @cached_property
     def svg(self) -> str:
         """Return the still picture as an SVG element."""
-        return still(self.chart, self.caption) if self.chart is not None else self.drawn
+        return still(self.chart, self.caption)
 
 
 @dataclass(frozen=True)

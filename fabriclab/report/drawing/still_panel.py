@@ -185,8 +185,9 @@ def _names(panel: ChartPanel, box: Box, scales: tuple[Scale, Scale]) -> Iterator
     """Yield the texts in front of everything: names of levels and events, and the panel's own."""
     left, top, width, _ = box
     x, y = scales
-    for level, text in _shared_names(panel, y):
-        yield label(left + width - 2, y.one(level) - 3, text, INK, _SMALL, anchor="end", has_rim=True)
+    for mark, text in _shared_names(panel, y):
+        at, side = (left + 3, "start") if mark.place == "start" else (left + width - 2, "end")
+        yield label(at, y.one(mark.at) - 3, text, INK, _SMALL, anchor=side, has_rim=True)
     yield from _event_names(panel, box, x)
     if panel.larger is not None:
         middle = x.one(sum(panel.larger) / 2)
@@ -199,8 +200,8 @@ def _names(panel: ChartPanel, box: Box, scales: tuple[Scale, Scale]) -> Iterator
             yield label(place + 4, level + 0.35 * _SMALL, each.text, each.color, _SMALL)
 
 
-def _shared_names(panel: ChartPanel, y: Scale) -> Iterator[tuple[float, str]]:
-    """Yield where the name of a level stands; those too close for names of their own share one."""
+def _shared_names(panel: ChartPanel, y: Scale) -> Iterator[tuple[ChartMark, str]]:
+    """Yield the levels that have a name beside them; those too close for names of their own share the highest's."""
     names: list[str] = []
     levels = sorted(panel.levels, key=lambda mark: mark.at)
     heights: Array = np.abs(y.at(numbers([mark.at for mark in levels])) - y.begin) if levels else np.zeros(0)
@@ -208,7 +209,7 @@ def _shared_names(panel: ChartPanel, y: Scale) -> Iterator[tuple[float, str]]:
         names.append(mark.name)
         has_room = index + 1 == len(levels) or heights[index + 1] - heights[index] >= LEVEL_ROOM * abs(y.end - y.begin)
         if has_room:
-            yield mark.at, ", ".join(filter(None, names))
+            yield mark, ", ".join(filter(None, names))
             names = []
 
 

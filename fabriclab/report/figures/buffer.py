@@ -75,7 +75,7 @@ def buffer_picture(curve: Curve, switch: str | None = None) -> Picture | None:
         has_own_legends=True,
     )
     caption = f"{curve.label}: {'; '.join(_describe(pool) for pool in pools)}.{_explain(pools)}"
-    return Picture(f"Buffer of {pools[0].node.name} over time", caption, chart=chart)
+    return Picture(f"Buffer of {pools[0].node.name} over time", caption, chart)
 
 
 def _used_pools(results: Results, switch: str | None) -> list[Memory]:
@@ -129,7 +129,7 @@ def _pool_panel(results: Results, pool: Memory, begin: int, end: int) -> ChartPa
     ]
     series = stack(edges / time.scale, held, colors, area=0.55)
     if len(used.time_ns):
-        series.append(steps_series(used, "in use", INK, time, axis, width=1.0))
+        series.append(replace(steps_series(used, "in use", INK, time, axis, width=1.0), area=0.15 * used.is_envelope))
     series += _thresholds(pool, edges, axis, time, top)
     levels: tuple[ChartMark, ...] = ()
     if pool.shared <= 3 * highest:

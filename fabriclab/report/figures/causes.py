@@ -129,7 +129,7 @@ def _bars_picture(bars: Sequence[Bar], title: str, remark: str) -> Picture:
     numbers = ChartTable(["", *(f"{cause} (packets)" for cause in causes), "All (packets)"], rows)
     caption = "; ".join(f"{cause}: {_EXPLAINED[cause]}" for cause in causes)
     caption = f"{caption[0].upper()}{caption[1:]}.{remark}"
-    return Picture(title, caption, chart=Chart((panel,), numbers=numbers, height_in=0.85 + 0.27 * len(bars)))
+    return Picture(title, caption, Chart((panel,), numbers=numbers, height_in=0.85 + 0.27 * len(bars)))
 
 
 def _count(value: float, none: str = "0") -> str:
@@ -160,7 +160,7 @@ def drops_over_time(curve: Curve, port: str) -> Picture | None:
     caption = _time_caption(drops, marks, port, float(edges[1] - edges[0]))
     subject = " and ".join(word for word, counts in (("drops", drops), ("marks", marks)) if counts)
     chart = Chart(drawn, linked=True, height_in=height, has_own_legends=True)
-    return Picture(f"{subject.capitalize()} at {port}", caption, chart=chart)
+    return Picture(f"{subject.capitalize()} at {port}", caption, chart)
 
 
 def _counts(results: Results, port: str, edges: Array) -> tuple[dict[str, Array], dict[str, Array]]:

@@ -51,7 +51,7 @@ def deadlines_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ()) 
     height = 0.5 + sum(0.45 + 0.27 * len(members) for members in panels.values())
     caption = " ".join(_describe(noun, title, members) for (title, noun), members in panels.items())
     chart = Chart(drawn, numbers=numbers, height_in=height)
-    return Picture(titled("Deadlines missed", traffic), caption, chart=chart)
+    return Picture(titled("Deadlines missed", traffic), caption, chart)
 
 
 def missed_deadlines(pool: PooledRuns, traffic: Sequence[str] = ()) -> Iterator[Missed]:

@@ -45,7 +45,7 @@ def drops_picture(curve: Curve, port: str | None = None) -> Picture | None:
         vertical = ChartAxis(word, "packets", low=0, whole=True)
         panels.append(ChartPanel(time_axis(time, begin, end), vertical, (bars,), events=events))
     chart = Chart(tuple(panels), linked=True, height_in=0.4 + 1.35 * len(counts), has_own_legends=True)
-    return Picture(f"Drops and marks at {place}", caption, chart=chart)
+    return Picture(f"Drops and marks at {place}", caption, chart)
 
 
 def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, place: str) -> str:

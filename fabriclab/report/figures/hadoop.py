@@ -73,7 +73,7 @@ def hadoop_picture(curve: Curve, port: str | None = None) -> Picture | None:
         has_own_legends=True,
     )
     caption = _caption(curve.results, tasks, "" if samples is None else samples.facts.name)
-    return Picture("Hadoop's tasks over time", caption, chart=chart)
+    return Picture("Hadoop's tasks over time", caption, chart)
 
 
 def _table(results: Results, name: str) -> pl.DataFrame | None:

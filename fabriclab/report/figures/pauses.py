@@ -68,7 +68,7 @@ def pauses_picture(curve: Curve) -> Picture | None:
     )
     numbers = ChartTable(["Queue", "Paused", "Share"], [[row.label, *of] for row, of in zip(rows, times, strict=True)])
     chart = Chart((panel,), numbers=numbers, height_in=0.6 + 0.3 * len(rows))
-    return Picture("Who pauses whom", _caption(curve, rows, len(every) - len(rows)), chart=chart)
+    return Picture("Who pauses whom", _caption(curve, rows, len(every) - len(rows)), chart)
 
 
 def paused(results: Results, edges: Array) -> Iterator[Pauses]:

@@ -63,7 +63,7 @@ def queue_picture(
         scale = axis_for("ns", [end]).scale
         whole = replace(whole, larger=(zoom[0] / scale, zoom[1] / scale))
     chart = Chart((whole, *(replace(each, only="still") for each in larger)), height_in=3.9 if larger else 1.9)
-    return Picture(f"{samples.facts.title} over time", caption, chart=chart)
+    return Picture(f"{samples.facts.title} over time", caption, chart)
 
 
 def queue_multiples(
@@ -96,7 +96,7 @@ def queue_multiples(
     chart = Chart(
         tuple(panels), linked=True, columns=columns, height_in=1.75 * (lines + bool(zoomed)) + 0.3, has_legend=False
     )
-    return Picture(f"{subject} over time, side by side", caption, chart=chart)
+    return Picture(f"{subject} over time, side by side", caption, chart)
 
 
 def queue_panel(

@@ -39,7 +39,7 @@ def queue_distribution(curves: Sequence[Curve], port: str | None = None, queue: 
     caption = "; ".join(_describe(curve, samples) for curve, samples in found) + "."
     subject = "the queue" if queue is None else f"queue {queue} at {every[0].name}"
     chart = Chart((ChartPanel(x, y, tuple(series), events=levels),))
-    return Picture(f"How long {subject} was", caption, chart=chart)
+    return Picture(f"How long {subject} was", caption, chart)
 
 
 def _last_of_each(lengths: np.ndarray, width: float) -> np.ndarray:

@@ -45,4 +45,4 @@ def rtt_picture(curve: Curve) -> Picture | None:
     more = f" Not drawn: {format_count(left, 'more flow')}." if left else ""
     caption = f"{curve.label}: {', '.join(spans)}.{more}"
     chart = over_time(curve, ChartAxis("Smoothed round-trip time", axis.unit, low=0), series, height_in=2.6)
-    return Picture("Round-trip time over time", caption, chart=chart)
+    return Picture("Round-trip time over time", caption, chart)

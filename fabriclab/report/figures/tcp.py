@@ -51,7 +51,7 @@ def cwnd_picture(curve: Curve) -> Picture | None:
             means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
     more = f" Not drawn: {format_count(len(pairs) - MOST_FLOWS, 'more flow')}." if len(pairs) > MOST_FLOWS else ""
     caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
-    return Picture("Congestion window over time", caption, chart=over_time(curve, axis, series, height_in=2.6))
+    return Picture("Congestion window over time", caption, over_time(curve, axis, series, height_in=2.6))
 
 
 def over_time(
@@ -103,7 +103,7 @@ def throughput_picture(curve: Curve) -> Picture | None:
     fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
     together = format_metric("_bps", float(total.mean()))
     caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
-    return Picture("Throughput of long flows", caption, chart=over_time(curve, vertical, series, level))
+    return Picture("Throughput of long flows", caption, over_time(curve, vertical, series, level))
 
 
 def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:
