@@ -172,7 +172,7 @@ class ChartMark:
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
-        return _given(name=self.name, at=self.at, until=self.until)
+        return _given(name=self.name, at=self.at, until=self.until, foot=self.place == "start")
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,18 @@ import { color } from "./theme.js";
 export const PANEL = 230;
 const [LEFT, RIGHT, GAP, SLIDER] = [68, 18, 78, 34];
 const [LETTER, ROW] = [6.6, 17];
+const NARROW = 600;
 const LEGEND_LINE = 22;
 
-// What stands to the left and to the right of all panels: names of rows, and texts beside them.
+// What stands to the left and to the right of all panels: names of rows, and texts beside them, which a phone has no
+// room for.
 function sides(chart, width) {
   const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text.length));
   const names = longest(chart.panels.flatMap((panel) => (panel.y.names ?? [])));
   const beside = longest(chart.panels.flatMap((panel) => panel.texts ?? []).filter((each) => each.x === undefined)
     .map((each) => each.text));
-  return [Math.min(Math.max(LEFT, names + 14), 0.4 * width), Math.min(Math.max(RIGHT, beside), 0.3 * width)];
+  const isNarrow = width < NARROW;
+  return [Math.min(Math.max(LEFT, names + 14), (isNarrow ? 0.6 : 0.4) * width), isNarrow ? RIGHT : Math.max(RIGHT, beside)];
 }
 
 function heightOf({ y }) {
@@ -34,13 +37,13 @@ function legendHeight(names, width) {
   return names.length > 1 ? lines * LEGEND_LINE + 6 : 4;
 }
 
-// Names that stand at whole numbers need no ticks of their own, and are left out where there is no room.
+// Names of categories stand at their places; those of rows are cut off where they have no room.
 function names(record, vertical, left) {
   const places = record.places ?? record.names.map((_, index) => index);
-  const at = vertical ? { customValues: places } : {};
+  const at = { customValues: places };
   return {
-    min: record.min ?? -0.5, max: record.max ?? record.names.length - 0.5, ...(vertical ? {} : { interval: 1, minInterval: 1 }),
-    axisTick: { show: !vertical, ...at }, ...(vertical ? { splitLine: { show: false } } : {}),
+    min: record.min ?? -0.5, max: record.max ?? record.names.length - 0.5,
+    axisTick: { show: !vertical, ...at }, splitLine: { show: false },
     axisLabel: {
       color: color("--ink"), hideOverlap: true, ...at, formatter: (value) => record.names[places.indexOf(value)] ?? "",
       ...(vertical ? { width: left - 14, overflow: "truncate" } : {}),
@@ -65,8 +68,8 @@ function axis(record, index, vertical, range, extra, left) {
     axisLine: { show: true, onZero: false, lineStyle: { color: ink } },
     axisTick: { lineStyle: { color: ink } },
     axisLabel: {
-      color: color("--ink"), hideOverlap: true, showMaxLabel: isRound(record.max) && !(record.whole && record.max % 1),
-      showMinLabel: isRound(record.min ?? (vertical ? 0 : undefined)), formatter: number,
+      color: color("--ink"), hideOverlap: true, showMaxLabel: isRound(record.max, record),
+      showMinLabel: isRound(record.min ?? (vertical ? 0 : undefined), record), formatter: number,
     },
     splitLine: { lineStyle: { color: color("--grid") } },
     minorTick: { show: scale === "log" },
@@ -75,8 +78,9 @@ function axis(record, index, vertical, range, extra, left) {
   };
 }
 
-// A limit that the data has, such as 841.03, is no tick.
-function isRound(limit) {
+// A limit that the data has, such as 841.03, is no tick; nor is one beside the powers of a logarithmic axis.
+function isRound(limit, { scale, whole } = {}) {
+  if (scale === "log" || (whole && limit % 1)) return scale === "log" && Number.isInteger(Math.log10(limit));
   return Number.isFinite(limit) && String(Number(limit.toPrecision(3))) === String(limit);
 }
 
@@ -182,7 +186,7 @@ export function option(chart, width) {
       series: chart.panels.flatMap((panel, index) => [
         ...panel.series.flatMap((series) => seriesOf(series, place(index))),
         ...panel.bars.map((bars, which) => barsOf(bars, which, place(index))), marksOf(panel, place(index)),
-        ...textsOf(panel, place(index)),
+        ...textsOf(panel, place(index), width < NARROW),
       ]),
     },
   };

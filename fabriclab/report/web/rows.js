@@ -37,8 +37,8 @@ export function barsOf(bars, index, place) {
 }
 
 // A text without a place of its own stands to the right of the panel.
-export function textsOf(panel, place) {
-  const texts = panel.texts ?? [];
+export function textsOf(panel, place, isNarrow) {
+  const texts = (panel.texts ?? []).filter((each) => each.x !== undefined || !isNarrow);
   return texts.length ? [{
     type: "custom", id: `${place.panel}/texts`, ...place.axes, zlevel: 0, clip: false, silent: true, animation: false,
     tooltip: { show: false }, data: texts.map((each) => [each.x ?? 0, each.y]),

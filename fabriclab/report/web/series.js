@@ -3,7 +3,7 @@
 import { numbers, pairs } from "./decode.js";
 import { color } from "./theme.js";
 
-const WIDTH = 1.8;
+const [WIDTH, PER_POINT] = [1.8, 1.4];
 const SYMBOLS = { o: "circle", s: "rect", "^": "triangle", D: "diamond", v: "arrow", P: "roundRect", X: "pin" };
 
 function line(series, place) {
@@ -24,7 +24,7 @@ function line(series, place) {
     showSymbol: Boolean(visible),
     symbolSize: 7,
     connectNulls: false,
-    lineStyle: { color: ink, width: series.line ? (series.width ?? WIDTH) : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
+    lineStyle: { color: ink, width: series.line ? (series.width ? PER_POINT * series.width : WIDTH) : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
     itemStyle: { color: ink },
     ...(series.area && !series.low ? { areaStyle: { color: ink, opacity: series.area, origin: "start" } } : {}),
     emphasis: { disabled: true },
@@ -105,7 +105,9 @@ export function marksOf(panel, place) {
     return { yAxis: mark.at, name: mark.name, label: label(mark.name, side ? "insideEndTop" : "insideStartTop") };
   });
   const events = (panel.events ?? []).map((mark) => ({
-    xAxis: mark.at, name: mark.name, label: { ...label(mark.name, "insideEndTop"), rotate: 0 },
+    xAxis: mark.at, name: mark.name, label: {
+      ...label(mark.name, mark.foot ? "insideStartTop" : "insideEndTop"), rotate: 0, align: "left", offset: [0, mark.foot ? -8 : 12],
+    },
   }));
   const areas = (panel.events ?? []).filter((mark) => mark.until !== undefined);
   return {
