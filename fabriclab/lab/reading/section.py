@@ -4,8 +4,8 @@ right."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.values import Plain
@@ -13,11 +13,14 @@ from fabriclab.keys.wording import did_you_mean, listed, nearest
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
 from fabriclab.lab.reading.problems import Place, Problems
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 T = TypeVar("T")
-R = TypeVar("R", bound="DataclassInstance")
+R = TypeVar("R", bound="Record")
+
+
+class Record(Protocol):
+    """A dataclass of what was written at the keys of a mapping."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class Section:
 
     def fill(self, record: type[R], keys: Keys, **others: Any) -> R:
         """Return a record whose fields are what stands at the plain keys of their names; `others` are the rest."""
-        names = {field.name for field in fields(record)} - set(others)
+        names = set(record.__dataclass_fields__) - set(others)
         read = {key.name: self.read(key) for key in keys.keys if key.name in names and isinstance(key.value, Plain)}
         return record(**read, **others)
 
