@@ -90,16 +90,7 @@ STILL = Key(
 ROUTING = Keys(
     "routing",
     "How switches come by their routes",
-    (
-        PROTOCOL,
-        MAX_PATHS,
-        KEEPALIVE,
-        HOLD,
-        BFD,
-        BFD_MULTIPLIER,
-        CONVERGENCE_LIMIT,
-        STILL,
-    ),
+    (PROTOCOL, MAX_PATHS, KEEPALIVE, HOLD, BFD, BFD_MULTIPLIER, CONVERGENCE_LIMIT, STILL),
 )
 
 
