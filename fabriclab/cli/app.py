@@ -373,7 +373,7 @@ def part(words: Sequence[str]) -> typer.Typer:
     if not named:
         return app
     found = copy(app)
-    found.registered_commands, found.registered_groups = named, []
+    vars(found).update(registered_commands=named, registered_groups=[])
     Group.every = staticmethod(lambda: cast(Group, typer.main.get_command(app)).commands)
     return found
 
