@@ -267,6 +267,7 @@ def points_of(lab: Lab) -> list[Mapping[str, str | int | float | bool]]:
 
 
 @pytest.mark.parametrize("lab", sorted(path.parent.name for path in LABS.glob("*/experiment.yml")))
+@pytest.mark.slow("plans the points of a lab")
 def test_each_condition_of_our_labs_concerns_a_point(lab: str) -> None:
     if lab == "mptcp-short-flows":
         pytest.skip("2,400 points, all of which `check` reads in tests/unit")

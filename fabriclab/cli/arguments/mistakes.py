@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from fabriclab.cli.arguments.panels import in_order
 from fabriclab.cli.host.failure import BAD_INPUT, say
 
 _MEANT = {
@@ -27,6 +28,10 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 class Group(TyperGroup):
     """Commands, with the names that other programs have for them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of `fabriclab --help`."""
+        return in_order(super().list_commands(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named first, or say what it is called here."""
