@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from fabriclab.run_bundles.archive import ArchiveError as ArchiveError
     from fabriclab.workload.site import TraceError as TraceError
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _NAMES = {
     "api.beginning": ("NewLab", "new"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from patience import calibrate, patient
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 
@@ -31,6 +34,18 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Find out how slow the host is before workers are started: bounds on waiting follow it, a test's as well."""
+    if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout", None) is None:
+        config.option.timeout = patient(float(config.getini("timeout") or 0))
+
+
+def pytest_report_header() -> str | None:
+    """Say that the host is busy."""
+    return f"patience: {calibrate():.1f} times an idle host's" if calibrate() > 1.5 else None
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Keep a long text out of a test's name: it is sent to every worker and back, and stands in the environment."""
     if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
@@ -39,11 +54,27 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that boot the machine come first: they are the long ones, and the short ones at the end
-    leave no worker idle. Coverage is of what is quick: it would double the time of those that run much code many times
-    over, and of their code the others leave little out."""
-    items.sort(key=lambda item: item.get_closest_marker("vm") is None)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """A worker more for each two processors: a test that boots machines or starts programs waits for them half its
+    time."""
+    processors = len(os.sched_getaffinity(0))
+    return processors + processors // 2
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that take longest come first: the short ones at the end leave no worker idle. A file stays together, for
+    its tests may share what a fixture made. Coverage is of what is quick: it would double the time of those that run
+    much code many times over, and of their code the others leave little out."""
+    from costs import expected_s, known_s  # A plugin: pytest is the first to import it.
+
+    known = known_s(config)
+    takes: defaultdict[Path, float] = defaultdict(float)
+    for item in items:
+        takes[item.path] += expected_s(item, known)
+    if config.getoption("--budget") is None:
+        items.sort(key=lambda item: -takes[item.path])
     for item in items:
         if is_long(item):
             item.add_marker("no_cover")
@@ -90,10 +121,18 @@ def shared_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def state_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield paths of state directories: pytest's own way to number them looks at all that are there, for each test."""
+    place = tmp_path_factory.mktemp("states")
+    return (place / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state_home(state_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a state directory of its own, in which nothing is trusted yet."""
-    place = tmp_path_factory.mktemp("state")
+    place = next(state_homes)
+    place.mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(place))
     return place
 

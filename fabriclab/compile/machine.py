@@ -29,7 +29,7 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, ShuffleTraffic, TraceTraffic
 from fabriclab.formats.run_directory import MODULES
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.registry.applications import applications_of
 from fabriclab.workload.sizes import mean_size
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabriclab.errors import ArgumentError
 from fabriclab.files import naming
 from fabriclab.formats.pcapng import Pcapng
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.labs_up import chosen, labs
 from fabriclab.live.terminal import Streams, run_in_node
 

@@ -12,7 +12,7 @@ from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.run_directory import HOSTS_FILE
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.changes_log import Done, Kind
 from fabriclab.live.changing import NetworkChanges
 from fabriclab.live.clients import Refused

@@ -8,7 +8,7 @@ import sys
 import threading
 
 from fabriclab.errors import ArgumentError, FabriclabError
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.client import Connection, Session
 from fabriclab.live.labs_up import chosen, labs
 from fabriclab.live.terminal import Streams, relay

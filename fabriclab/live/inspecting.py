@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fabriclab.errors import ArgumentError
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.client import ask
 from fabriclab.live.labs_up import chosen, labs
 

@@ -17,8 +17,8 @@ from fabriclab.formats.job import Program
 from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic, HadoopTraffic, Iperf3Traffic, ProgramTraffic, Traffic
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.live.gather import LIVE_TRACE
 
 _PART_BYTES = 24_000

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
-from fabriclab.lab.reading.problems import LabError, Mistake, listed
+from fabriclab.lab.reading.problems import LabError, Mistake
 from fabriclab.other_labs.identities import link_mtus, node_identities
 from fabriclab.other_labs.link_addresses import addressed, link_addresses
 from fabriclab.other_labs.made_up import BUFFER, DELAY, RATE, ping_lines, printable

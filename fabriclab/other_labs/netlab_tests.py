@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, read_document
 from fabriclab.lab.reading.plain_data import document_of, plain
-from fabriclab.lab.reading.problems import LabError, Problems, listed
+from fabriclab.lab.reading.problems import LabError, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import read_validation
 from fabriclab.other_labs.netlab_functions import FUNCTIONS, Wanted

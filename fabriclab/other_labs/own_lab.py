@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
-from fabriclab.lab.reading.defaults import SLOW_STILL_NS, STILL_NS
 from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
 from fabriclab.other_labs.made_up import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
 from fabriclab.units import format_count

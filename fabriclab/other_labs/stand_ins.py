@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.own_configuration import OwnConfiguration
 from fabriclab.lab.network.topology import LabNode, Topology
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file
-from fabriclab.lab.reading.problems import LabError, listed
+from fabriclab.lab.reading.problems import LabError
 from fabriclab.lab.reading.section import Written
 from fabriclab.registry.vendors import FRR, SONIC_VS, ReadStandIn, StandIn, stand_in_of
 

@@ -6,13 +6,33 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import Arrivals, ArrivalsTraffic
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
-from fabriclab.lab.traffic.fan_in import SENDERS
-from fabriclab.lab.traffic.pairs import PAIRS_KEYS, read_pairs
-from fabriclab.lab.traffic.process import PROCESS_KEYS, read_arrivals
+from fabriclab.lab.traffic.carrier import read_carrier
+from fabriclab.lab.traffic.fan_in import EXAMPLE_OF_SENDERS
+from fabriclab.lab.traffic.keys import (
+    ARRIVAL,
+    BURST,
+    CARRIER,
+    DEADLINE,
+    HOT_SHARE,
+    HOT_SPOTS,
+    INTERVAL,
+    JITTER,
+    LATER,
+    LOAD,
+    MODE,
+    RANDOM_PAIRS,
+    RECEIVERS,
+    SENDERS,
+    SIZE,
+    SIZES,
+    START,
+    STOP,
+    keys_of_kind,
+)
+from fabriclab.lab.traffic.pairs import read_pairs
+from fabriclab.lab.traffic.process import read_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_mode, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size
 from fabriclab.traffic_kinds import words
@@ -28,28 +48,58 @@ if TYPE_CHECKING:
 
 _S = 1e9
 
+ARRIVING_SIZE = SIZE.but(
+    value=SIZES,
+    examples=("70 KB", "2 KB .. 16 KB", "web-search"),
+    about="Bytes of a flow: one size, a range of equally likely ones, or a distribution.",
+)
+ARRIVING_INTERVAL, ARRIVING_LOAD = INTERVAL.but(unset="this or `load`"), LOAD.but(unset="this or `interval`")
+ARRIVING_JITTER = JITTER.but(
+    value=LATER,
+    unset="the interval",
+    about="With `arrival: jittered`, the window within which each start is drawn.",
+)
+KEYS = keys_of_kind(
+    "arrivals",
+    "An open loop: flows start whatever becomes of those before.",
+    SENDERS,
+    RECEIVERS,
+    RANDOM_PAIRS,
+    HOT_SPOTS,
+    HOT_SHARE,
+    ARRIVING_SIZE,
+    ARRIVAL,
+    ARRIVING_INTERVAL,
+    BURST,
+    ARRIVING_LOAD,
+    ARRIVING_JITTER,
+    START,
+    STOP,
+    DEADLINE,
+    MODE,
+    *CARRIER,
+    one_of=(("interval",), ("load",)),
+)
+
 
 class Arriving(Kind[ArrivalsTraffic]):
     """Flows that arrive."""
 
-    keys = (
-        *("kind", "senders", *PAIRS_KEYS, "size", *PROCESS_KEYS, "load", "jitter"),
-        *("start", "stop", "deadline", "mode", *CARRIER_KEYS),
-    )
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> ArrivalsTraffic | None:
         """Return the flows that arrive; None after recording what is wrong."""
-        section.require("senders", example=SENDERS)
+        section.require("senders", example=EXAMPLE_OF_SENDERS)
         section.require("size", example="size: 70 KB, or 2 KB .. 16 KB, or a distribution such as web-search")
         senders = HostReader(section, scope.names).hosts("senders")
-        pairs = read_pairs(section, scope, senders, defaults.ARRIVAL_PAIRS)
+        pairs = read_pairs(section, scope, senders, RANDOM_PAIRS)
         size = read_size(section, "size", scope.directory)
         arrivals = read_arrivals(section, scope, senders, size)
         start_ns = read_start(section)
         stop_ns = read_stop(section, start_ns, "the start", "no more flows start")
         deadline_ns, mode, carrier = (
             read_deadline(section),
-            read_mode(section, defaults.FLOWS_MODE),
+            read_mode(section),
             read_carrier(section, scope.names),
         )
         if pairs is None or size is None or arrivals is None or stop_ns is None:

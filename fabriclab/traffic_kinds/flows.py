@@ -6,17 +6,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import FlowsTraffic
-from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.mappings import Key
 from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.bounds import (
-    LARGEST_FLOW_BYTES,
-    LONGEST_NS,
-    MOST_REPEATS,
-    WHY_FOUR_BYTES,
-)
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
+from fabriclab.lab.traffic.carrier import read_carrier
 from fabriclab.lab.traffic.fan_in import read_fan_in
+from fabriclab.lab.traffic.keys import (
+    CARRIER,
+    INTERVAL,
+    JITTER,
+    MODE,
+    RECEIVER,
+    REPEATS,
+    SENDERS,
+    SIZE,
+    START,
+    TIME,
+    keys_of_kind,
+)
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -28,22 +34,42 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
+COUNT = Key("count", REPEATS, "How many flows each sender sends.", default=1)
+FLOW_INTERVAL = INTERVAL.but(
+    value=TIME,
+    unset="must be written with `count` above 1",
+    about="The time from one flow of a sender to its next.",
+)
+KEYS = keys_of_kind(
+    "flows",
+    "One flow of a sender every so often.",
+    SENDERS,
+    RECEIVER,
+    SIZE,
+    COUNT,
+    START,
+    FLOW_INTERVAL,
+    JITTER,
+    MODE,
+    *CARRIER,
+)
+
 
 class Flows(Kind[FlowsTraffic]):
     """Single flows."""
 
-    keys = ("kind", "senders", "receiver", "size", "count", "start", "interval", "jitter", "mode", *CARRIER_KEYS)
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> FlowsTraffic | None:
         """Return the flows; None after recording what is wrong."""
         section.require("size", example="size: bytes of a flow, such as 100 KB")
         hosts = read_fan_in(section, scope)
-        size = section.size("size", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
-        count = section.count("count", 1, MOST_REPEATS)
-        interval = section.duration("interval", 0, LONGEST_NS)
+        size = section.read(SIZE)
+        count = section.read(COUNT)
+        interval = section.read(FLOW_INTERVAL)
         if count is not None and count.value > 1:
             section.require("interval", example="interval: from one flow of a sender to its next, such as 10 ms")
-        start_ns, jitter_ns, mode = read_start(section), read_jitter(section), read_mode(section, defaults.FLOWS_MODE)
+        start_ns, jitter_ns, mode = read_start(section), read_jitter(section), read_mode(section)
         carrier = read_carrier(section, scope.names)
         if hosts is None or size is None:
             return None
@@ -53,7 +79,7 @@ class Flows(Kind[FlowsTraffic]):
             senders=senders,
             receiver=receiver,
             size_bytes=size.value,
-            count=value_or(count, defaults.FLOW_COUNT),
+            count=COUNT.or_default(count),
             start_ns=start_ns,
             interval_ns=value_or(interval, 0),
             jitter_ns=jitter_ns,

@@ -6,21 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import HadoopTraffic
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.quantities import Number
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.carrier import read_dscp
 from fabriclab.lab.traffic.command import read_jars
 from fabriclab.lab.traffic.hadoop_archives import TEZ_VERSION, archives, tez_archives, versions
 from fabriclab.lab.traffic.hadoop_cluster import (
-    MOST_SLOTS,
-    read_block_size,
     read_disk_size,
     read_host,
     read_settings,
 )
 from fabriclab.lab.traffic.hadoop_costs import read_costs
 from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
+from fabriclab.lab.traffic.hadoop_keys import BLOCK_SIZE, KEYS, SLOTS, VERSION
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -34,13 +33,14 @@ if TYPE_CHECKING:
     from fabriclab.workload.site import Site
 
 
+_REPLICATION = 3
+"""HDFS: dfs.replication; fewer where there are fewer data nodes."""
+
+
 class Hadoop(Kind[HadoopTraffic]):
     """A Hadoop cluster with its jobs."""
 
-    keys = (
-        *("kind", "version", "namenode", "resourcemanager", "data_nodes", "compute_nodes", "replication", "block_size"),
-        *("slots", "disk_size", "jobs", "costs", "dscp", "settings", "jars"),
-    )
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> HadoopTraffic | None:
         """Return the cluster; None after recording what is wrong."""
@@ -50,14 +50,14 @@ class Hadoop(Kind[HadoopTraffic]):
         )
         section.require("compute_nodes", example="compute_nodes: a count, a range such as c1..c14, a group, or a list")
         reader = HostReader(section, scope.names)
-        version = value_or(section.choice("version", versions()), versions()[-1])
+        version = value_or(section.read(VERSION), versions()[-1])
         namenode, manager = read_host(section, "namenode", scope), read_host(section, "resourcemanager", scope)
         data_nodes, compute_nodes = reader.hosts("data_nodes"), reader.hosts("compute_nodes")
         most = len(data_nodes or scope.names.hosts) or 1
         why = "each copy lies on a data node of its own"
-        replication = value_or(section.count("replication", 1, most, why), min(defaults.HDFS_REPLICATION, most))
-        block_bytes = read_block_size(section)
-        slots = value_or(section.count("slots", 1, MOST_SLOTS), defaults.HADOOP_SLOTS)
+        replication = value_or(section.value("replication", Number(1, most, why=why)), min(_REPLICATION, most))
+        block_bytes = BLOCK_SIZE.or_default(section.read(BLOCK_SIZE))
+        slots = SLOTS.or_default(section.read(SLOTS))
         disk_bytes = read_disk_size(section, block_bytes)
         jobs = read_jobs(section, scope, Cluster(name, replication, block_bytes))
         settings, jars = read_settings(section), read_jars(section, scope.directory)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
+from fabriclab.lab.traffic.carrier import read_carrier
 from fabriclab.lab.traffic.fan_in import read_fan_in
+from fabriclab.lab.traffic.keys import CARRIER, RECEIVER, SENDERS, START, STOP, keys_of_kind
 from fabriclab.lab.traffic.scope import Scope, read_start, read_stop
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -19,11 +20,21 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
+KEYS = keys_of_kind(
+    "iperf3",
+    "Flows that iperf3 sends, one from each sender.",
+    SENDERS,
+    RECEIVER,
+    START,
+    STOP,
+    *CARRIER,
+)
+
 
 class Iperf3(Kind[Iperf3Traffic]):
     """Flows of iperf3's."""
 
-    keys = ("kind", "senders", "receiver", "start", "stop", *CARRIER_KEYS)
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> Iperf3Traffic | None:
         """Return iperf3's flows; None after recording what is wrong."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from fabriclab.formats.plan.traffic import TrafficRecord
+from fabriclab.keys.mappings import Keys
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope
 
@@ -23,8 +24,8 @@ RecordT = TypeVar("RecordT", bound=TrafficRecord)
 class Kind(ABC, Generic[RecordT]):
     """A kind of traffic."""
 
-    keys: ClassVar[tuple[str, ...]]
-    """What a lab may write for it, beside `enabled`."""
+    keys: ClassVar[Keys]
+    """What a lab may write for it."""
 
     @abstractmethod
     def read(self, section: Section, name: str, scope: Scope) -> RecordT | None:

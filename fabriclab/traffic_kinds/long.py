@@ -6,13 +6,26 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import LongTraffic, Pairs
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.mappings import Key
 from fabriclab.lab.reading.names import HostReader
-from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.bounds import LONGEST_NS
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
-from fabriclab.lab.traffic.fan_in import SENDERS, read_fan_in
-from fabriclab.lab.traffic.pairs import PAIRS_KEYS, read_pairs
+from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic.carrier import read_carrier
+from fabriclab.lab.traffic.fan_in import EXAMPLE_OF_SENDERS, read_fan_in
+from fabriclab.lab.traffic.keys import (
+    CARRIER,
+    HOT_SHARE,
+    HOT_SPOTS,
+    JITTER,
+    PAIRS,
+    RECEIVER,
+    RECEIVERS,
+    SENDERS,
+    START,
+    STOP,
+    TIME,
+    keys_of_kind,
+)
+from fabriclab.lab.traffic.pairs import read_pairs
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -24,17 +37,38 @@ if TYPE_CHECKING:
     from fabriclab.workload.randomness import Integers
     from fabriclab.workload.site import Site
 
+STAGGER = Key("stagger", TIME, "The time from one flow's start to the next one's.", default=0)
+LONG_PAIRS = PAIRS.but(
+    default="permutation",
+    about="Who sends to whom: one flow from each sender; with `all-to-all` one to each receiver.",
+)
+KEYS = keys_of_kind(
+    "long",
+    "Long flows, which have no size of their own and end when the traffic stops.",
+    SENDERS,
+    RECEIVER.but(required=False, unset="this, or `receivers` and `pairs`"),
+    RECEIVERS,
+    LONG_PAIRS,
+    HOT_SPOTS,
+    HOT_SHARE,
+    START,
+    STOP,
+    STAGGER,
+    JITTER,
+    *CARRIER,
+)
+
 
 class Long(Kind[LongTraffic]):
     """Long flows."""
 
-    keys = ("kind", "senders", "receiver", *PAIRS_KEYS, "start", "stop", "stagger", "jitter", *CARRIER_KEYS)
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> LongTraffic | None:
         """Return the long flows; None after recording what is wrong."""
         targets = _targets(section, scope)
         start_ns, jitter_ns = read_start(section), read_jitter(section)
-        stagger_ns = value_or(section.duration("stagger", 0, LONGEST_NS), defaults.STAGGER_NS)
+        stagger_ns = STAGGER.or_default(section.read(STAGGER))
         flows = _flows(targets[0], targets[2]) if targets else 1
         last_start_ns = start_ns + (flows - 1) * stagger_ns + jitter_ns
         stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end")
@@ -106,9 +140,9 @@ def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | Non
         return None if hosts is None else (*hosts, None)
     if "receiver" in section:
         section.complain("receiver", f"stands beside {paired[0]}; write one receiver, or receivers and pairs")
-    section.require("senders", example=SENDERS)
+    section.require("senders", example=EXAMPLE_OF_SENDERS)
     senders = HostReader(section, scope.names).hosts("senders")
-    pairs = read_pairs(section, scope, senders, defaults.LONG_PAIRS)
+    pairs = read_pairs(section, scope, senders, LONG_PAIRS)
     return None if senders is None or pairs is None else (senders, None, pairs)
 
 

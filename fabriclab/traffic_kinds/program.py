@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import ProgramTraffic
-from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.section import Section, value_of, value_or
-from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.keys.mappings import Key, Named
+from fabriclab.keys.quantities import Flag, Number, Quantity
+from fabriclab.keys.values import Either, Items, Several, Text
+from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.carrier import read_dscp
 from fabriclab.lab.traffic.command import (
-    LARGEST_STATUS,
-    MOST_MEMORY_BYTES,
-    SMALLEST_MEMORY_BYTES,
+    AWAITED,
+    OUTPUT_FILE,
+    PACKAGE,
+    VARIABLE,
     read_after,
     read_argv,
     read_environment,
@@ -23,10 +26,11 @@ from fabriclab.lab.traffic.command import (
     read_output,
     read_packages,
 )
+from fabriclab.lab.traffic.keys import DSCP, JARS, START, STOP, keys_of_kind
 from fabriclab.lab.traffic.scope import Scope, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
-from fabriclab.units import format_duration
+from fabriclab.units import SIZE, format_duration
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,14 +38,84 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
+NODE = Key("node", Text("a node's name"), "The host or switch that it runs on.", examples=("h1",), required=True)
+ARGV: Key[Any] = Key(
+    "argv",
+    Either((Items(Text("a word"), "a list of words"), Text("a text that is divided as a shell would"))),
+    "The program and its arguments. Nodes know each other by their names.",
+    examples=(("redis-benchmark", "-h", "h1"),),
+    required=True,
+)
+PACKAGES = Key(
+    "packages",
+    Several(Text("a package", PACKAGE), "the names of Debian packages"),
+    "What the programs need that the root file system has not, with all that these packages depend on.",
+    unset="none",
+    examples=(("redis-server", "redis-tools"),),
+)
+AFTER = Key(
+    "after",
+    Several(Text("a program", AWAITED), "a list of `NAME` and `NAME:PORT`"),
+    "What it waits for: that another program has ended as it should, or that its node listens on a TCP port.",
+    unset="nothing",
+    examples=(("server:6379",),),
+)
+SERVES = Key(
+    "serves",
+    Flag(),
+    "With `true` nobody waits for its end: it gets SIGTERM when all other traffic is complete.",
+    default=False,
+)
+STATUS = Key("status", Number(*ranges.STATUS), "The exit status that means success.", default=0)
+ENVIRONMENT: Key[Any] = Key(
+    "environment",
+    Named(Text("any text"), "a mapping of variables", VARIABLE),
+    "Variables beside `PATH`, `HOME`, `FABRICLAB_NODE` and `FABRICLAB_EPOCH_NS`.",
+    unset="no more",
+)
+OUTPUT = Key(
+    "output",
+    Text("a file's name", OUTPUT_FILE),
+    "A file of the run's directory `output` for what it writes to its standard output.",
+    unset="its log, `logs/NAME@NODE.log`, which has its errors too",
+    examples=("result.csv",),
+)
+MEMORY = Key(
+    "memory",
+    Quantity(SIZE, *ranges.PROGRAM_MEMORY_BYTES),
+    "How much memory the machine has for it.",
+    default=64 * 2**20,
+    examples=("500 MB",),
+)
+PROGRAM_START = START.but(about="When it starts at the earliest, in virtual time.", examples=("10 ms",))
+PROGRAM_STOP = STOP.but(
+    required=False,
+    unset="when it ends by itself, or with the run",
+    about="When it gets SIGTERM, and a second later SIGKILL; that it ends so is no failure.",
+)
+KEYS = keys_of_kind(
+    "program",
+    "A program of your own on a node, a server or a client.",
+    NODE,
+    ARGV,
+    PACKAGES,
+    JARS,
+    PROGRAM_START,
+    PROGRAM_STOP,
+    AFTER,
+    SERVES,
+    STATUS,
+    ENVIRONMENT,
+    OUTPUT,
+    MEMORY,
+    DSCP,
+)
+
 
 class Program(Kind[ProgramTraffic]):
     """A program that runs on a node."""
 
-    keys = (
-        *("kind", "node", "argv", "packages", "jars", "start", "stop", "after", "serves", "status", "environment"),
-        *("output", "memory", "dscp"),
-    )
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> ProgramTraffic | None:
         """Return the program; None after recording what is wrong."""
@@ -49,14 +123,14 @@ class Program(Kind[ProgramTraffic]):
         section.require("argv", example="argv: the program and its arguments, such as [redis-server, --save, '']")
         node, argv = read_node(section, scope.names), read_argv(section)
         start_ns = read_start(section)
-        stop = section.duration("stop", 1, LONGEST_NS)
+        stop = section.read(PROGRAM_STOP)
         if stop is not None and stop.value <= start_ns:
             stop.complain(section.problems, f"{stop.text!r} is not after the start, {format_duration(start_ns)}")
-        status = section.count("status", 0, LARGEST_STATUS)
-        serves = value_or(section.flag("serves"), False)
+        status = section.read(STATUS)
+        serves = SERVES.or_default(section.read(SERVES))
         if serves and status is not None:
             status.complain(section.problems, "belongs to a program that ends by itself, not to one that serves")
-        memory = section.size("memory", SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES)
+        memory = section.read(MEMORY)
         after, environment = read_after(section), read_environment(section)
         output, packages = read_output(section), read_packages(section)
         jars = read_jars(section, scope.directory)
@@ -69,14 +143,14 @@ class Program(Kind[ProgramTraffic]):
             start_ns=start_ns,
             stop_ns=value_of(stop),
             after=after,
-            status=value_or(status, 0),
+            status=STATUS.or_default(status),
             environment=environment,
             dscp=read_dscp(section),
             output=output,
             serves=serves,
             packages=packages,
             jars=jars,
-            memory_bytes=value_or(memory, defaults.PROGRAM_MEMORY_BYTES),
+            memory_bytes=MEMORY.or_default(memory),
         )
 
     def flows(self, traffic: ProgramTraffic, site: Site) -> pl.DataFrame:

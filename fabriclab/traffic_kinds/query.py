@@ -4,17 +4,31 @@ SIGCOMM 2010, section 2)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabriclab.formats.plan.traffic import QueryTraffic
-from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.mappings import Key
+from fabriclab.keys.quantities import Number
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.names import HostReader
-from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier, read_connection
-from fabriclab.lab.traffic.process import PROCESS_KEYS, read_query_arrivals
+from fabriclab.lab.traffic.carrier import read_carrier, read_connection
+from fabriclab.lab.traffic.keys import (
+    ARRIVAL,
+    BURST,
+    BYTES,
+    CARRIER,
+    CONNECTION,
+    DEADLINE,
+    HOSTS,
+    INTERVAL,
+    JITTER,
+    SIZES,
+    START,
+    STOP,
+    keys_of_kind,
+)
+from fabriclab.lab.traffic.process import read_query_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size
 from fabriclab.traffic_kinds import words
@@ -27,14 +41,48 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
+REQUEST = Key(
+    "request",
+    BYTES,
+    "Bytes of a request.",
+    default=1600,
+    source="The size of a query's request: DCTCP (SIGCOMM 2010), section 2.2",
+)
+RESPONSE: Key[Any] = Key(
+    "response", SIZES, "Bytes of each worker's answer.", examples=("2 KB", "2 KB .. 16 KB"), required=True
+)
+AGGREGATORS = Key("aggregators", HOSTS, "The hosts that ask.", examples=(("h1",),), required=True)
+WORKERS = Key("workers", HOSTS, "The hosts that answer.", unset="all hosts")
+FAN_OUT = Key(
+    "fan_out",
+    Number(1, 10**18 - 1),
+    "How many workers a query asks, drawn anew for each.",
+    unset="all workers but the aggregator itself",
+)
+KEYS = keys_of_kind(
+    "query",
+    "Partition and aggregate: an aggregator asks many workers and waits for them all.",
+    AGGREGATORS,
+    WORKERS,
+    FAN_OUT,
+    REQUEST,
+    RESPONSE,
+    ARRIVAL,
+    INTERVAL.but(required=True, about="The mean time from one query of an aggregator to its next."),
+    BURST,
+    START,
+    STOP,
+    JITTER.but(about="Each request of a query leaves so much later at most."),
+    DEADLINE,
+    CONNECTION,
+    *CARRIER,
+)
+
 
 class Query(Kind[QueryTraffic]):
     """Queries."""
 
-    keys = (
-        *("kind", "aggregators", "workers", "fan_out", "request", "response", *PROCESS_KEYS),
-        *("start", "stop", "jitter", "deadline", "connection", *CARRIER_KEYS),
-    )
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> QueryTraffic | None:
         """Return the queries; None after recording what is wrong."""
@@ -47,7 +95,7 @@ class Query(Kind[QueryTraffic]):
         aggregators = reader.hosts("aggregators")
         workers = reader.hosts("workers") if "workers" in section else scope.names.hosts
         fan_out = _fan_out(section, aggregators, workers)
-        request = section.size("request", SMALLEST_BYTES, LARGEST_FLOW_BYTES, "it carries the flow's number")
+        request = section.read(REQUEST)
         response = read_size(section, "response", scope.directory)
         arrivals = read_query_arrivals(section)
         start_ns, jitter_ns, deadline_ns = read_start(section), read_jitter(section), read_deadline(section)
@@ -68,7 +116,7 @@ class Query(Kind[QueryTraffic]):
             aggregators=aggregators,
             workers=workers,
             fan_out=fan_out,
-            request_bytes=value_or(request, defaults.REQUEST_BYTES),
+            request_bytes=REQUEST.or_default(request),
             response=response,
             arrivals=arrivals,
             start_ns=start_ns,
@@ -123,5 +171,5 @@ def _fan_out(section: Section, aggregators: Sequence[str] | None, workers: Seque
         section.complain("workers", f"aggregator {shown(alone)} is the only worker; it does not ask itself")
         return None
     most = min(len(workers) - (host in workers) for host in aggregators)
-    fan_out = section.count("fan_out", 1, most, "an aggregator does not ask itself")
+    fan_out = section.value("fan_out", Number(1, most, why="an aggregator does not ask itself"))
     return None if "fan_out" in section and fan_out is None else value_or(fan_out, most)

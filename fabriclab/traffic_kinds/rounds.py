@@ -6,12 +6,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import Mode, RoundsTraffic
-from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.mappings import Key
+from fabriclab.keys.values import Word
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, WHY_FOUR_BYTES
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier, read_connection
+from fabriclab.lab.traffic.carrier import read_carrier, read_connection
 from fabriclab.lab.traffic.fan_in import read_fan_in
+from fabriclab.lab.traffic.keys import (
+    CARRIER,
+    CONNECTION,
+    JITTER,
+    MODE,
+    RECEIVER,
+    REPEATS,
+    SENDERS,
+    SIZE,
+    START,
+    keys_of_kind,
+)
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -24,22 +35,41 @@ if TYPE_CHECKING:
     from fabriclab.workload.site import Site
 
 
-_MODES: tuple[Mode, ...] = ("pull", "push")
+ROUNDS = Key("rounds", REPEATS, "How many rounds there are.", examples=(10,), required=True)
+ROUND_SIZE = SIZE.but(about="Bytes that each sender sends in a round.")
+ROUND_MODE = MODE.but(
+    value=Word[Mode](("pull", "push")),
+    default="pull",
+    about="With `pull` the receiver asks for each round when the last one is complete; `push` is for a single round.",
+)
+KEYS = keys_of_kind(
+    "rounds",
+    "In-cast: all senders send at once, and the next round follows when the last one is complete.",
+    SENDERS,
+    RECEIVER,
+    ROUND_SIZE,
+    ROUNDS,
+    START,
+    JITTER,
+    CONNECTION,
+    ROUND_MODE,
+    *CARRIER,
+)
 
 
 class Rounds(Kind[RoundsTraffic]):
     """Synchronised rounds."""
 
-    keys = ("kind", "senders", "receiver", "size", "rounds", "start", "jitter", "connection", "mode", *CARRIER_KEYS)
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> RoundsTraffic | None:
         """Return the rounds; None after recording what is wrong."""
         section.require("size", example="size: bytes that each sender sends in a round, such as 256 KB")
         section.require("rounds", example="rounds: how many")
         hosts = read_fan_in(section, scope)
-        size = section.size("size", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
-        rounds = section.count("rounds", 1, MOST_REPEATS)
-        mode = section.choice("mode", _MODES)
+        size = section.read(ROUND_SIZE)
+        rounds = section.read(ROUNDS)
+        mode = section.read(ROUND_MODE)
         if mode is not None and mode.value == "push" and rounds is not None and rounds.value > 1:
             mode.complain(
                 section.problems, "with push no sender knows when a round is complete; write mode: pull, or rounds: 1"
@@ -58,7 +88,7 @@ class Rounds(Kind[RoundsTraffic]):
             start_ns=start_ns,
             jitter_ns=jitter_ns,
             connection=connection,
-            mode=mode.value if mode else defaults.ROUNDS_MODE,
+            mode=ROUND_MODE.or_default(mode),
             carrier=carrier,
         )
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.mappings import Key
+from fabriclab.keys.quantities import Number
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.names import HostReader
-from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, Written, value_or
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
+from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.traffic.carrier import read_carrier
+from fabriclab.lab.traffic.keys import CARRIER, HOSTS, REPEATS, SIZE, START, keys_of_kind
 from fabriclab.lab.traffic.scope import Scope, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -24,11 +25,42 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
+MAPPERS = Key("mappers", HOSTS, "The hosts that map.", examples=("h1..h4",), required=True)
+REDUCERS = Key("reducers", HOSTS, "The hosts that reduce.", examples=("h5..h8",), required=True)
+SOURCES = Key("sources", HOSTS, "The hosts that the input is read from.", unset="the mappers' own disks")
+PARALLEL_COPIES = Key(
+    "parallel_copies",
+    REPEATS,
+    "How many partitions a reducer fetches at a time.",
+    default=5,
+    source="Hadoop: mapreduce.reduce.shuffle.parallelcopies",
+)
+REPLICAS = Key(
+    "replicas",
+    Number(1, 10**18 - 1),
+    "How many copies of the output are written; each lies on a host of its own.",
+    default=1,
+    source="What TeraSort writes; HDFS itself has dfs.replication 3",
+)
+JOB_SIZE = SIZE.but(about="Bytes of the job's input; as much is shuffled and written.", examples=("1 GB",))
+KEYS = keys_of_kind(
+    "shuffle",
+    "The network phases of a MapReduce job: its input, its shuffle, its output.",
+    SOURCES,
+    MAPPERS,
+    REDUCERS,
+    JOB_SIZE,
+    PARALLEL_COPIES,
+    REPLICAS,
+    START,
+    *CARRIER,
+)
+
 
 class Shuffle(Kind[ShuffleTraffic]):
     """A MapReduce job."""
 
-    keys = ("kind", "sources", "mappers", "reducers", "size", "parallel_copies", "replicas", "start", *CARRIER_KEYS)
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> ShuffleTraffic | None:
         """Return the job; None after recording what is wrong."""
@@ -38,14 +70,16 @@ class Shuffle(Kind[ShuffleTraffic]):
         reader = HostReader(section, scope.names)
         sources = reader.hosts("sources") if "sources" in section else ()
         mappers, reducers = reader.hosts("mappers"), reader.hosts("reducers")
-        size = section.size("size", SMALLEST_BYTES, LARGEST_FLOW_BYTES)
-        copies = section.count("parallel_copies", 1, MOST_REPEATS)
+        size = section.read(JOB_SIZE)
+        copies = section.read(PARALLEL_COPIES)
         members = len({*(sources or ()), *(mappers or ()), *(reducers or ())})
-        replicas = section.count(
+        replicas = section.value(
             "replicas",
-            1,
-            max(1, members or len(scope.names.hosts)),
-            "each copy lies on a host of its own, and the job has no more",
+            Number(
+                1,
+                max(1, members or len(scope.names.hosts)),
+                why="each copy lies on a host of its own, and the job has no more",
+            ),
         )
         start_ns, carrier = read_start(section), read_carrier(section, scope.names)
         if sources is None or mappers is None or reducers is None or size is None:
@@ -55,7 +89,7 @@ class Shuffle(Kind[ShuffleTraffic]):
             section.complain(
                 "sources", f"mapper {shown(sources[0])} is the only source; add one, or leave it out of the mappers"
             )
-        if set(mappers) == set(reducers) and len(mappers) == 1 and not sources and value_or(replicas, 1) == 1:
+        if set(mappers) == set(reducers) and len(mappers) == 1 and not sources and REPLICAS.or_default(replicas) == 1:
             section.complain(
                 "reducers", f"{shown(reducers[0])} is the only mapper too; nothing would cross the network"
             )
@@ -65,8 +99,8 @@ class Shuffle(Kind[ShuffleTraffic]):
             mappers=mappers,
             reducers=reducers,
             size_bytes=size.value,
-            parallel_copies=value_or(copies, defaults.PARALLEL_COPIES),
-            replicas=value_or(replicas, defaults.REPLICAS),
+            parallel_copies=PARALLEL_COPIES.or_default(copies),
+            replicas=REPLICAS.or_default(replicas),
             start_ns=start_ns,
             carrier=carrier,
         )

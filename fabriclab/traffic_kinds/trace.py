@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import TraceTraffic
+from fabriclab.keys.mappings import Key
+from fabriclab.keys.values import Text
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file, own_name
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic.keys import keys_of_kind
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable
 from fabriclab.traffic_kinds.kind import Kind
 
@@ -18,11 +21,24 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
+FILE = Key(
+    "file",
+    Text("a file's name"),
+    "A flow trace in the lab's directory (traffic/README.md says its columns).",
+    examples=("mine.csv",),
+    required=True,
+)
+KEYS = keys_of_kind(
+    "trace",
+    "Flows of a file of your own.",
+    FILE,
+)
+
 
 class Trace(Kind[TraceTraffic]):
     """A user's flow trace."""
 
-    keys = ("kind", "file")
+    keys = KEYS
 
     def read(self, section: Section, name: str, scope: Scope) -> TraceTraffic | None:
         """Return the trace's name and hash; None after recording what is wrong."""

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 from fabriclab.engine.packed import UnusableError, locked
 from fabriclab.live import labs_up
@@ -48,7 +49,7 @@ def test_a_command_of_live_labs_says_what_to_do(tmp_path: Path, command: tuple[s
     runtime.mkdir()
     variables = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_RUNTIME_DIR": str(runtime)}
     words = [sys.executable, "-m", "fabriclab", *command]
-    ended = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=100, check=False)
+    ended = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=patient(100))
     assert ended.returncode in (1, 2), ended.stdout
     assert ended.stderr == (
         f"{runtime}/fabriclab/.lock: can't be locked (No locks available): locks tell which labs are up, and not every "

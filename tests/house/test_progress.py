@@ -8,6 +8,8 @@ import pty
 import subprocess
 from pathlib import Path
 
+from patience import patient
+
 ROOT = Path(__file__).parents[2]
 PROGRESS = ROOT / "images" / "machine" / "progress.sh"
 BUILD = ROOT / "images" / "machine" / "build"
@@ -44,7 +46,7 @@ def test_nothing_runs_on_when_the_build_is_interrupted(tmp_path: Path) -> None:
     ticker = tmp_path / "ticker"
     script = f"source '{PROGRESS}'\nat() {{ echo $PPID >'{ticker}'; }}\n"
     script += f"work() {{ until [ -s '{ticker}' ]; do sleep 0.1; done; kill -INT $$; }}\nprogress x at work"
-    subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=30)
+    subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=patient(30))
     # Its output is a pipe that was read to the end: nobody holds it any more.
     assert ticker.exists()
 

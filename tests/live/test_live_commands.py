@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from patience import wait_until
 from repository import SUPPORT
 from typer.testing import CliRunner, Result
 
@@ -121,8 +122,8 @@ def test_a_closed_output_ends_the_command(live: Live) -> None:
 def test_signals_reach_the_command(live: Live, number: int, status: int) -> None:
     argv = [sys.executable, "-m", "fabriclab", "exec", "h1", "wait"]
     with subprocess.Popen(argv) as process:
-        while b'"wait"' not in (live.directory / SESSION_FILE).read_bytes().replace(b"\\", b""):
-            pass
+        session = live.directory / SESSION_FILE
+        wait_until(lambda: b'"wait"' in session.read_bytes().replace(b"\\", b""))
         process.send_signal(number)
         assert process.wait() == status
 
@@ -146,8 +147,7 @@ def test_shell_has_a_terminal_and_gives_it_back(live: Live) -> None:
     script = "import sys; from fabriclab.live.terminal import run_in_node; "
     script += "sys.exit(run_in_node(None, 'h1', ['cat'], terminal=True))"
     with subprocess.Popen([sys.executable, "-c", script], stdin=theirs, stdout=theirs) as process:
-        while termios.tcgetattr(theirs) == before:
-            pass
+        wait_until(lambda: termios.tcgetattr(theirs) != before)
         os.write(ours, b"typed")
         assert os.read(ours, 5) == b"typed"
         termios.tcsetwinsize(theirs, (50, 99))

@@ -101,6 +101,7 @@ def test_what_is_not_there_is_told_and_the_lab_goes_on(incast: Live) -> None:
 @pytest.mark.parametrize(
     ("lab", "settings"), [("incast", {"senders": 8, "rounds": 2}), ("pfc-storm", {"stop": "60 ms"})]
 )
+@pytest.mark.slow("a live lab, once looked at and once not")
 def test_looking_moves_nothing(desk: Path, lab: str, settings: Settings) -> None:
     plain = fabriclab.run(lab, set=settings, out="plain")
     with fabriclab.up(lab, set=settings, speed=SLOWLY, out="looked-at") as live:

@@ -129,6 +129,7 @@ def test_a_capture_has_virtual_nanoseconds(live: Live) -> None:
     assert len({answer - question for question, answer in zip(times[::2], times[1::2], strict=True)}) == 1
 
 
+@pytest.mark.slow("a session of thirty commands is replayed twice")
 def test_a_session_is_replayed_to_the_last_bit_at_any_speed(live: Live) -> None:
     for number in range(10):
         live.exec("h1", ["ping", "-c1", "h2"])

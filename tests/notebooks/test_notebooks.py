@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hadoop_lab import skip_unless_asked
+from patience import patient
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts
 
@@ -20,7 +21,7 @@ ANALYSIS = Path(__file__).parents[2] / "analysis"
 NOTEBOOKS = sorted(ANALYSIS.glob("*.ipynb"))
 HADOOP = {"hadoop": ANALYSIS.parent / "labs" / "hadoop"}
 """Notebooks that run Hadoop, and the lab: JVMs compute for minutes, and layers are built the first time."""
-MANY_S = 1800
+MANY_S = round(patient(1800))
 """A limit on waiting for a cell, or for Jupyter's kernel; nothing is judged by it."""
 
 # Jupyter's own libraries warn of their own changes; its event loops close late.
@@ -119,6 +120,7 @@ def test_the_directory_says_which_notebook_is_for_what() -> None:
 
 @pytest.mark.vm
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+@pytest.mark.slow("starts Jupyter's kernel and runs labs in it, each exercise thrice")
 def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path) -> None:
     notebook = executed(name, tmp_path)
     numbers = numbers_of_exercises(notebook)

@@ -7,7 +7,8 @@ import socket
 
 import pytest
 from fake_lab import FakeLab
-from page_bounds import browser, stands, until
+from page_bounds import browser, stands
+from patience import wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
@@ -19,8 +20,8 @@ def test_one_that_does_not_read_is_dropped(fake: FakeLab, server: Server, monkey
     monkeypatch.setattr("fabriclab.page.feed.LOOK_S", 0.001)
     with browser(server, receive_buffer=1 << 16) as feed:
         feed.send(json.dumps({"show": {"ports": None}}))
-        until(lambda: fake.looks > 20)
-        until(lambda: stands(fake))
+        wait_until(lambda: fake.looks > 20)
+        wait_until(lambda: stands(fake))
         with pytest.raises(ConnectionClosed):
             while True:
                 feed.recv()
@@ -29,9 +30,9 @@ def test_one_that_does_not_read_is_dropped(fake: FakeLab, server: Server, monkey
 def test_one_that_vanishes_asks_no_more(fake: FakeLab, server: Server) -> None:
     with browser(server) as feed:
         feed.send(json.dumps({"show": {"ports": None}}))
-        until(lambda: fake.looks > 3)
+        wait_until(lambda: fake.looks > 3)
         feed.socket.shutdown(socket.SHUT_RDWR)
-        until(lambda: stands(fake))
+        wait_until(lambda: stands(fake))
 
 
 def answer_to(feed: ClientConnection, said: object) -> dict[str, object]:

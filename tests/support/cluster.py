@@ -8,12 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PATIENCE_S = 60.0
+from patience import wait_until
+
 _DASK = (sys.executable, "-m", "dask")
 _ALONE = ("--host", "127.0.0.1", "--no-dashboard")
 
@@ -34,10 +34,8 @@ class Cluster:
         """Start the scheduler with options of Dask's, and wait until it listens."""
         self.directory.mkdir()
         self._run("scheduler", "--port", "0", "--scheduler-file", str(self.file), *options)
-        until = time.monotonic() + PATIENCE_S
-        while not self.file.exists() or not self.file.read_text().strip():
-            assert time.monotonic() < until, (self.directory / "0.log").read_text()
-            time.sleep(0.05)
+        log = self.directory / "0.log"
+        wait_until(lambda: self.file.exists() and self.file.read_text().strip(), what=log.read_text)
 
     @property
     def address(self) -> str:
@@ -57,10 +55,8 @@ class Cluster:
 
     def wait_for(self, name: str) -> None:
         """Wait until the scheduler knows a worker."""
-        until = time.monotonic() + PATIENCE_S
-        while f"name: {name}" not in (log := (self.directory / "0.log").read_text()):
-            assert time.monotonic() < until, log
-            time.sleep(0.05)
+        log = self.directory / "0.log"
+        wait_until(lambda: f"name: {name}" in log.read_text(), what=log.read_text)
 
     def kill_scheduler(self) -> None:
         """End the scheduler at once."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 _HOST = "127.0.0.1"
 _DAYS = ("-days", "2")
@@ -20,7 +21,8 @@ _PATIENCE_S = 20.0
 def needed(*names: str) -> None:
     """Skip the test where a program is missing."""
     if missing := [name for name in names if program(name) is None]:
-        pytest.skip(f"fabriclab itself needs none of these, so a host may lack them: {', '.join(missing)}")
+        brings = "sudo apt-get install openssh-server openssh-client openssl"
+        pytest.skip(f"fabriclab itself needs none of these, so a host may lack them: {', '.join(missing)} ({brings})")
 
 
 def program(name: str) -> str | None:
@@ -78,7 +80,7 @@ class SshServer:
         )
         command = [program("sshd") or "sshd", "-D", "-f", str(directory / "config"), "-E", str(directory / "log")]
         self._process = subprocess.Popen(command)
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + patient(_PATIENCE_S)
         while not _listens(port):
             if self._process.poll() is not None or time.monotonic() > until:
                 pytest.skip(f"sshd refuses to run as this user here: {(directory / 'log').read_text().strip()}")

@@ -15,6 +15,7 @@ from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 
 ASKED = "FABRICLAB_HADOOP"
+NOT_ASKED = f"its JVMs take minutes of CPU: {ASKED}=1 runs it"
 _SWITCHES, _HOSTS = ("leaf1", "leaf2", "spine"), ("d1", "d2", "master", "c1", "c2")
 _NODES = dict.fromkeys(_SWITCHES, "switch") | dict.fromkeys(_HOSTS, "host")
 _LINKS = (
@@ -68,4 +69,4 @@ def skip_unless_asked(rootfs: Path, lab: Path) -> None:
         who = "spark" if lab.name == "spark" else "hadoop"
         pytest.skip(f"layers are not built ({', '.join(missing)}): `fabriclab run labs/{who}` builds them")
     if not os.environ.get(ASKED):
-        pytest.skip(f"its JVMs take minutes of CPU: {ASKED}=1 runs it")
+        pytest.skip(NOT_ASKED)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import patient
 
 import fabriclab
 
@@ -46,7 +47,7 @@ def desk(artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     # The path of a socket is short, and pytest's directories are long.
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    asking = threading.Timer(TOO_LONG_S, where_servers_are, (tmp_path,))
+    asking = threading.Timer(patient(TOO_LONG_S), where_servers_are, (tmp_path,))
     asking.daemon = True
     asking.start()
     yield tmp_path

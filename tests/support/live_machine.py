@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from patience import patient
+
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
@@ -247,7 +249,7 @@ def live_machine(
     write_job(directory, job, files)
     machine = machine_of(artefacts, directory)
     ours, its = socket.socketpair()
-    ours.settimeout(WALL_LIMIT_S)
+    ours.settimeout(patient(WALL_LIMIT_S))
     log = directory / "console"
     scratch = Scratch(directory)
     scratch.make()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
 
 from fake_lab import FakeLab
 from page_entry import entered
@@ -21,15 +20,6 @@ def browser(server: Server, path: str = "feed", receive_buffer: int = 1 << 20) -
     headers = {"Origin": f"http://127.0.0.1:{server.keys.port}", "Cookie": entered(server)}
     place = f"ws://127.0.0.1:{server.keys.port}/{path}"
     return connect(place, sock=end, additional_headers=headers, max_queue=1, close_timeout=0.1)
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until something holds, a minute at most."""
-    for _ in range(600):
-        if true():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it never held")
 
 
 def stands(fake: FakeLab) -> bool:

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pytest
+from patience import patient
 
 if TYPE_CHECKING:
     from fake_lab import FakeLab
@@ -82,9 +83,16 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import expect, sync_playwright
 
     # On a machine that does much else a page is late, not wrong; no test waits that long for what comes.
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=1000 * patient(30))
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """Return a browser without cookies, whose actions are waited for as long as this host needs."""
+    found = browser.new_context(**options)
+    found.set_default_timeout(1000 * patient(30))
+    return found
 
 
 @pytest.fixture
@@ -96,7 +104,7 @@ def complaints() -> list[str]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without cookies, 1280 pixels wide."""
-    found = browser.new_context(viewport={"width": 1280, "height": 900})
+    found = new_context(browser, viewport={"width": 1280, "height": 900})
     yield found
     found.close()
 

@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from patience import patient
 from sample_algorithms import CONTROL
 from synthetic_run import incast_run
 
@@ -105,7 +106,7 @@ class Desk:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=patient(300),
         )
 
     @property

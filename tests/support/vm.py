@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from patience import patient
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
@@ -70,7 +71,7 @@ class Vm:
             json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []})
         )
         with claim_cpu() as cpu:
-            machine = Machine(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s)
+            machine = Machine(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, patient(stall_s))
             return run_machine(machine, ignore, Interrupt())
 
     def summary(self, name: str = "run") -> dict[str, Any]:

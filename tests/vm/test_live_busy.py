@@ -80,6 +80,7 @@ def test_time_stands_still_though_programs_never_sleep(live: LiveMachine) -> Non
     assert live.now_ns == began
 
 
+@pytest.mark.slow("programs that never sleep, once live and once replayed")
 def test_a_session_of_programs_that_never_sleep_happens_again(artefacts: Artefacts, tmp_path: Path) -> None:
     with live_machine(artefacts, tmp_path / "first", job(), FILES) as live:
         live.pace(REAL_TIME)

@@ -226,6 +226,7 @@ def share(vm: Vm, control: str, subflows: int) -> float:
     return float(received["many"] / received["one"])
 
 
+@pytest.mark.slow("boots the machine for each coupling")
 def test_coupled_subflows_take_what_one_tcp_takes(vm: Vm) -> None:
     """RFC 6356, goals 1 and 2: no better, hardly worse than TCP on its best path;
     without coupling each subflow takes a share."""

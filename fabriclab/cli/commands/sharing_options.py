@@ -14,7 +14,7 @@ app = typer.Typer()
 
 Format = Literal["csv", "parquet", "json", "flent"]
 RunOrSweep = Annotated[Path, typer.Argument(metavar="RUN", help="A run or sweep directory.", show_default=False)]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 @app.command()
@@ -24,20 +24,29 @@ def export(
         Path | None, typer.Option("--out", "-o", help="The directory to write into.", show_default="NAME-tables")
     ] = None,
     form: Annotated[
-        Format, typer.Option("--format", "-f", help="`json`: a JSON object a line; `flent`: a data file of flent.")
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            help="Output format. `json` has one JSON object per line; `flent` is a data file of flent.",
+        ),
     ] = "csv",
     tables: Annotated[
         list[str] | None,
         typer.Option(
-            "--table", "-t", metavar="TABLE", help="A table: flows, queues, tcp ... Repeatable.", show_default="all"
+            "--table",
+            "-t",
+            metavar="TABLE",
+            help="A table to export: flows, queues, tcp ... Repeatable.",
+            show_default="all",
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write the tables of a run or a sweep for other programs, with a description of every column.
+    """Export the tables of a run or a sweep for other programs, with a description of every column.
 
-    A sweep's tables have its points' settings and seeds as columns. datapackage.json has each column's type and
-    meaning.
+    The tables of a sweep have columns for the settings and the seed of each point. datapackage.json describes the type
+    and meaning of each column.
 
     [bold]Examples[/bold]
 
@@ -62,7 +71,7 @@ def bundle(
 ) -> None:
     """Pack a run or a sweep into one file: lab, plan, results and versions.
 
-    Whoever gets it can look at it and run it again: `fabriclab open FILE --reproduce`.
+    The recipient can look at it and run it again with `fabriclab open FILE --reproduce`.
 
     [bold]Examples[/bold]
 
@@ -81,28 +90,28 @@ def open_bundle(
         Path,
         typer.Argument(
             metavar="BUNDLE",
-            help="What `fabriclab bundle` made, or the directory that it was unpacked to.",
+            help="A file that `fabriclab bundle` made, or the directory to which it was unpacked.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The directory to make.", show_default="the file's name")
+        Path | None, typer.Option("--out", "-o", help="The directory to create.", show_default="the file's name")
     ] = None,
     reproduce: Annotated[
-        bool, typer.Option("--reproduce", help="Run it again here, and say whether the bits agree.")
+        bool, typer.Option("--reproduce", help="Run it again here, and compare the results bit by bit.")
     ] = False,
     stall: Stall = 120.0,
     trust: Annotated[
         bool,
         typer.Option(
             "--trust",
-            help="With --reproduce: algorithms in C that the bundle brings may run, this time (docs/trust.md).",
+            help="With --reproduce: let the bundle's algorithms in C run, this time (docs/trust.md).",
         ),
     ] = False,
 ) -> None:
-    """Unpack a bundle, and say what it holds. With --reproduce it is run again, too.
+    """Unpack a bundle and list its contents; with --reproduce also run it again and compare the bits.
 
-    Exit status: 0, or 1 where a run that was reproduced has other bits; 2 for what is no bundle.
+    Exit status: 0 success, 1 a reproduced run has different bits, 2 the file is not a bundle.
 
     [bold]Examples[/bold]
 

@@ -219,7 +219,7 @@ def examples() -> list[Path]:
     return sorted(Path(source, "lab-examples").rglob("*.clab.y*ml")) if source else []
 
 
-@pytest.mark.skipif(not examples(), reason="CLAB_SOURCE= is no checkout of Containerlab, whose lab-examples are drawn")
+@pytest.mark.skipif(not examples(), reason="CLAB_SOURCE=DIR, a clone of srl-labs/containerlab, runs it")
 def test_containerlabs_own_examples() -> None:
     for file in examples():
         graph(file)

@@ -77,6 +77,7 @@ def test_results_that_do_not_fit_leave_the_raw_logs_and_a_manifest_that_says_so(
     assert (ended.disk / "out" / "queues.parquet").is_file()
 
 
+@pytest.mark.slow("types commands on disks of many sizes")
 def test_a_sweep_stops_where_the_disk_is_full(tmp_path: Path) -> None:
     """That it goes on with a failed point is tested in test_run.py, with what is done in test_cli.py."""
     command = ("sweep", INCAST, "--set", "senders=1", "--out", "out", "-j", "1")
@@ -95,6 +96,7 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow("types commands on disks of many sizes")
 def test_a_report_that_does_not_fit_takes_nothing_away(tmp_path: Path, logged: Path) -> None:
     """The report of a run that nobody has made results of, then pictures of one whose results are
     there, in one process."""
@@ -129,6 +131,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.slow("types every command that writes, on a disk of its own")
 def test_what_cannot_be_written_is_not_begun(tmp_path: Path, logged: Path, read_only: bool) -> None:
     """All in one process, one after the other: a command leaves nothing that the next one would find."""
     shutil.copytree(logged, tmp_path / "before")

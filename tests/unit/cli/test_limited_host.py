@@ -13,7 +13,7 @@ import fake_machine
 import pytest
 from command_line import ANSWER
 from limited_host import command_line, environment
-from processes import wait_until
+from patience import patient, wait_until
 from repository import ROOT
 from synthetic_run import long_run
 from typer.testing import CliRunner
@@ -67,7 +67,7 @@ main()
 def test_too_few_threads_are_refused_before_anything_is_loaded(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """With `ulimit -u 20` on eight CPUs it hung; with 8 on two it printed 60,000 lines a second."""
     command = [sys.executable, "-c", FEW_THREADS.format(most=3), *arguments]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=patient(60), check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
         f"ulimit -u 20: 3 more threads or processes can be started here, and fabriclab needs {needed_threads()}. Raise "
@@ -78,7 +78,7 @@ def test_too_few_threads_are_refused_before_anything_is_loaded(tmp_path: Path, a
 
 def test_enough_threads_are_enough(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FEW_THREADS.format(most=needed_threads() + 20), "check", INCAST]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=patient(60), check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

@@ -46,6 +46,7 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("blind")
+@pytest.mark.slow("starts Dask's scheduler and workers as processes")
 def test_points_are_the_same_wherever_they_ran(bench: Bench, cluster: Cluster) -> None:
     cluster.add("one")
     cluster.add("two")
@@ -76,6 +77,7 @@ def test_a_directory_that_is_shared_is_written_to(bench: Bench, cluster: Cluster
 
 
 @pytest.mark.usefixtures("blind")
+@pytest.mark.slow("starts Dask's scheduler and workers, one of which is killed and missed after a while")
 def test_what_a_lost_worker_had_runs_elsewhere(bench: Bench, cluster: Cluster, tmp_path: Path) -> None:
     # The first of its points takes the worker along, which is what the machine was started by.
     once = f'if [ "$is_known" = 0 ] && mkdir "{tmp_path}/killed" 2>/dev/null; then kill -KILL $PPID; sleep 60; fi\n'
@@ -88,6 +90,7 @@ def test_what_a_lost_worker_had_runs_elsewhere(bench: Bench, cluster: Cluster, t
     assert "is lost; what it had runs again elsewhere: " in bench.told.notices
 
 
+@pytest.mark.slow("starts Dask's scheduler and workers as processes")
 def test_a_point_that_fails_twice_is_reported_and_the_rest_goes_on(
     bench: Bench, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -107,6 +110,7 @@ def test_a_point_that_fails_twice_is_reported_and_the_rest_goes_on(
 
 
 @pytest.mark.usefixtures("blind")
+@pytest.mark.slow("starts Dask's scheduler and workers as processes")
 def test_a_worker_without_space_is_left_out(bench: Bench, cluster: Cluster) -> None:
     # No file of more than 16 KiB there: the machine's own files are larger.
     (bench.directory / "cache" / "kernel" / "0123456789abcdef" / "ballast").write_bytes(os.urandom(1 << 16))

@@ -15,8 +15,9 @@ import cluster_ways
 import dask
 import distributed
 import pytest
-from cluster import PATIENCE_S, Cluster
+from cluster import Cluster
 from cluster_bench import ROUNDS, RUN, Bench, hosts_of
+from patience import patient
 
 import fabriclab
 from fabriclab.cluster import places
@@ -69,7 +70,7 @@ def test_ssh_starts_a_cluster_and_ends_it(bench: Bench, tmp_path: Path, monkeypa
         server.close()
     assert set(there.statuses) == {"complete"}
     assert (tmp_path / "there/fabriclab/kernel/0123456789abcdef/linux").is_file(), "a cache of its own was filled"
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + patient(60)
     while left := subprocess.run(["pgrep", "-af", str(tmp_path)], capture_output=True, text=True).stdout:
         assert time.monotonic() < until, f"Dask left {left}"
         time.sleep(0.1)

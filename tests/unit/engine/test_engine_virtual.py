@@ -13,7 +13,8 @@ from pathlib import Path
 import fake_machine
 import pytest
 from fake_runs import run
-from processes import live_processes, wait_until
+from patience import wait_until
+from processes import live_processes
 from repository import SUPPORT
 
 from fabriclab.engine.artefacts import EngineError

@@ -56,6 +56,7 @@ def test_some_labs_publish() -> None:
     assert {"dctcp-queue", "incast"} <= {path.name for path in PUBLISHING}
 
 
+@pytest.mark.slow("measures a matrix with a stand-in and draws its pictures")
 def test_data_page_and_pictures_come_from_the_runs(lab: Path, tmp_path: Path) -> None:
     directory = swept(tmp_path / "sweep")
     said = publish(lab, read_published(lab), {"demo": directory})

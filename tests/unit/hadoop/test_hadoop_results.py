@@ -303,7 +303,7 @@ def test_what_there_is_not_is_said(run: Path, plan: Plan) -> None:
 def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
     whole_hadoop_run(run, plan)
     results = read_run(run)
-    (picture,) = run_exhibits(results, "x", kinds=("hadoop",))
+    (picture,) = run_exhibits(results, kinds=("hadoop",))
     assert isinstance(picture, Picture)
     assert (
         "2 maps, 2 reducers" in picture.caption and "sort: succeeded in 6.783 s, 8.724 MB shuffled" in picture.caption
@@ -312,4 +312,4 @@ def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
     assert "shuffle: 2 transfers between nodes, 27 ms at the median, 27 ms at most." in picture.caption
     for table in ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers"):
         (run / f"{table}.parquet").unlink()
-    assert run_exhibits(results, "x", kinds=("hadoop",)) == []
+    assert run_exhibits(results, kinds=("hadoop",)) == []

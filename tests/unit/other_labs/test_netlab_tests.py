@@ -11,9 +11,10 @@ from typing import Any, cast
 import pytest
 
 from fabriclab import validation
+from fabriclab.keys.wording import shown
 from fabriclab.lab import LabError
 from fabriclab.lab.reading.document import MappingValue, parse_document
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.other_labs.netlab_tests import netlab_tests

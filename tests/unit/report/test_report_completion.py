@@ -85,6 +85,7 @@ def test_seeds_are_pooled(study_dir: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.no_cover
+@pytest.mark.slow("writes a sweep of many seeds, and draws its report")
 def test_a_sweep_of_many_seeds_is_a_small_page(tmp_path: Path) -> None:
     directory = mixed_sweep(tmp_path / "sweep", seeds=30, flows=10, classes=("short",))
     out = tmp_path / "report.html"

@@ -181,7 +181,7 @@ def test_a_time_of_several_changes_says_which_it_is(tmp_path: Path) -> None:
 
 def test_a_figure_of_drops_without_a_port_is_of_all_ports(tmp_path: Path) -> None:
     results = read_run(run_with_ports(tmp_path / "run", [QUIET, BUSY]))
-    picture = drops_picture(pool_of_run(results).curve, "drops")
+    picture = drops_picture(pool_of_run(results).curve)
     assert picture is not None
     assert picture.title == "Drops and marks at 2 ports"
     assert picture.caption.startswith("10,876 packets dropped and 8 packets marked at 2 ports;")

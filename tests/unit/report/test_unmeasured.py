@@ -122,6 +122,7 @@ def test_what_one_point_shows_is_no_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mptcp-short-flows", "sonic-leaf-spine", "multi-hop"])
 @pytest.mark.no_cover
+@pytest.mark.slow("draws the whole report of a lab")
 def test_shipped_labs_show_all_that_they_ask_for(name: str) -> None:
     assert check(LABS / name) == []
 

@@ -46,6 +46,7 @@ def test_a_plan_is_read_back_from_its_json(name: str) -> None:
 
 @pytest.mark.parametrize("lab", ["incast", "dctcp-queue"])
 @pytest.mark.no_cover
+@pytest.mark.slow("plans each point of a lab's matrices")
 def test_every_point_of_every_matrix_resolves(lab: str) -> None:
     parsed = parse_lab(ROOT / "labs" / lab, every_point=False)
     for matrix in parsed.matrices:

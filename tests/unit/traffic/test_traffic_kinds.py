@@ -22,7 +22,7 @@ SHARED = {"kind", "words"}
 def test_a_kind_has_a_record_and_a_file(name: str) -> None:
     record, kind = KINDS[name], load(name)
     assert isinstance(kind, Kind)
-    assert kind.keys[0] == "kind"
+    assert kind.keys.names[0] == "kind"
     assert [field.name for field in fields(record)][:2] == ["kind", "name"]
 
 

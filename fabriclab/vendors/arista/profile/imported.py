@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.lab.switch.keys import PROFILE_FORMAT
 from fabriclab.lab.switch.port_keys import port_key
-from fabriclab.lab.switch.profile import PROFILE_FORMAT
 from fabriclab.vendors.arista.profile.chip import Chip
 from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.port_blocks import Maps, PortBlocks

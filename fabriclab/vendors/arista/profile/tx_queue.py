@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.qos import Ledger, RandomDetect, Rate, TxQueue
 from fabriclab.vendors.common.command_text import Command

@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fabriclab.lab.reading.problems import Problems, listed
+from fabriclab.keys.wording import listed
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.imported_lab import FoundLink
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers
 from fabriclab.vendors.frr.lab.said_links import Said

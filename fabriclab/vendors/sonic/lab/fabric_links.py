@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.imported_lab import FoundLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface
 from fabriclab.vendors.sonic.read.entries import suggestion

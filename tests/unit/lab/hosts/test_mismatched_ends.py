@@ -187,6 +187,7 @@ def test_what_a_traffic_says_itself_holds_for_both_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.no_cover
+@pytest.mark.slow("plans each lab with its variants")
 def test_no_shipped_lab_follows(tmp_path: Path) -> None:
     """Their hosts' congestion control is written wherever DCTCP runs: their flows are what they were
     before hosts followed."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import patient
 from repository import ROOT
 from typer.testing import CliRunner
 
@@ -199,7 +200,11 @@ def test_the_command_itself_ends_at_a_pipe(tmp_path: Path) -> None:
     path.unlink()
     fifo(path)
     ended = subprocess.run(
-        [sys.executable, "-m", "fabriclab", "check", "lab"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "fabriclab", "check", "lab"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=patient(120),
     )
     assert (ended.returncode, ended.stderr) == (2, "lab/experiment.yml: is a pipe; a file is wanted\n")
 

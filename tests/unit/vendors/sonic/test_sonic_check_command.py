@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from outside_files import MODELS, needs_yang
+from outside_files import MODELS, needs_yanglint
 from sonic_traps import SOUND, TRAPS, fine, sound, text_of, trap
 from typer.testing import CliRunner, Result
 
@@ -151,7 +151,7 @@ SEEN_BY_YANG = {
 """Traps that the models themselves find."""
 
 
-@needs_yang
+@needs_yanglint
 @pytest.mark.parametrize("name", TRAPS)
 def test_what_the_models_find(name: str, tmp_path: Path) -> None:
     path = written(tmp_path, name)
@@ -160,7 +160,7 @@ def test_what_the_models_find(name: str, tmp_path: Path) -> None:
     assert ("yang" in found) == (name in SEEN_BY_YANG | {"watchdog-faster-than-poll"})
 
 
-@needs_yang
+@needs_yanglint
 def test_the_models_take_what_is_sound() -> None:
     assert check(SOUND, "--yang-dir", MODELS).exit_code == 0
 

@@ -40,7 +40,7 @@ def outcome(hwsku: Path) -> str:
 
 @pytest.mark.skipif(
     not (SOURCE / "device").is_dir() or not os.environ.get("SONIC_SOURCE"),
-    reason="SONIC_SOURCE= is no checkout of sonic-buildimage",
+    reason="SONIC_SOURCE=DIR, a clone of sonic-net/sonic-buildimage, runs it",
 )
 def test_shipped_configurations_come_in() -> None:
     found = Counter(outcome(hwsku) for hwsku in hwskus(SOURCE))

@@ -148,7 +148,7 @@ def test_options_that_do_not_fit_are_told(words: list[object], message: str) -> 
     assert message in done.stderr
 
 
-@pytest.mark.skipif(not os.environ.get("SONIC_ROOT"), reason="SONIC_ROOT= is no root file system with SONiC's daemons")
+@pytest.mark.skipif(not os.environ.get("SONIC_ROOT"), reason="SONIC_ROOT=DIR, docker-sonic-vs unpacked, runs it")
 def test_real_daemons_make_what_the_labs_files_say() -> None:
     done = oracle(*sorted(LEAF.parent.glob("*.json")), "--daemons", SONIC_ROOT)
     assert done.exit_code == 0, done.output

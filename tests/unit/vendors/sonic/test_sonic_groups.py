@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outside_files import MODELS, needs_yang
+from outside_files import MODELS, needs_yanglint
 from repository import ROOT
 
 from fabriclab.engine.yanglint import validate
@@ -205,7 +205,7 @@ def test_a_bound_file_without_memory_is_a_switch_without_profile(tmp_path: Path)
     )
 
 
-@needs_yang
+@needs_yanglint
 @pytest.mark.parametrize("protocol", ["bgp-numbered", "bgp-unnumbered"])
 def test_the_export_is_valid(protocol: str, tmp_path: Path) -> None:
     plan_of(imported(t0()), tmp_path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,10 +186,14 @@ DROPS_ASIDE = {
 
 @pytest.mark.skipif(
     not (os.environ.get("SONIC_SOURCE") and os.environ.get("SONIC_MGMT")),
-    reason="SONIC_SOURCE= and SONIC_MGMT= are no checkouts of sonic-buildimage and sonic-mgmt",
+    reason="SONIC_SOURCE=DIR SONIC_MGMT=DIR, clones of sonic-net's sonic-buildimage and sonic-mgmt, run it",
 )
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.hwsku}-{pair.topology}")
-def test_shipped_configurations_pause_and_drop_as_measured(pair: Pair, tmp_path: Path) -> None:
+def test_shipped_configurations_pause_and_drop_as_measured(tmp_path: Path) -> None:
+    assert [wrong for pair in PAIRS for wrong in otherwise_than_measured(pair, tmp_path)] == []
+
+
+def otherwise_than_measured(pair: Pair, directory: Path) -> Iterator[str]:
+    """Yield what of a shipped configuration is not as hardware does it; print the row of the table."""
     source, figures = Path(os.environ["SONIC_SOURCE"]), _figures(pair)
     hwsku = sorted(source.glob(f"device/*/*/{pair.hwsku}"))[-1]
     profile = lookup(hwsku, pair.speed, pair.cable)
@@ -196,14 +201,16 @@ def test_shipped_configurations_pause_and_drop_as_measured(pair: Pair, tmp_path:
     shipped = after_buffermgrd(configuration(hwsku, source, pair.role), profile)
     for port in shipped["PORT"].values():
         port.setdefault("speed", pair.speed)
-    pause, drop = first_pause_and_drop(plan_of(parse_config_db(json.dumps(shipped).encode(), "c.json"), tmp_path))
+    pause, drop = first_pause_and_drop(plan_of(parse_config_db(json.dumps(shipped).encode(), "c.json"), directory))
     ratios = [
         f"{ours / theirs:.3f}" if theirs else "-" for ours, theirs in ((pause, figures.pause), (drop, figures.drop))
     ]
     print(f"| {pair.hwsku} {pair.role} | {pair.speed} {pair.cable} |", figures.pause, figures.drop, ratios)
-    assert pause == pytest.approx(figures.pause, rel=WITHIN)
-    if figures.drop is not None and pair.asic not in DROPS_ASIDE:
-        assert drop == pytest.approx(figures.drop, rel=WITHIN)
+    if pause != pytest.approx(figures.pause, rel=WITHIN):
+        yield f"{pair}: pauses at {pause}, measured at {figures.pause}"
+    aside = figures.drop is None or pair.asic in DROPS_ASIDE
+    if not aside and drop != pytest.approx(figures.drop, rel=WITHIN):
+        yield f"{pair}: drops at {drop}, measured at {figures.drop}"
 
 
 def _figures(pair: Pair) -> Measured:

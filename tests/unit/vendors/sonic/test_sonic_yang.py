@@ -8,7 +8,7 @@ from typing import Any
 
 import language
 import pytest
-from outside_files import MODELS, needs_yang_models, needs_yanglint
+from outside_files import MODELS, needs_yanglint
 from repository import LABS
 from typer.testing import CliRunner
 
@@ -22,7 +22,7 @@ from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch, yang_data
 from fabriclab.vendors.sonic.export.tables import ConfigTables
 
-pytestmark = [needs_yang_models, needs_yanglint]
+pytestmark = needs_yanglint
 
 
 def complaints(tables: ConfigTables) -> str:
