@@ -14,13 +14,15 @@ PARTS := kernel rootfs small-rootfs tools
 # The environment is made anew when what it is made from changes: settings of ruff and what follows them in
 # pyproject.toml are no part of that.
 VENV_KEY = { sed '/^\[tool\.ruff\]/,$$d' pyproject.toml; cat .ci/locks/{dev,notebook,docs}.txt; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
+# Workers by tests/conftest.py; bytecode is kept, for each of them imports everything.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup
 VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # By a lock, which does not name fabriclab: to install that anew would take it away from what runs beside.
 INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-input --require-hashes -r
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle bench figures clean
+.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -82,7 +84,15 @@ demo: ## run the in-cast lab, write its report (builds what is missing, and says
 # them would write.
 test: deps ## all tests: Python, the machine, Rust (builds what is missing)
 	@$(MAKE) --no-print-directory -j5 page site-packages $(PARTS:%=part-%) test-rust 2> >(cat >&2)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=
+	@$(PYTEST) --slowest --reasons
+
+# What a change of this branch touches, or the core; nothing is built, and nothing boots the machine.
+quick: venv ## the tests that your change touches, in less than a minute
+	@$(BIN)/python tests/support/quick.py
+
+# Of lines and branches that tests reach in their own processes: twice their time, so apart from `test`.
+coverage: deps venv ## how much of the package the quick tests cover, and whether that is enough
+	@$(PYTEST) -m 'not no_cover' --cov --cov-report=
 
 # Without MAKEFLAGS: what they start counts its own jobs.
 $(PARTS:%=part-%): part-%:
@@ -103,7 +113,7 @@ test-containers: venv machine page ## the container engine on a stock kernel, in
 	@$(BIN)/python tests/containers/side_by_side.py compare runs/containers
 
 fuzz: venv ## mutants of labs, of importers' inputs, of bundles and plans: CASES=20000, SEED=1 (files of findings: runs/fuzz)
-	@PYTHONPATH=tests/unit $(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz
+	@PYTHONPATH=tests/support $(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz
 
 lock: ## newest versions of Python packages, and of the images' base, into what pins them (.ci/locks, images/base.digest)
 	@.ci/lock
@@ -118,6 +128,7 @@ check: deps venv ## style and types, nothing is run
 	@$(BIN)/mypy
 	@$(BIN)/vulture
 	@$(BIN)/vulture fabriclab tests
+	@$(BIN)/python .ci/imports.py
 	@cargo fmt --check
 	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)

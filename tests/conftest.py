@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from patience import calibrate, patient
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 
 if TYPE_CHECKING:
     from vm import Vm
 
-pytest_plugins = ["live_fixtures", "page_fixtures"]
+pytest_plugins = ["costs", "live_fixtures", "page_fixtures"]
 TESTS = Path(__file__).parent
+LONGEST_ID = 100
 LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
 
 # A shell that runs the tests in the background lets them, and so all that they start, ignore Ctrl-C: a program that a
@@ -30,11 +33,47 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that boot the machine come first: they are the long ones, and the short ones at the end
-    leave no worker idle. Coverage is of what is quick: it would double the time of those that run much code many times
-    over, and of their code the others leave little out."""
-    items.sort(key=lambda item: item.get_closest_marker("vm") is None)
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Find out how slow the host is before workers are started: bounds on waiting follow it, a test's as well."""
+    if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout", None) is None:
+        config.option.timeout = patient(float(config.getini("timeout") or 0))
+
+
+def pytest_report_header() -> str | None:
+    """Say that the host is busy."""
+    return f"patience: {calibrate():.1f} times an idle host's" if calibrate() > 1.5 else None
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Keep a long text out of a test's name: it is sent to every worker and back, and stands in the environment."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
+        start = val[:20] if isinstance(val, str) else val[:20].decode("latin-1")
+        return f"{start.encode('unicode_escape').decode('ascii')}...{len(val)}"
+    return None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """A worker more for each two processors: a test that boots machines or starts programs waits for them half its
+    time."""
+    processors = len(os.sched_getaffinity(0))
+    return processors + processors // 2
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that take longest come first: the short ones at the end leave no worker idle. A file stays together, for
+    its tests may share what a fixture made. Coverage is of what is quick: it would double the time of those that run
+    much code many times over, and of their code the others leave little out."""
+    from costs import expected_s, known_s  # A plugin: pytest is the first to import it.
+
+    known = known_s(config)
+    takes: defaultdict[Path, float] = defaultdict(float)
+    for item in items:
+        takes[item.path] += expected_s(item, known)
+    if config.getoption("--budget") is None:
+        items.sort(key=lambda item: -takes[item.path])
     for item in items:
         if is_long(item):
             item.add_marker("no_cover")

@@ -6,14 +6,16 @@ A clause that concerns none would leave its check unasked, or its figure empty, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from fabriclab.formats.where_clause import Scalar, concerns
+from fabriclab.keys.wording import listed
 from fabriclab.lab import Lab
-from fabriclab.lab.reading.problems import Place, Problems, listed
-from fabriclab.lab.study import VARIANT
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.study_keys import VARIANT
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.resolver import Resolver
 
@@ -87,18 +89,23 @@ def _left(clauses: Iterable[_Clause], points: Sequence[Parameters]) -> list[_Cla
 
 
 def _other_points(lab: Lab, resolver: Resolver, clauses: Sequence[_Clause]) -> Iterator[Parameters]:
-    """Yield the parameters of the lab's points, those first whose settings fit a clause."""
-
-    def is_unlikely(settings: Mapping[str, str]) -> bool:
-        return not any(_may_fit(lab, clause, settings) for clause in clauses)
-
+    """Yield the parameters of the lab's points: first the likeliest one of each clause, then those that fit any."""
     points = settings_of_points(lab, with_variants=any(VARIANT in clause.where for clause in clauses))
-    return (plan.parameters for plan in plans_of_points(resolver, sorted(points, key=is_unlikely)))
+    normalise = cache(lab.normalise)
+    fits = [[_fitting_keys(normalise, clause, settings) for clause in clauses] for settings in points]
+    likeliest = {max(range(len(points)), key=lambda point: fits[point][clause]) for clause in range(len(clauses))}
+
+    def order(point: int) -> tuple[bool, bool]:
+        return point not in likeliest, all(keys < 0 for keys in fits[point])
+
+    ordered = [points[point] for point in sorted(range(len(points)), key=order)]
+    return (plan.parameters for plan in plans_of_points(resolver, ordered))
 
 
-def _may_fit(lab: Lab, clause: _Clause, settings: Mapping[str, str]) -> bool:
-    given = {name: lab.normalise(name, text) for name, text in settings.items() if name in clause.where}
-    return concerns({name: clause.where[name] for name in given}, given)
+def _fitting_keys(normalise: Callable[[str, str], Scalar], clause: _Clause, settings: Mapping[str, str]) -> int:
+    """Return how many of a clause's parameters a point sets as the clause has them, -1 where one is set otherwise."""
+    given = {name: normalise(name, text) for name, text in settings.items() if name in clause.where}
+    return len(given) if concerns({name: clause.where[name] for name in given}, given) else -1
 
 
 def _message(lab: Lab, clause: _Clause, points: Sequence[Parameters]) -> str:

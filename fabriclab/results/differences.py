@@ -2,8 +2,8 @@
 
 Both have one value a seed. Runs of the same seed have the same drawn arrivals and sizes, so what these do drops out of
 the difference of a pair. Of equal experiments such a difference is as often above 0 as below, by as much: Student's t
-holds for it with few pairs too, heavy tails make it careful (`tests/unit/test_differences.py` counts how often). Where
-no seeds pair, Welch's t compares two means with variances of their own (Biometrika 34, 1947).
+holds for it with few pairs too, heavy tails make it careful (`tests/unit/results/test_differences.py` counts how
+often). Where no seeds pair, Welch's t compares two means with variances of their own (Biometrika 34, 1947).
 """
 
 from __future__ import annotations

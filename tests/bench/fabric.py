@@ -33,7 +33,7 @@ from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, run_point
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from spent import Spent, spent
 
 VIRTUAL_S = 5

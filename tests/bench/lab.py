@@ -27,7 +27,7 @@ from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, RunResult, run_point
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from spent import Spent, spent
 
 LABS = Path(__file__).resolve().parents[2] / "labs"

@@ -28,7 +28,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.runs import RunContext
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).parent))
 from fabric import run as run_lab
 

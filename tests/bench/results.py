@@ -31,7 +31,7 @@ import polars as pl
 
 from fabriclab.results import ingest_run, pooled, read_run, read_sweep
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from synthetic_run import FLOW_HEADER, TRACE_HEADER, plan_of, write_run
 
 MS = 1_000_000

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 import strangers
+from patience import patient
 from sample_algorithms import CONTROL
 from strangers import Desk
 
 import fabriclab
 from fabriclab.api.consent import code_subject, lab_request, lab_subject, recorded_request
-from fabriclab.consent.gate import is_trusted
+from fabriclab.consent.gate import SHIPPED_LABS, is_shipped, is_trusted
 from fabriclab.consent.request import ConsentError, ConsentRequest
-from fabriclab.consent.shipped_labs import SHIPPED_LABS, is_shipped
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import parse_plan_json
 from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
@@ -76,6 +76,7 @@ def test_without_a_terminal_a_stranger_s_code_is_refused(desk: Desk, way: str) -
 
 @pytest.mark.usefixtures("artefacts")
 @pytest.mark.parametrize("way", ["run", "open"])
+@pytest.mark.slow("types four commands, each a process of its own, one of which compiles")
 def test_the_line_to_type_runs_it(desk: Desk, way: str) -> None:
     """It gets as far as the compiler, which does not take it: so it is known that the compiler was asked."""
     strangers.lab(desk.directory / "lab")
@@ -90,6 +91,7 @@ def test_the_line_to_type_runs_it(desk: Desk, way: str) -> None:
 
 
 @pytest.mark.usefixtures("artefacts")
+@pytest.mark.slow("types three commands, one of which compiles")
 def test_check_compiles_nothing_that_it_was_not_asked_to(desk: Desk) -> None:
     strangers.lab(desk.directory / "lab")
     done = desk.type("check", "lab")
@@ -102,6 +104,7 @@ def test_check_compiles_nothing_that_it_was_not_asked_to(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("artefacts")
+@pytest.mark.slow("types seven commands, each a process of its own, two of which compile")
 def test_a_lab_made_here_asks_nothing_and_its_copy_elsewhere_does(desk: Desk) -> None:
     assert desk.type("new", "mycc", "--template", "congestion-control").returncode == 0
     assert "warning" not in desk.type("check", "mycc").stdout and desk.compiled
@@ -115,6 +118,7 @@ def test_a_lab_made_here_asks_nothing_and_its_copy_elsewhere_does(desk: Desk) ->
     assert desk.type("run", "sent").returncode == 2
 
 
+@pytest.mark.slow("types six commands, each a process of its own")
 def test_trust_is_said_listed_and_taken_back(desk: Desk) -> None:
     strangers.lab(desk.directory / "lab")
     assert desk.type("trust", "lab").stdout == f"trusted from now on: lab {desk.directory / 'lab'}\n"
@@ -195,7 +199,7 @@ def typed_on_a_terminal(desk: Desk, answer: str, *words: str) -> tuple[int, str]
         start_new_session=True,
     ) as process:
         os.close(theirs)
-        shown, end = b"", time.monotonic() + 300
+        shown, end = b"", time.monotonic() + patient(300)
         while time.monotonic() < end:
             try:
                 data = os.read(ours, 4096)
@@ -208,7 +212,7 @@ def typed_on_a_terminal(desk: Desk, answer: str, *words: str) -> tuple[int, str]
                 os.write(ours, answer.encode())
                 answer = ""
         os.close(ours)
-        return process.wait(timeout=60), shown.decode(errors="replace").replace("\r\n", "\n")
+        return process.wait(timeout=patient(60)), shown.decode(errors="replace").replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n", "nonsense\n", "\x04"])
@@ -223,6 +227,7 @@ def test_on_a_terminal_a_no_runs_nothing(desk: Desk, answer: str) -> None:
 
 @pytest.mark.usefixtures("artefacts")
 @pytest.mark.parametrize("way", ["run", "open"])
+@pytest.mark.slow("types two commands on a terminal, one of which compiles")
 def test_on_a_terminal_a_yes_runs_it_and_is_remembered_of_a_lab(desk: Desk, way: str) -> None:
     strangers.lab(desk.directory / "lab")
     strangers.bundle(desk.directory / "x.zip")

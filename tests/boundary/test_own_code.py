@@ -253,7 +253,7 @@ def test_lists_of_files_are_read_as_make_reads_them(tmp_path: Path) -> None:
 
 
 def test_a_link_in_the_lab_s_directory_leads_nowhere(tmp_path: Path, bait: Path) -> None:
-    from test_own_algorithms import EXPERIMENT, TOPOLOGY
+    from own_labs import EXPERIMENT, TOPOLOGY
 
     lab = tmp_path / "lab"
     lab.mkdir()

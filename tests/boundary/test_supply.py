@@ -116,6 +116,7 @@ def install(directory: Path, lock: str) -> tuple[subprocess.CompletedProcess[str
     return result, any((directory / "venv").rglob("annotated_doc/__init__.py"))
 
 
+@pytest.mark.slow("makes an environment and lets pip install into it")
 def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
     false_wheel(tmp_path / "registry")
     (locked,) = (hashes for one, hashes in entries(ROOT / ".ci" / "locks" / "dev.txt") if one.name == "annotated-doc")
@@ -126,6 +127,7 @@ def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
     assert not got_in
 
 
+@pytest.mark.slow("makes environments and lets pip install into them")
 def test_a_package_without_a_hash_is_refused_and_one_with_its_own_is_not(tmp_path: Path) -> None:
     digest = false_wheel(tmp_path / "registry")
     result, got_in = install(tmp_path, "annotated-doc==0.0.7\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import strangers
+from patience import patient
 
 from fabriclab.api.consent import lab_subject
 from fabriclab.consent import store
@@ -84,7 +85,7 @@ def test_two_at_once_lose_no_answer(state_home: Path) -> None:
     script += "for n in range(20): store.remember(request.Subject('code', f'{sys.argv[1]}-{n}'))\n"
     environment = {**os.environ, "XDG_STATE_HOME": str(state_home)}
     started = [subprocess.Popen([sys.executable, "-c", script, str(number)], env=environment) for number in range(4)]
-    assert [process.wait(timeout=120) for process in started] == [0] * 4
+    assert [process.wait(timeout=patient(120)) for process in started] == [0] * 4
     assert len(read_trusted()) == 80
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 _ROOT = Path(__file__).parents[2]
 _WITHOUT = 'mount -t tmpfs tmpfs /proc || exit 99; exec "$@"'
@@ -20,7 +21,7 @@ def without_proc(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     unshared = ["unshare", "-rm", "--propagation", "private", "sh", "-c", _WITHOUT, "sh"]
     command = [*unshared, sys.executable, "-m", "fabriclab", *words]
     variables = {**os.environ, "PYTHONPATH": str(_ROOT), "COLUMNS": "200"}
-    ended = subprocess.run(command, cwd=place, env=variables, capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run(command, cwd=place, env=variables, capture_output=True, text=True, timeout=patient(300))
     if ended.returncode == 99 or "unshare failed" in ended.stderr:
         pytest.skip("a file system can't be mounted here: run the tests as root, or allow user namespaces")
     return ended

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from ruamel.yaml import YAML
 
 from fabriclab.engine.artefacts import EngineError
@@ -19,7 +20,7 @@ from fabriclab.engine.containers.command import run_command
 from fabriclab.engine.containers.docker import image_identity
 
 FILE = Path(__file__).parents[2] / "docker-compose.yml"
-MANY_S = 300
+MANY_S = patient(300)
 real = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
 
 
@@ -40,7 +41,7 @@ def run_argv(name: str, runs: Path, *options: str) -> list[str]:
         if image_identity(described["image"]) is None:
             pytest.skip(f"NOT tested for real: there is no image {described['image']} (make images)")
     except EngineError as error:
-        pytest.skip(f"NOT tested for real: {error}")
+        pytest.skip(f"NOT tested for real (sudo dockerd and make images bring it): {error}")
     runs.mkdir()
     runs.chmod(0o777)
     rights = [f"--cap-drop={word}" for word in described["cap_drop"]] + [

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from patience import patient
 
 from fabriclab.api.engine import fit_engine
 from fabriclab.compile import machine_memory_bytes
@@ -44,7 +45,7 @@ events:
 traffic:
   long: {kind: long, senders: [h5], receiver: h1, stop: 4 s}
 """
-MANY_S = 300
+MANY_S = patient(300)
 """A limit on waiting for what must come; nothing is judged by it."""
 
 # One deployment at a time: they would starve each other.
@@ -350,7 +351,8 @@ def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(
-    not os.environ.get("FABRICLAB_DAEMON_MAY_DIE"), reason="kills this host's Docker daemon: in the guest only"
+    not os.environ.get("FABRICLAB_DAEMON_MAY_DIE"),
+    reason="kills this host's Docker daemon: make test-containers runs it in a guest",
 )
 def test_a_daemon_that_dies_ends_the_run_which_keeps_what_was_measured(lab: ContainerLab, tmp_path: Path) -> None:
     directory = tmp_path / "run"

@@ -8,10 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 from fabriclab.engine.artefacts import locate_artefacts
 
-PATIENCE_S = 120
+PATIENCE_S = patient(120)
 _ISOLATED = ("unshare", "--user", "--map-root-user", "--net")
 
 
@@ -22,7 +23,7 @@ def gauge() -> Path:
     if tools is None or not (tools / "gauge").exists():
         pytest.skip("the gauge is not built: make machine")
     if subprocess.run([*_ISOLATED, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode:
-        pytest.skip("this host gives no network namespace")
+        pytest.skip("this host gives no network namespace: run the tests as root")
     return tools / "gauge"
 
 
@@ -82,7 +83,7 @@ ip link set a up; ip link set b up
 """
     said = isolated(script, gauge)
     if not said:
-        pytest.skip("this kernel has no veth")
+        pytest.skip("this kernel has no veth: sudo modprobe veth")
     record = json.loads(said)
     assert record["interface"] == "a" and record["frames"] > 0
     assert record["bytes"] == record["frames"] * 1514 and record["time_ns"] > 0
@@ -107,7 +108,7 @@ tc -j -s qdisc show dev a
 """
     said = isolated(script, gauge)
     if not said:
-        pytest.skip("this kernel has no veth, or neither tbf nor netem")
+        pytest.skip("this kernel lacks veth, or tbf and netem: sudo modprobe -a veth sch_tbf sch_netem")
     queue = next(one for one in json.loads(said) if one["kind"] == "tbf")
     assert queue["packets"] > 0 and queue["drops"] == 0
     assert queue["backlog"] <= 60000

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import read_job
@@ -55,7 +56,7 @@ class Heard:
         return b"".join(frame.data for frame in self.frames if frame.kind == kind)
 
     async def until(self, done: Callable[[], bool]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(patient(PATIENCE_S)):
             while not done():
                 self._news.clear()
                 await self._news.wait()

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from patience import patient
 from ruamel.yaml import YAML
 
 from fabriclab.engine.artefacts import EngineError
@@ -24,7 +25,7 @@ from fabriclab.engine.containers.docker import image_identity
 
 ROOT = Path(__file__).parents[2]
 WORKSHOP = ROOT / "images" / "workshop"
-MANY_S = 180
+MANY_S = patient(180)
 GOOD = {
     "FABRICLAB_SEATS": "20",
     "FABRICLAB_SEAT_MEMORY": "2G",
@@ -161,7 +162,7 @@ class TestReal:
         try:
             missing = [name for name in ("workshop", "seat") if image_identity(f"fabriclab/{name}:latest") is None]
         except EngineError as error:
-            pytest.skip(f"NOT tested for real: {error}")
+            pytest.skip(f"NOT tested for real (sudo dockerd and make images bring it): {error}")
         if missing:
             pytest.skip(f"NOT tested for real: there is no image fabriclab/{missing[0]} (make images)")
         if run("docker", "volume", "ls", "--quiet", "--filter", "name=^fabriclab-room$"):

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from laid_out import fits
+from page_fixtures import new_context
+from patience import patient
 from playwright.sync_api import Browser, Page, expect
 from ruamel.yaml import YAML
 
@@ -40,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(browser: Browser, site: Path) -> Iterator[Page]:
     """The front page as a file on a disk, without a network; nothing may be said on its console."""
     complaints: list[str] = []
-    context = browser.new_context(viewport={"width": 1300, "height": 900}, offline=True)
+    context = new_context(browser, viewport={"width": 1300, "height": 900}, offline=True)
     found = context.new_page()
     found.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     found.on("pageerror", lambda error: complaints.append(str(error)))
@@ -84,7 +87,7 @@ def test_terms_explain_themselves_and_the_phone_is_wide_enough(page: Page, site:
     page.goto((site / "docs/start.html").as_uri())
     expect(page.locator("abbr", has_text="DCTCP").first).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    fits(page, 400)
 
 
 @pytest.mark.vm
@@ -113,7 +116,9 @@ def test_the_pipelines_steps_do_what_the_page_says(tmp_path: Path) -> None:
 
     def run(name: str) -> int:
         shell = ["bash", "-e", "-o", "pipefail", "-c", steps[name]]
-        return subprocess.run(shell, cwd=tmp_path, env=environment, capture_output=True, timeout=600).returncode
+        return subprocess.run(
+            shell, cwd=tmp_path, env=environment, capture_output=True, timeout=patient(600)
+        ).returncode
 
     assert {name: run(name) for name in steps if name not in left_out} == {
         name: 0 for name in steps if name not in left_out

@@ -33,6 +33,7 @@ SUBJECTS: dict[str, Callable[[], Sequence[Subject]]] = {
 
 
 @pytest.mark.parametrize("kind", CASES)
+@pytest.mark.slow("reads hundreds of mutants")
 def test_mutants_are_sound_or_refused(kind: str) -> None:
     outcomes = list(run_cases(CASES[kind], seed=12, every=SUBJECTS[kind]()))
     assert [

@@ -118,6 +118,7 @@ def send(name: str) -> str:
     return f"/job/port-tool bursts 10.3.0.2 7000 {DSCP} {FULL_PAYLOAD} /job/{name} &"
 
 
+@pytest.mark.slow("sends 150,000 frames at each of six lengths")
 def test_the_share_of_marks_at_each_length_is_the_curve(boot: Boot, tmp_path: Path) -> None:
     looks = [
         show_at("eth3", START_NS + end - early, f"{length}-{early}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_live_look import SLOWLY, flows_of
+from slow_labs import SLOWLY, flows_of
 
 import fabriclab
 from fabriclab.api.lab import Settings
@@ -57,6 +57,7 @@ def has_paused(seen: PortState) -> bool:
         ("pfc-storm", LOSSLESS, "leaf2:eth5", "leaf2:eth5 pause", has_paused),
     ],
 )
+@pytest.mark.slow("a live lab goes step by step, and a second one to the break point")
 def test_time_stops_at_the_instant_at_which_steps_first_show_it(
     desk: Path, lab: str, settings: Settings, place: str, condition: str, is_so: Callable[[PortState], bool]
 ) -> None:

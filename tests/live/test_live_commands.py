@@ -12,6 +12,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from patience import wait_until
+from repository import SUPPORT
 from typer.testing import CliRunner, Result
 
 import fabriclab
@@ -19,7 +21,7 @@ from fabriclab.cli import fast
 from fabriclab.cli.app import app
 from fabriclab.formats.live import SESSION_FILE
 from fabriclab.live.lab import Live
-from fabriclab.live.registry import labs
+from fabriclab.live.labs_up import labs
 from fabriclab.live.terminal import Streams, run_in_node
 
 PATCHED = """\
@@ -120,8 +122,8 @@ def test_a_closed_output_ends_the_command(live: Live) -> None:
 def test_signals_reach_the_command(live: Live, number: int, status: int) -> None:
     argv = [sys.executable, "-m", "fabriclab", "exec", "h1", "wait"]
     with subprocess.Popen(argv) as process:
-        while b'"wait"' not in (live.directory / SESSION_FILE).read_bytes().replace(b"\\", b""):
-            pass
+        session = live.directory / SESSION_FILE
+        wait_until(lambda: b'"wait"' in session.read_bytes().replace(b"\\", b""))
         process.send_signal(number)
         assert process.wait() == status
 
@@ -145,8 +147,7 @@ def test_shell_has_a_terminal_and_gives_it_back(live: Live) -> None:
     script = "import sys; from fabriclab.live.terminal import run_in_node; "
     script += "sys.exit(run_in_node(None, 'h1', ['cat'], terminal=True))"
     with subprocess.Popen([sys.executable, "-c", script], stdin=theirs, stdout=theirs) as process:
-        while termios.tcgetattr(theirs) == before:
-            pass
+        wait_until(lambda: termios.tcgetattr(theirs) != before)
         os.write(ours, b"typed")
         assert os.read(ours, 5) == b"typed"
         termios.tcsetwinsize(theirs, (50, 99))
@@ -235,7 +236,7 @@ def test_a_server_is_a_process_of_its_own_and_nothing_of_it_survives_it(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "site").mkdir()
-    text = PATCHED.format(paths=[str(Path(__file__).parent), str(Path(__file__).parents[1] / "unit")], home=str(home))
+    text = PATCHED.format(paths=[str(SUPPORT)], home=str(home))
     (home / "site" / "sitecustomize.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(home / "site"))
     live = fabriclab.up("pair", speed="max")

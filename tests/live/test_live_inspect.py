@@ -33,6 +33,7 @@ def lossless(desk: Path) -> Iterator[Live]:
         yield live
 
 
+@pytest.mark.slow("types commands, each a process of its own, at a live lab")
 def test_a_person_looks_around_where_a_break_point_stopped_time(lossless: Live) -> None:
     assert "stopped: leaf2:eth1 queue 3 is 61 packets" in fabriclab_says("ps")
     port = fabriclab_says("inspect", "leaf2:eth1")
@@ -51,6 +52,7 @@ def test_a_person_looks_around_where_a_break_point_stopped_time(lossless: Live) 
     assert memory is not None and memory.shared_bytes > 61 * 1500 and memory.shared_limit_bytes == 1_000_000
 
 
+@pytest.mark.slow("types a dozen commands, each a process of its own, at a live lab")
 def test_mistakes_are_told_with_what_would_be_right(lossless: Live) -> None:
     for words, message in (
         (["inspect", "leaf9"], "'leaf9': the lab has no such node; did you mean 'leaf"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slow_labs import SLOWLY, flows_of
 
 import fabriclab
 from fabriclab.api.lab import Settings
@@ -16,7 +17,6 @@ from fabriclab.live.lab import Live
 
 pytestmark = pytest.mark.vm
 
-SLOWLY = "1/1000000"
 """Next to no time passes before the lab is paused."""
 
 
@@ -101,6 +101,7 @@ def test_what_is_not_there_is_told_and_the_lab_goes_on(incast: Live) -> None:
 @pytest.mark.parametrize(
     ("lab", "settings"), [("incast", {"senders": 8, "rounds": 2}), ("pfc-storm", {"stop": "60 ms"})]
 )
+@pytest.mark.slow("a live lab, once looked at and once not")
 def test_looking_moves_nothing(desk: Path, lab: str, settings: Settings) -> None:
     plain = fabriclab.run(lab, set=settings, out="plain")
     with fabriclab.up(lab, set=settings, speed=SLOWLY, out="looked-at") as live:
@@ -114,7 +115,3 @@ def test_looking_moves_nothing(desk: Path, lab: str, settings: Settings) -> None
         live.step("1 s")
         live.down()
     assert flows_of(Path("looked-at")) == flows_of(plain.directory)
-
-
-def flows_of(run: Path) -> bytes:
-    return next(run.rglob("flows.parquet")).read_bytes()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_live_look import SLOWLY
+from slow_labs import SLOWLY
 from typer.testing import CliRunner
 
 import fabriclab

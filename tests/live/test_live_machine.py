@@ -10,7 +10,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from replayed_labs import FABRICLAB, replayed
 
 import fabriclab
 from fabriclab.live.lab import Live
-from fabriclab.live.registry import labs
+from fabriclab.live.labs_up import labs
 
 pytestmark = pytest.mark.vm
 
-FABRICLAB = [sys.executable, "-m", "fabriclab"]
 SMALL = {"senders": 4, "rounds": 2}
 SERVER = """\
 import socket
@@ -51,14 +50,6 @@ def until_interrupted(*words: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.send_signal(signal.SIGINT)
-
-
-def replayed(directory: Path, speed: str) -> str:
-    done = subprocess.run(
-        [*FABRICLAB, "replay", str(directory), "--speed", speed], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_nodes_are_reached_and_reach_each_other(live: Live) -> None:
@@ -138,6 +129,7 @@ def test_a_capture_has_virtual_nanoseconds(live: Live) -> None:
     assert len({answer - question for question, answer in zip(times[::2], times[1::2], strict=True)}) == 1
 
 
+@pytest.mark.slow("a session of thirty commands is replayed twice")
 def test_a_session_is_replayed_to_the_last_bit_at_any_speed(live: Live) -> None:
     for number in range(10):
         live.exec("h1", ["ping", "-c1", "h2"])

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_live_machine import replayed
+from replayed_labs import replayed
 
 import fabriclab
 from fabriclab.live.lab import Live
@@ -50,6 +50,7 @@ def marked(text: str) -> int:
     return int(found)
 
 
+@pytest.mark.slow("a live lab, replayed once")
 def test_a_threshold_holds_at_once_nothing_is_lost_and_all_of_it_happens_again(desk: Path) -> None:
     with fabriclab.up("dctcp-queue", idle=True, speed="max", set={"variant": "dctcp"}, out="run") as live:
         live.pause()
@@ -112,6 +113,7 @@ def test_what_the_kernel_refuses_half_way_leaves_all_as_it_was(desk: Path) -> No
         assert "delay 25us" in live.exec("h1", ["tc", "qdisc", "show", "dev", "eth1"]).stdout
 
 
+@pytest.mark.slow("FRR's timers run out several times")
 def test_routing_follows_a_link_and_what_is_set(desk: Path) -> None:
     def paths(live: Live, leaf: str) -> list[int]:
         routes = live.exec(leaf, ["ip", "route", "show", "proto", "bgp"]).stdout

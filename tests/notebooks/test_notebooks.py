@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hadoop_lab import skip_unless_asked
+from patience import patient
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts
 
-nbclient = pytest.importorskip("nbclient", reason="not executed: pip install 'fabriclab[notebook]'")
-nbformat = pytest.importorskip("nbformat", reason="not executed: pip install 'fabriclab[notebook]'")
-pytest.importorskip("ipykernel", reason="not executed: pip install 'fabriclab[notebook]'")
+if any(find_spec(name) is None for name in ("nbclient", "nbformat", "ipykernel")):
+    pytest.skip("not executed: pip install 'fabriclab[notebook]'", allow_module_level=True)
 
 ANALYSIS = Path(__file__).parents[2] / "analysis"
 NOTEBOOKS = sorted(ANALYSIS.glob("*.ipynb"))
 HADOOP = {"hadoop": ANALYSIS.parent / "labs" / "hadoop"}
 """Notebooks that run Hadoop, and the lab: JVMs compute for minutes, and layers are built the first time."""
-MANY_S = 1800
+MANY_S = round(patient(1800))
 """A limit on waiting for a cell, or for Jupyter's kernel; nothing is judged by it."""
 
 # Jupyter's own libraries warn of their own changes; its event loops close late.
 pytestmark = pytest.mark.filterwarnings("default")
+
+
+def library(name: str) -> Any:
+    """Import one of Jupyter's libraries, which takes seconds: only a worker that needs it waits for that."""
+    return import_module(name)
 
 
 def shown(cell: Any, kind: str) -> list[str]:
@@ -41,6 +48,8 @@ def cell_of(notebook: Any, name: str) -> Any:
 
 def answered(notebook: Any) -> Any:
     """Return the notebook with each exercise answered thrice: not at all, as its solution says, and wrongly."""
+    nbformat = library("nbformat")
+
     tried = nbformat.v4.new_notebook(metadata=notebook.metadata)
     for cell in notebook.cells:
         tried.cells.append(cell)
@@ -63,6 +72,8 @@ def answered(notebook: Any) -> Any:
 
 def executed(name: str, directory: Path) -> Any:
     """Execute a notebook in a directory of its own, its exercises answered; returns it with its outputs."""
+    nbclient, nbformat = library("nbclient"), library("nbformat")
+
     try:
         rootfs = find_artefacts().rootfs
     except EngineError as error:
@@ -78,18 +89,28 @@ def executed(name: str, directory: Path) -> Any:
     return notebook
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_committed_notebooks_hold_no_outputs(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
-    assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
+def test_committed_notebooks_hold_no_outputs() -> None:
+    nbformat = library("nbformat")
+
+    assert [
+        (path.name, cell.id)
+        for path in NOTEBOOKS
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.get("outputs") or cell.get("execution_count")
+    ] == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_written_as_jupyter_writes_it(path: Path) -> None:
+def test_a_notebook_is_written_as_jupyter_writes_it() -> None:
     """So a change that somebody saves from JupyterLab is the change alone."""
-    text = path.read_text(encoding="utf-8")
-    assert text == nbformat.writes(nbformat.read(path, as_version=4), version=nbformat.NO_CONVERT) + "\n"
-    assert len({cell.id for cell in nbformat.read(path, as_version=4).cells}) == text.count('"cell_type": ')
+    nbformat = library("nbformat")
+
+    otherwise = []
+    for path in NOTEBOOKS:
+        text, notebook = path.read_text(encoding="utf-8"), nbformat.read(path, as_version=4)
+        as_jupyter = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+        if text != as_jupyter or len({cell.id for cell in notebook.cells}) != text.count('"cell_type": '):
+            otherwise.append(path.name)
+    assert otherwise == []
 
 
 def test_the_directory_says_which_notebook_is_for_what() -> None:
@@ -99,6 +120,7 @@ def test_the_directory_says_which_notebook_is_for_what() -> None:
 
 @pytest.mark.vm
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+@pytest.mark.slow("starts Jupyter's kernel and runs labs in it, each exercise thrice")
 def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path) -> None:
     notebook = executed(name, tmp_path)
     numbers = numbers_of_exercises(notebook)

@@ -4,42 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
-import time
-from collections.abc import Callable
 
 import pytest
 from fake_lab import FakeLab
-from test_page_guard import entered
+from page_bounds import browser, stands
+from patience import wait_until
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from fabriclab.page.serve import Page as Server
-
-
-def browser(server: Server, path: str = "feed", receive_buffer: int = 1 << 20) -> ClientConnection:
-    address = ("127.0.0.1", server.keys.port)
-    end = socket.socket()
-    end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    end.connect(address)
-    headers = {"Origin": f"http://127.0.0.1:{server.keys.port}", "Cookie": entered(server)}
-    place = f"ws://127.0.0.1:{server.keys.port}/{path}"
-    return connect(place, sock=end, additional_headers=headers, max_queue=1, close_timeout=0.1)
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until something holds, a minute at most."""
-    for _ in range(600):
-        if true():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it never held")
-
-
-def stands(fake: FakeLab) -> bool:
-    """Return whether nobody looks any more."""
-    before = fake.looks
-    time.sleep(0.5)
-    return fake.looks == before
 
 
 def test_one_that_does_not_read_is_dropped(fake: FakeLab, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,8 +20,8 @@ def test_one_that_does_not_read_is_dropped(fake: FakeLab, server: Server, monkey
     monkeypatch.setattr("fabriclab.page.feed.LOOK_S", 0.001)
     with browser(server, receive_buffer=1 << 16) as feed:
         feed.send(json.dumps({"show": {"ports": None}}))
-        until(lambda: fake.looks > 20)
-        until(lambda: stands(fake))
+        wait_until(lambda: fake.looks > 20)
+        wait_until(lambda: stands(fake))
         with pytest.raises(ConnectionClosed):
             while True:
                 feed.recv()
@@ -57,9 +30,9 @@ def test_one_that_does_not_read_is_dropped(fake: FakeLab, server: Server, monkey
 def test_one_that_vanishes_asks_no_more(fake: FakeLab, server: Server) -> None:
     with browser(server) as feed:
         feed.send(json.dumps({"show": {"ports": None}}))
-        until(lambda: fake.looks > 3)
+        wait_until(lambda: fake.looks > 3)
         feed.socket.shutdown(socket.SHUT_RDWR)
-        until(lambda: stands(fake))
+        wait_until(lambda: stands(fake))
 
 
 def answer_to(feed: ClientConnection, said: object) -> dict[str, object]:

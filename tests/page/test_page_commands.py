@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from fake_lab import FakeLab
-from test_page_bounds import until
+from patience import wait_until
 
 from fabriclab.cli.commands.live import ui
 from fabriclab.page.assets import PAGE
@@ -73,4 +73,4 @@ def test_a_background_server_ends_with_its_lab(
     printed = capsys.readouterr().out.split()[1]
     assert [status_of(once), status_of(once), status_of(printed), status_of(printed)] == [303, 403, 303, 303]
     fake.stop()
-    until(lambda: os.waitpid(-1, os.WNOHANG)[0] != 0)
+    wait_until(lambda: os.waitpid(-1, os.WNOHANG)[0] != 0)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from laid_out import comes_to, fits
+from page_fixtures import new_context
 from playwright.sync_api import Browser, Locator, Page, expect
 from synthetic_run import incast_sweep
 
-from fabriclab.bundles import BundleError
+from fabriclab.browser_bundles import BrowserBundleError
 from fabriclab.report import write_report
 from fabriclab.report.assets import CHARTS
 from fabriclab.results import coflow_table, read_sweep
@@ -26,7 +27,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep of six points with its report."""
     try:
         CHARTS.load()
-    except BundleError as error:
+    except BrowserBundleError as error:
         pytest.skip(f"not tried in a browser: {error}")
     directory = incast_sweep(tmp_path_factory.mktemp("report") / "sweep", senders=SENDERS)
     write_report([directory], directory / "report.html")
@@ -37,7 +38,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(browser: Browser, swept: Path) -> Iterator[Page]:
     """The report as a file on a disk, without a network; nothing may be said on its console."""
     complaints: list[str] = []
-    context = browser.new_context(viewport={"width": 1100, "height": 900}, offline=True, color_scheme="light")
+    context = new_context(browser, viewport={"width": 1100, "height": 900}, offline=True, color_scheme="light")
     found = context.new_page()
     found.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     found.on("pageerror", lambda error: complaints.append(str(error)))
@@ -70,10 +71,19 @@ def line_of(chart: Locator, ink: str, corners: int) -> np.ndarray:
     raise AssertionError(f"no line of {corners} corners in {ink}")
 
 
+def has_line(chart: Locator, ink: str, corners: int) -> bool:
+    """Return whether the line with this colour is drawn by now."""
+    try:
+        return line_of(chart, ink, corners).shape == (corners, 2)
+    except AssertionError:
+        return False
+
+
 def test_what_is_drawn_are_the_numbers_of_the_sweep(report: Page, swept: Path) -> None:
     chart = chart_below(report, "Goodput against senders")
     runs = [run for run in read_sweep(swept).runs if run.congestion_control == "cubic"]
     ink = report.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--c-0072b2').trim()")
+    comes_to(report, lambda: has_line(chart, ink, len(SENDERS)), lambda: f"no line of {len(SENDERS)} corners in {ink}")
     drawn = line_of(chart, ink, len(SENDERS))
     measured = np.array([float(run.summary["goodput_bps"] or 0) for run in runs])
     # Both axes are known but for where they begin and how long they are: a straight line through what is measured.
@@ -106,8 +116,8 @@ def test_a_series_is_hidden_and_shown_with_the_mouse_and_with_keys(report: Page)
     chart = chart_below(report, "Goodput against senders")
     ink = report.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--c-0072b2').trim()")
     lines = chart.locator(f"path[fill='none'][stroke='{ink}']")
+    expect(lines.first).to_be_attached()
     before = lines.count()
-    assert before
     chart.locator("text", has_text="CUBIC").click()
     expect(lines).to_have_count(0)
     chart.focus()
@@ -123,19 +133,12 @@ def test_keys_zoom(report: Page) -> None:
     def labels() -> set[str]:
         return set(chart.locator("text").all_text_contents())
 
-    def come_to(wanted: Callable[[], bool]) -> None:
-        for _ in range(300):
-            if wanted():
-                return
-            report.wait_for_timeout(100)
-        raise AssertionError(labels())
-
     before = labels()
     chart.focus()
     report.keyboard.press("+")
-    come_to(lambda: labels() != before)
+    comes_to(report, lambda: labels() != before, labels)
     report.keyboard.press("0")
-    come_to(lambda: labels() == before)
+    comes_to(report, lambda: labels() == before, labels)
 
 
 def flows_within(swept: Path, variant: str, senders: int, span: tuple[float, float] | None) -> int:
@@ -153,13 +156,18 @@ def told_counts(report: Page) -> dict[str, int]:
     return {name: int(count.replace(",", "")) for name, count in re.findall(r"([\w, ]+): ([\d,]+) flows", text)}
 
 
+def has_told(report: Page, count: int) -> None:
+    """Need the first point's count of flows to come to this one."""
+    comes_to(report, lambda: next(iter(told_counts(report).values()), None) == count, lambda: told_counts(report))
+
+
 def test_a_span_of_time_is_brushed_and_has_its_flows(report: Page, swept: Path) -> None:
     chart = report.locator("#explorer-queue")
     chart.scroll_into_view_if_needed()
     expect(chart.locator("svg path").first).to_be_attached()
     report.locator("#points select").nth(1).select_option(label="8")
     expect(report.locator("#flows-said")).to_contain_text("In the whole run.")
-    assert next(iter(told_counts(report).values())) == flows_within(swept, "cubic", 8, None)
+    has_told(report, flows_within(swept, "cubic", 8, None))
     box = chart.bounding_box()
     assert box is not None
     middle = box["y"] + 110
@@ -172,7 +180,7 @@ def test_a_span_of_time_is_brushed_and_has_its_flows(report: Page, swept: Path) 
     scale = {"s": 1.0, "ms": 1e-3}[unit]
     begin, end = (float(report.locator(f"#span-{name}").input_value()) * scale for name in ("from", "to"))
     assert 0 < begin < end
-    assert next(iter(told_counts(report).values())) == flows_within(swept, "cubic", 8, (begin, end))
+    has_told(report, flows_within(swept, "cubic", 8, (begin, end)))
     expect(report.locator("#slowest tbody tr").first).to_be_visible()
     report.locator("#span-all").click()
     expect(report.locator("#flows-said")).to_contain_text("In the whole run.")
@@ -181,7 +189,7 @@ def test_a_span_of_time_is_brushed_and_has_its_flows(report: Page, swept: Path) 
     report.locator("#span-to").fill(str(0.1 / scale))
     report.keyboard.press("Enter")
     expect(report.locator("#flows-said")).to_contain_text("From 0 to")
-    assert next(iter(told_counts(report).values())) == flows_within(swept, "cubic", 8, (0, 0.1))
+    has_told(report, flows_within(swept, "cubic", 8, (0, 0.1)))
 
 
 def test_points_are_added_changed_and_taken_away(report: Page) -> None:
@@ -201,17 +209,17 @@ def test_points_are_added_changed_and_taken_away(report: Page) -> None:
 
 def test_the_page_fits_a_phone_and_turns_dark(report: Page) -> None:
     report.set_viewport_size({"width": 400, "height": 800})
-    assert report.evaluate("document.documentElement.scrollWidth") <= 400
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light = report.evaluate(ground)
+    fits(report, 400)
+    body = report.locator("body")
+    light = report.evaluate("getComputedStyle(document.body).backgroundColor")
     report.locator("#theme").click()
-    assert report.evaluate(ground) != light
+    expect(body).not_to_have_css("background-color", light)
 
 
+@pytest.mark.slow("the last one waits for the browser's end")
 def test_print_has_pictures_instead_of_what_moves(report: Page) -> None:
     report.emulate_media(media="print")
-    shown: list[dict[str, Any]] = report.evaluate(
-        "[...document.querySelectorAll('.chart')].map(e => ({shown: e.getClientRects().length > 0}))"
-    )
-    assert shown and not any(each["shown"] for each in shown)
-    assert report.locator(".drawn svg").first.is_visible()
+    charts = report.locator(".chart")
+    expect(charts.first).to_be_attached()
+    expect(charts.locator("visible=true")).to_have_count(0)
+    expect(report.locator(".drawn svg").first).to_be_visible()

@@ -32,6 +32,7 @@ def codel(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return run(tmp_path_factory.mktemp("codel"), "variant=codel")
 
 
+@pytest.mark.slow("runs the lab in several variants")
 def test_mice_wait_for_what_queue_management_leaves_standing(tmp_path: Path, codel: dict[str, Any]) -> None:
     variants = ("drop-tail", "pie", "codel", "fq-codel")
     metrics = {variant: codel if variant == "codel" else run(tmp_path, f"variant={variant}") for variant in variants}
@@ -53,6 +54,7 @@ def test_ecn_marks_what_codel_would_drop(tmp_path: Path, codel: dict[str, Any]) 
     assert marked["throughput_bps[elephants]"] == pytest.approx(dropped["throughput_bps[elephants]"], rel=0.01)
 
 
+@pytest.mark.slow("runs the lab twice, a second of virtual time each")
 def test_a_target_below_the_round_trip_starves_the_line(tmp_path: Path) -> None:
     """Round trips of 10 ms: CoDel's own target has hardly a cost, one of 50 us has most of the line."""
     slow, fast = (

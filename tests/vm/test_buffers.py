@@ -23,6 +23,7 @@ def run(directory: Path, variant: str, *settings: str) -> dict[str, Any]:
     return run_lab(directory, "buffers", f"variant={variant}", *SHORT, *settings, out=variant).complete_metrics()
 
 
+@pytest.mark.slow("runs the lab in several variants")
 def test_what_stands_before_a_compute_node(tmp_path: Path) -> None:
     """Deep buffers hold milliseconds, shallow ones drop, ECN keeps the queue short and every packet."""
     deep, shallow, ecn = (run(tmp_path, variant) for variant in ("deep", "shallow", "shallow-ecn"))
@@ -32,6 +33,7 @@ def test_what_stands_before_a_compute_node(tmp_path: Path) -> None:
     assert ecn["ecn_marks"] > 0 == ecn["retransmits"]
 
 
+@pytest.mark.slow("runs the lab in several variants")
 def test_pfc_alone_pauses_and_discards_what_does_not_stop(tmp_path: Path) -> None:
     """The compute nodes stop; the spine, which knows nothing of PFC, does not. With ECN nobody has to."""
     alone, with_ecn = run(tmp_path, "shallow-pfc"), run(tmp_path, "shallow-ecn-pfc")
@@ -42,6 +44,7 @@ def test_pfc_alone_pauses_and_discards_what_does_not_stop(tmp_path: Path) -> Non
     assert (with_ecn["queue_drops"], with_ecn["ingress_discards"], with_ecn["pauses_sent"]) == (0, 0, 0)
 
 
+@pytest.mark.slow("runs the lab in several variants")
 def test_data_nodes_as_linux_comes_refuse_the_ecn_of_dctcp_only(tmp_path: Path) -> None:
     marks = {}
     for variant in ("mixed-htcp", "mixed-dctcp"):

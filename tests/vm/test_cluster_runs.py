@@ -37,6 +37,7 @@ def files_of(sweep: Path) -> dict[str, dict[str, str]]:
     }
 
 
+@pytest.mark.slow("starts a scheduler and two workers of Dask, which fetch the machine and run points")
 def test_every_byte_is_the_same_wherever_a_point_runs(
     artefacts: Artefacts, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

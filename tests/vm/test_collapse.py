@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
         ("variant=cubic buffer=64KB senders=48 rounds=5 rate=10Gbps window_limit=2", 5000, 9500),
     ],
 )
+@pytest.mark.slow("runs the lab with up to 48 senders")
 def test_goodput(tmp_path: Path, settings: str, least_mbps: int, most_mbps: int) -> None:
     run = run_lab(tmp_path, "incast", *settings.split())
     assert "pass: goodput_bps" in run.said

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import live_processes, wait_until
+from patience import wait_until
+from processes import live_processes
 from vm import called, fabriclab, fabriclab_command
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
@@ -61,6 +62,7 @@ def manifest_of(run: Path) -> dict[str, Any]:
     return manifest
 
 
+@pytest.mark.slow("commands as users type them, each a process of its own")
 def test_run_and_report(place: Path) -> None:
     result = fabriclab(place, "run", "small", "--seed", "3", "--out", "run")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -105,6 +107,7 @@ def test_a_host_with_hardly_any_shared_memory_and_a_directory_with_blanks(place:
     assert not list(Path(manifest["memory_directory"]).glob("fabriclab-machine-*/run"))
 
 
+@pytest.mark.slow("commands as users type them, each a process of its own")
 def test_sweep_runs_the_matrix_once(place: Path) -> None:
     first = fabriclab(place, "sweep", "small", "--out", "sweep", "-j", "2")
     assert first.returncode == 0, first.stdout + first.stderr
@@ -163,6 +166,7 @@ def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: P
     assert called(place, "report", "run").returncode == 0
 
 
+@pytest.mark.slow("a sweep is interrupted and gone on with, each a process of its own")
 def test_an_interrupted_sweep_stops_all_and_goes_on_later(place: Path) -> None:
     command = [*fabriclab_command(), "sweep", "small", "--set", "stop=1 s", "--out", "sweep", "-j", "1"]
     running = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL)

@@ -89,6 +89,7 @@ def test_few_blocks_are_not_typed(page: str) -> None:
 
 @pytest.mark.vm
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.slow("types a whole page of commands, each a process of its own, most of which run labs")
 def test_what_a_page_tells_to_type_gives_what_it_shows(page: str, tmp_path: Path) -> None:
     try:
         find_artefacts()

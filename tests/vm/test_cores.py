@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from cores_lab import SHARED, STOCK, plan_of, write_lab
-from processes import live_processes, wait_until
+from patience import wait_until
+from processes import live_processes
 from vm import Vm, ignore
 
 from fabriclab.engine.boundary import what_binds
@@ -47,6 +48,7 @@ def check_nothing_is_left(vm: Vm) -> None:
 
 
 @pytest.mark.parametrize("switches", [STOCK, SHARED], ids=["stock", "shared"])
+@pytest.mark.slow("boots one machine, then two, then more for one lab")
 def test_the_bits_are_the_same_for_every_number_of_machines(vm: Vm, tmp_path: Path, switches: str) -> None:
     lab = write_lab(tmp_path / "lab", switches)
     plan = plan_of(lab)

@@ -43,6 +43,7 @@ def hashes(vm: Vm, name: str) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("busy_host")
+@pytest.mark.slow("runs a lab three times with all its tables")
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(vm: Vm) -> None:
     seen = []
     for number in range(RUNS):

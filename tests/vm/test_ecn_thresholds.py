@@ -22,6 +22,7 @@ def run(directory: Path, settings: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("variant", "enough", "too_little"), [("dctcp", "36 KB", "9 KB"), ("cubic", "90 KB", "18 KB")])
+@pytest.mark.slow("runs a second of the lab twice")
 def test_the_line_stays_full_from_theorys_threshold_on(
     tmp_path: Path, variant: str, enough: str, too_little: str
 ) -> None:
@@ -36,6 +37,7 @@ def test_the_line_stays_full_from_theorys_threshold_on(
     assert throughput[too_little] < 0.8 * LINE_BPS
 
 
+@pytest.mark.slow("runs a second of the lab three times")
 def test_syns_above_the_threshold(tmp_path: Path) -> None:
     """A SYN of CUBIC's is not ECN-capable and is dropped above K, unless the switch keeps it; DCTCP's is marked."""
     lost = {
@@ -48,6 +50,7 @@ def test_syns_above_the_threshold(tmp_path: Path) -> None:
     assert set(lost.values()) == {0}
 
 
+@pytest.mark.slow("runs a second of the lab three times")
 def test_one_queue_starves_either_kind_of_host(tmp_path: Path) -> None:
     def shares(settings: str) -> tuple[float, float]:
         metrics = run(tmp_path, f"mixed=true; legacy=h5; K=54 KB; variant=dctcp; {settings}")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import live_processes, wait_until
+from patience import wait_until
+from processes import live_processes
 from sample_plans import DCTCP, star
 from vm import Vm
 

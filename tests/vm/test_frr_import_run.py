@@ -14,6 +14,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "frr"
 
 
 @pytest.mark.parametrize("case", ["unnumbered", "segment", "vrfs"])
+@pytest.mark.slow("imports a network, which converges and carries a permutation")
 def test_every_flow_arrives(case: str, vm: Vm, tmp_path: Path) -> None:
     """BGP unnumbered with BFD over a leaf-spine; IS-IS over a network of three routers, which is a bridge."""
     done = called(tmp_path, "import", "frr", str(GOLDEN / case / "given"), "-o", "lab")

@@ -3,15 +3,18 @@ does, and ends with Hadoop's words where it does not."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from hadoop_lab import skip_unless_asked, write_lab
+from hadoop_lab import ASKED, NOT_ASKED, skip_unless_asked, write_lab
 from vm import Vm, called
 
 pytestmark = pytest.mark.vm
+if not os.environ.get(ASKED):
+    pytest.skip(NOT_ASKED, allow_module_level=True)
 
 
 def run(vm: Vm, lab: Path, *, ends_well: bool) -> tuple[dict[str, Any], list[dict[str, Any]], str]:

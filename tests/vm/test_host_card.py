@@ -6,8 +6,8 @@ import re
 
 import polars as pl
 import pytest
+from lone_flows import PAYLOAD_BYTES, lone_flows
 from sample_plans import CUBIC, GBPS, changed, star
-from test_ideal import PAYLOAD_BYTES, lone_flows
 from vm import Job, Vm
 
 from fabriclab.formats.plan.model import Plan

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from lone_flows import PAYLOAD_BYTES, lone_flows
 from sample_plans import CUBIC, GBPS, star
 from sample_switch_plans import shared_star
 from vm import Vm
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue
-from fabriclab.formats.plan.traffic import FlowsTraffic, Mode, RoundsTraffic
+from fabriclab.formats.plan.traffic import RoundsTraffic
 
 pytestmark = pytest.mark.vm
-
-PAYLOAD_BYTES = 1448
-
-
-def lone_flows(name: str, size_bytes: int, start_ns: int, mode: Mode = "push") -> FlowsTraffic:
-    return FlowsTraffic(
-        name=name,
-        senders=("h1",),
-        receiver="h2",
-        size_bytes=size_bytes,
-        count=2,
-        mode=mode,
-        start_ns=start_ns,
-        interval_ns=100_000_000,
-    )
 
 
 def kept_connection(size_bytes: int, rounds: int, start_ns: int) -> RoundsTraffic:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frame_sizes import PAYLOAD_BYTES, WIRE_BYTES, with_slow_receiver
 from sample_plans import CUBIC, DCTCP, GBPS, changed, star
-from test_known_answers import PAYLOAD_BYTES, WIRE_BYTES, with_slow_receiver
 from vm import Vm
 
 from fabriclab.formats.plan.model import Plan

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 from fidelity import known
+from multipath_plans import BOTH_DUAL_HOMED, generated_plan, written_plan
 from pcapng_reading import read_packets
-from test_multipath import BOTH_DUAL_HOMED, generated_plan, written_plan
 from vm import Vm
 
 from fabriclab.formats.plan import Plan
@@ -73,6 +73,7 @@ def test_goodput_is_the_rate_without_the_headers_of_the_flows_own_family(vm: Vm)
     assert vm.summary()["goodput_bps"] == pytest.approx(1e9 * (1448 + 1428) / 1538, rel=0.01)
 
 
+@pytest.mark.slow("an idle minute of a fabric's virtual time, every frame of it captured")
 def test_an_idle_network_of_ipv6_sends_nothing(vm: Vm) -> None:
     """Groups are told of before the epoch (MLD); neighbours and addresses are known, so nobody asks for them."""
     assert vm.run(written_plan(vm, PAIRS, LONG)).status == "complete"

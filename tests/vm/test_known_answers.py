@@ -8,35 +8,20 @@ import statistics
 import polars as pl
 import pytest
 from fidelity import known
+from frame_sizes import PAYLOAD_BYTES, WIRE_BYTES, with_slow_receiver
 from sample_plans import CUBIC, DCTCP, GBPS, star
 from vm import Vm
 
-from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue, Transport
 from fabriclab.formats.plan.traffic import FlowsTraffic, LongTraffic
 
 pytestmark = pytest.mark.vm
 
-PAYLOAD_BYTES = 1448
 """What is left of a 1500-byte packet without IP and TCP header and timestamps."""
-WIRE_BYTES = 1538
 PACKET_BYTES = 1514
 """A packet as queues count it."""
 
 RENO = CUBIC.model_copy(update={"congestion_control": "reno"})
-
-
-def with_slow_receiver(plan: Plan, receiver: str, rate_bps: int) -> Plan:
-    """Return the plan with one host's link, both ends, at another rate: the bottleneck is then the switch,
-    not the sender's own port."""
-    nodes = []
-    for node in plan.nodes:
-        ports = tuple(
-            port.model_copy(update={"rate_bps": rate_bps}) if receiver in (node.name, port.peer_node) else port
-            for port in node.ports
-        )
-        nodes.append(node.model_copy(update={"ports": ports}))
-    return plan.model_copy(update={"nodes": tuple(nodes)})
 
 
 def one_long_flow(stop_ns: int = 10**9, sender: str = "h1") -> LongTraffic:

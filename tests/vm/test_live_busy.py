@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from live_jobs import FILES, job
 from live_machine import LiveMachine, Session, live_machine
-from test_live_init import FILES, job
 
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.formats.live import REAL_TIME, Input, Request
@@ -80,6 +80,7 @@ def test_time_stands_still_though_programs_never_sleep(live: LiveMachine) -> Non
     assert live.now_ns == began
 
 
+@pytest.mark.slow("programs that never sleep, once live and once replayed")
 def test_a_session_of_programs_that_never_sleep_happens_again(artefacts: Artefacts, tmp_path: Path) -> None:
     with live_machine(artefacts, tmp_path / "first", job(), FILES) as live:
         live.pace(REAL_TIME)

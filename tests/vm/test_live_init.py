@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from live_jobs import FILES, SECOND_NS, job
 from live_machine import LiveMachine, Session, live_machine, machine_of, write_job
 
 from fabriclab.engine.artefacts import Artefacts
@@ -18,32 +19,16 @@ from fabriclab.formats.live import INPUT_CREDIT, LIVE_FILES, OUTPUT_CREDIT, REAL
 
 pytestmark = pytest.mark.vm
 
-SECOND_NS = 1_000_000_000
 TERMINAL = {"rows": 24, "columns": 80}
-END = {"node": "a", "interface": "eth1", "mac": "02:fa:00:00:00:01"}
-PEER = {"node": "b", "interface": "eth1", "mac": "02:fa:00:00:00:02"}
 QDISCS = """\
 qdisc add dev eth1 root handle 1: tbf rate 100000000bit burst 1514 limit 64000
 qdisc add dev eth1 parent 1:1 handle 2: netem limit 1000 delay 25000ns
 """
-FILES = {f"nodes/{node}/ip.batch": f"address add 10.0.0.{host}/24 dev eth1\n" for host, node in enumerate("ab", 1)}
 FILES |= {f"nodes/{node}/tc.batch": QDISCS for node in "ab"}
 
 
 def program(name: str, node: str | None, *argv: str) -> dict[str, object]:
     return {"name": name, "node": node, "argv": list(argv)}
-
-
-def job(**parts: object) -> dict[str, object]:
-    """Two nodes and a link between them, no traffic."""
-    return {
-        "format": "fabriclab-job-1",
-        "limit_ns": SECOND_NS,
-        "nodes": [{"name": node, "files": f"nodes/{node}"} for node in "ab"],
-        "links": [{"a": END, "b": PEER, "mtu": 1500}],
-        "live": {"idle": False},
-        **parts,
-    }
 
 
 @pytest.fixture

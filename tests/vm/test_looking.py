@@ -124,6 +124,7 @@ def test_every_lab_has_its_point() -> None:
 
 
 @pytest.mark.parametrize("lab", POINTS)
+@pytest.mark.slow("runs a point of a lab three times, with probes of everything")
 def test_looking_moves_no_flow(vm: Vm, lab: str) -> None:
     plan = point_of(lab)
     skip_without(vm.artefacts, plan)

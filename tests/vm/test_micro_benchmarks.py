@@ -63,6 +63,7 @@ def test_flows_that_come_and_go(tmp_path: Path, variant: str, is_fair: bool) -> 
     assert (metrics["fair_after_mean_ns"] < 100 * MS) is is_fair
 
 
+@pytest.mark.slow("runs the lab in two variants")
 def test_two_bottlenecks(tmp_path: Path) -> None:
     """Crossing both costs, less so with DCTCP; with those that cross only the second, S1 fills R1's line."""
     shares = {}

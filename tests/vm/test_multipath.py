@@ -9,57 +9,18 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_plan import link as gigabit_link
-from typer.testing import CliRunner
+from multipath_plans import BOTH_DUAL_HOMED, EXPERIMENT, generated_plan, network, written_plan
 from vm import Vm
 
-from fabriclab.cli.app import app
 from fabriclab.compile import compile_job
 from fabriclab.formats.plan import Plan
-from fabriclab.lab import parse_lab
-from fabriclab.resolve import resolve_plan
 from fabriclab.results.mptcp_fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 pytestmark = pytest.mark.vm
 
-EXPERIMENT = """
-title: MPTCP
-switches: {default: {buffer: 256 KB}}
-hosts: {default: {rto_min: 10 ms, queue: 256 KB, nic: none, mptcp: {subflows: 8}}}
-traffic:
-  long: {kind: long, senders: [h1], receiver: h2, stop: 500 ms, transport: mptcp}
-probes: {tcp: {interval: 1 ms}, interfaces: {interval: 10 ms}}
-"""
 LEAF_SPINE = "leaf-spine --spines 4 --leaves 2 --hosts 1"
 UPLINKS = ["leaf1:eth2", "leaf1:eth3", "leaf1:eth4", "leaf1:eth5"]
 SUBFLOWS = "hosts.default.mptcp.subflows"
-
-
-def written_plan(vm: Vm, topology: str, experiment: str = EXPERIMENT, seed: int = 1, /, **settings: str) -> Plan:
-    (vm.directory / "topology.clab.yml").write_text(topology, encoding="utf-8")
-    (vm.directory / "experiment.yml").write_text(experiment, encoding="utf-8")
-    return resolve_plan(parse_lab(vm.directory), settings, seed)
-
-
-def generated_plan(vm: Vm, arguments: str, experiment: str = EXPERIMENT, seed: int = 1, /, **settings: str) -> Plan:
-    written = ["generate", *arguments.split(), "--out", str(vm.directory), "--force"]
-    assert CliRunner().invoke(app, written).exit_code == 0
-    return written_plan(
-        vm, (vm.directory / "topology.clab.yml").read_text(encoding="utf-8"), experiment, seed, **settings
-    )
-
-
-def network(switches: tuple[str, ...], *links: tuple[str, str, str]) -> str:
-    """Return a topology of h1, h2, h3 and switches; links are (end, end, rate)."""
-    roles = {
-        **dict.fromkeys(switches, "switch"),
-        **dict.fromkeys(sorted({end[:2] for each in links for end in each[:2]} - set(switches)), "host"),
-    }
-    nodes = "".join(
-        f"    {name}: {{kind: linux, labels: {{fabriclab.role: {role}}}}}\n" for name, role in roles.items()
-    )
-    lines = "".join(f"    - {gigabit_link(a, b).replace('1 Gbps', f'{rate}, delay: 25 us')}\n" for a, b, rate in links)
-    return f"name: net\ntopology:\n  nodes:\n{nodes}  links:\n{lines}"
 
 
 FAT_RECEIVER = network(
@@ -69,14 +30,6 @@ FAT_RECEIVER = network(
     ("s1:eth2", "s3:eth1", "1 Gbps"),
     ("s2:eth2", "s3:eth2", "1 Gbps"),
     ("h2:eth1", "s3:eth3", "1 Gbps"),
-)
-BOTH_DUAL_HOMED = network(
-    ("s1", "s2"),
-    ("h1:eth1", "s1:eth1", "100 Mbps"),
-    ("h1:eth2", "s2:eth1", "100 Mbps"),
-    ("h2:eth1", "s1:eth2", "100 Mbps"),
-    ("h2:eth2", "s2:eth2", "100 Mbps"),
-    ("s1:eth3", "s2:eth3", "1 Gbps"),
 )
 
 
@@ -273,6 +226,7 @@ def share(vm: Vm, control: str, subflows: int) -> float:
     return float(received["many"] / received["one"])
 
 
+@pytest.mark.slow("boots the machine for each coupling")
 def test_coupled_subflows_take_what_one_tcp_takes(vm: Vm) -> None:
     """RFC 6356, goals 1 and 2: no better, hardly worse than TCP on its best path;
     without coupling each subflow takes a share."""

@@ -70,7 +70,7 @@ def test_the_packets_are_those_of_the_logs(runs: tuple[LabRun, LabRun]) -> None:
 def test_tshark_reads_it(runs: tuple[LabRun, LabRun]) -> None:
     tshark = shutil.which("tshark")
     if tshark is None:
-        pytest.skip("tshark is not installed")
+        pytest.skip("tshark is not installed: sudo apt-get install tshark")
     _, run = runs
     file = run.directory / "pcap" / "s1-eth49.pcapng"
     words = [tshark, "-r", str(file), "-T", "fields", "-e", "frame.interface_name", "-e", "frame.len"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_plan import link, star
+from small_fabrics import link, star
 from vm import Vm
 
 from fabriclab.formats.plan import Plan

@@ -41,6 +41,7 @@ def examples(page: str) -> str:
 @pytest.mark.vm
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/live.md", "docs/compare.md", "labs/incast/README.md"])
+@pytest.mark.slow("runs all of a page's Python, which runs and sweeps labs")
 def test_the_examples_of_a_page_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(examples(page), str(ROOT / page), "exec"), {"__name__": "page"})
     assert "complete" in capsys.readouterr().out
@@ -48,6 +49,7 @@ def test_the_examples_of_a_page_run(page: str, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.vm
 @pytest.mark.usefixtures("desk")
+@pytest.mark.slow("runs a lab twice")
 def test_two_runs_at_once_in_threads_are_the_same_run() -> None:
     runs: list[fabriclab.Run] = []
 

@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 SET_POINT_BYTES = 26_000
 
 
+@pytest.mark.slow("runs the lab until its rates are steady")
 def test_the_queue_stands_at_the_set_point_and_rates_are_steady(tmp_path: Path) -> None:
     measured = {
         variant: run_lab(tmp_path, "qcn", f"variant={variant}", "stop=500 ms", out=variant).metrics()

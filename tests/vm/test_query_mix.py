@@ -29,6 +29,7 @@ def queries(flows: pl.DataFrame) -> pl.DataFrame:
     return table
 
 
+@pytest.mark.slow("runs the mix of queries in three variants")
 def test_deep_buffers_mend_what_dctcp_mends_without_them(tmp_path: Path) -> None:
     flows = {variant: run(tmp_path, f"variant={variant}") for variant in ("tcp-shallow", "tcp-deep", "dctcp-shallow")}
     trace = ("flow", "src", "dst", "size_bytes", "class")

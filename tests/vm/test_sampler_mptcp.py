@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from test_plan import link, plan_of, star
+from small_fabrics import link, plan_of, star
 from vm import Job, Vm
 
 from fabriclab.compile import compile_job, compiled_flows, trace_text

@@ -33,6 +33,7 @@ def test_saturated_queues_hold_what_the_formula_gives(tmp_path: Path, alpha: str
         assert metrics[f"queue_drops[s1:eth{port}]"] > 0
 
 
+@pytest.mark.slow("runs the lab once for each way to divide the buffer")
 def test_pressure_is_worst_where_all_is_shared(tmp_path: Path) -> None:
     """Queries under pressure by division; DCTCP's ports hold so little that there is none."""
     times = {}

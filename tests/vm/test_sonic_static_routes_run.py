@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_sonic_vs import configs_of, write_lab
+from sonic_vs_labs import configs_of, write_lab
 from vm import Vm, ignore
 
 from fabriclab.lab import parse_lab

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from fabriclab.cli.arguments.panels import in_order
 from fabriclab.cli.host.failure import BAD_INPUT, say
 
 _MEANT = {
@@ -30,6 +31,10 @@ class Group(TyperGroup):
 
     every: ClassVar[Any] = None
     """A function that makes all commands, where this has only the one that is run."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of `fabriclab --help`."""
+        return in_order(super().list_commands(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that is named first, or say what it is called here."""

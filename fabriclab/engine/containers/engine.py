@@ -34,7 +34,7 @@ from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import STOP_PATIENCE_S, Outcome, Status
 from fabriclab.formats.real_time import CALIBRATION_FILE
-from fabriclab.vendors import vendor_of
+from fabriclab.registry.vendors import vendor_of
 
 _LEAD_NS = 500_000_000
 _LEAD_PER_PROCESS_NS = 20_000_000

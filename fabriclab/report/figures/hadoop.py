@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fabriclab.hadoop.results.times import PARTS
 from fabriclab.report.drawing.chart_parts import event_marks, time_axis
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartMark, ChartPanel, ChartSeries, ChartTable
 from fabriclab.report.drawing.curves import Curve
@@ -20,7 +21,6 @@ from fabriclab.report.measured.quantities import axis_for, format_metric, format
 from fabriclab.report.measured.samples import queue_samples
 from fabriclab.report.measured.series import read_steps
 from fabriclab.results import Results
-from fabriclab.results.hadoop_times import PARTS
 from fabriclab.units import format_count, format_duration, format_size
 
 MOST_ROWS = 120

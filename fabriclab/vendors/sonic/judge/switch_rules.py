@@ -20,7 +20,8 @@ NOT_OF_FILES: frozenset[SwitchRule] = frozenset(
     {"reserved-above-pool", "counted-twice", "pause-ignored", "dctcp-without-marks"}
 )
 """Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours and of the traffic
-nothing is known. All others are in `RULES`, which tests/unit/test_sonic_check.py holds against `SwitchRule`."""
+nothing is known. All others are in `RULES`, which tests/unit/vendors/sonic/test_sonic_check.py holds against
+`SwitchRule`."""
 _AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
 """Rules whose value is not what one field says."""
 _LOSSLESS_POOL = "ingress_lossless_pool"

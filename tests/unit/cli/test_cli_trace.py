@@ -1,0 +1,80 @@
+"""`fabriclab trace` and `fabriclab convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+from typer.testing import CliRunner, Result
+
+from fabriclab.cli.app import app
+
+INCAST = str(ROOT / "labs" / "incast")
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_trace_writes_to_the_output_or_to_a_file(tmp_path: Path) -> None:
+    shown = call("trace", INCAST, "--set", "senders=2", "--seed", "3")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("# fabriclab-trace-1\nflow,start_ns,src,dst,")
+    file = tmp_path / "trace.csv"
+    assert call("trace", INCAST, "--set", "senders=2", "--seed", "3", "-o", str(file)).stdout == ""
+    assert file.read_text() == shown.stdout
+
+
+def test_the_summary_has_a_part_for_each_traffic() -> None:
+    result = call("trace", INCAST, "--set", "senders=2", "--summary")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("sru (rounds):\n  80 flows, 2 hosts to client\n")
+
+
+def test_a_bad_setting_of_trace_is_bad_input() -> None:
+    assert call("trace", INCAST, "--set", "senderz=2").exit_code == 2
+
+
+@pytest.fixture
+def hpcc(tmp_path: Path) -> str:
+    file = tmp_path / "flow.txt"
+    file.write_text("1\n0 1 3 100 3 2.5\n")
+    return str(file)
+
+
+def test_convert_names_the_hosts_that_it_chose(hpcc: str) -> None:
+    result = call("convert", hpcc, "--from", "hpcc")
+    assert result.exit_code == 0
+    assert result.stdout.endswith("0,2500000000,h1,h2,4,,push,,,,hpcc\n")
+    assert "nodes 0 to 1 are h1 to h2; --hosts names others\n" in result.stderr
+    assert "smaller than 4 bytes, raised to that (the first four carry the flow's number): 1\n" in result.stderr
+
+
+@pytest.mark.parametrize("hosts", ["a8..a9", "a8,a9"])
+def test_convert_takes_hosts(hpcc: str, hosts: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    assert call("convert", hpcc, "--from", "hpcc", "--hosts", hosts, "-o", str(file)).exit_code == 0
+    assert file.read_text().endswith("0,2500000000,a8,a9,4,,push,,,,hpcc\n")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [
+        ("a9..a8", "--hosts 'a9..a8': 'a9..a8' runs backwards; write 'a8..a9'"),
+        ("a1,a1", "--hosts 'a1,a1': 'a1' twice; write a range or a list of names"),
+        ("a1,", "--hosts 'a1,': an empty name; write a range or a list of names"),
+        ("a1", "node 1 has no host; there are 1, for nodes 0 to 0"),
+    ],
+)
+def test_bad_hosts_are_bad_input(hpcc: str, hosts: str, message: str) -> None:
+    result = call("convert", hpcc, "--from", "hpcc", "--hosts", hosts)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_file_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
+    file = tmp_path / "flow.txt"
+    file.write_bytes(b"\xff\xfe")
+    assert "it must be text, UTF-8" in call("convert", str(file), "--from", "htsim").stderr
+    assert call("convert", str(tmp_path / "absent"), "--from", "htsim").exit_code == 2
