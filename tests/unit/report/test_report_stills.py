@@ -136,7 +136,7 @@ def test_what_only_one_of_the_two_shows_is_not_in_the_other() -> None:
 def test_a_mark_is_hollow_where_a_run_is_incomplete() -> None:
     series = line("one", marker="o", hollow=[False, True, False])
     svg = still(Chart((ChartPanel(X, Y, (series,)),)), "")
-    assert len(re.findall(r'fill: var\(--ground, #fffffe\); stroke: var\(--c-0072b2', svg)) == 1
+    assert len(re.findall(r"fill: var\(--ground, #fffffe\); stroke: var\(--c-0072b2", svg)) == 1
 
 
 def test_a_column_of_nothing_is_drawn_empty() -> None:
