@@ -19,6 +19,7 @@ from fabriclab.report import write_report
 from fabriclab.report.assets import CHARTS
 from fabriclab.results import coflow_table, read_sweep
 
+pytestmark = pytest.mark.xdist_group("report-page")
 SENDERS = (2, 8, 16)
 
 
@@ -207,6 +208,7 @@ def test_points_are_added_changed_and_taken_away(report: Page) -> None:
     expect(rows).to_have_count(before)
 
 
+@pytest.mark.slow("may be the last one on a worker, and then waits for the browser's end")
 def test_the_page_fits_a_phone_and_turns_dark(report: Page) -> None:
     report.set_viewport_size({"width": 400, "height": 800})
     fits(report, 400)
