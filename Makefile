@@ -128,6 +128,7 @@ check: deps venv ## style and types, nothing is run
 	@$(BIN)/mypy
 	@$(BIN)/vulture
 	@$(BIN)/vulture fabriclab tests
+	@$(BIN)/python .ci/imports.py
 	@cargo fmt --check
 	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)

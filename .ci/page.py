@@ -13,13 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fabriclab.bundles import Bundle
+from fabriclab.browser_bundles import BrowserBundle
 from fabriclab.page.assets import PAGE
 from fabriclab.report.assets import CHARTS
 
 NODE = Path(__file__).parent / "locks" / "node.txt"
 """The lock of the package that has Node.js."""
-SEARCH = Bundle(
+SEARCH = BrowserBundle(
     "search",
     "what the documentation's search needs without a server",
     Path(__file__).parents[1] / "docs" / "web",
@@ -48,7 +48,7 @@ def npm(directory: Path) -> list[str | Path]:
     return [node / "bin" / "node", node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 
 
-def bundle(what: Bundle, sources: Path, result: Path, packages: Path) -> None:
+def bundle(what: BrowserBundle, sources: Path, result: Path, packages: Path) -> None:
     """Make a bundle's files of a copy of its sources: `main.js` becomes the script, what esbuild does not make is
     copied."""
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
@@ -65,7 +65,7 @@ def bundle(what: Bundle, sources: Path, result: Path, packages: Path) -> None:
         shutil.copy(sources / "node_modules" / name / "LICENSE", result / f"{name.rpartition('/')[2]}-LICENSE")
 
 
-def make(what: Bundle) -> Path:
+def make(what: BrowserBundle) -> Path:
     """Return the directory of a bundle's files, made where it is missing."""
     final = what.made()
     if not all((final / name).exists() for name in what.files):

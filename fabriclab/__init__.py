@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from fabriclab.engine.artefacts import EngineError as EngineError
     from fabriclab.errors import ArgumentError as ArgumentError
     from fabriclab.errors import FabriclabError as FabriclabError
-    from fabriclab.exchange.archive import ArchiveError as ArchiveError
     from fabriclab.formats.plan.model import Plan as Plan
     from fabriclab.lab.reading.problems import LabError as LabError
     from fabriclab.lab.reading.problems import Mistake as Mistake
@@ -83,9 +82,10 @@ if TYPE_CHECKING:
     from fabriclab.live.saving import SavedLab as SavedLab
     from fabriclab.live.saving import save_lab as save_lab
     from fabriclab.results.csv_logs import ResultsError as ResultsError
+    from fabriclab.run_bundles.archive import ArchiveError as ArchiveError
     from fabriclab.workload.site import TraceError as TraceError
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _NAMES = {
     "api.beginning": ("NewLab", "new"),
@@ -110,7 +110,7 @@ _NAMES = {
     "consent.request": ("ConsentError",),
     "engine.artefacts": ("EngineError",),
     "errors": ("ArgumentError", "FabriclabError"),
-    "exchange.archive": ("ArchiveError",),
+    "run_bundles.archive": ("ArchiveError",),
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
     "live.client": ("LiveError",),

@@ -1,8 +1,9 @@
 """Rates, sizes and durations as people write them: `1 Gbps`, `64 KB`, `25 us`.
 
-Everything is exact: a text becomes a whole number of bits per second, bytes or nanoseconds, or it is an error.
-A number without a unit is always an error: a bare `64` has misled too many experiments.
-`KB` is 1000 bytes and `KiB` is 1024 (IEC 80000-13); rates are decimal, as everywhere in networking.
+Shares (`0.1 %`) and factors (`1/8`) stand here, too. Everything is exact: a text becomes a whole number of bits per
+second, bytes, nanoseconds or parts of a million, or a fraction, or it is an error. A quantity without a unit is always
+an error: a bare `64` has misled too many experiments. `KB` is 1000 bytes and `KiB` is 1024 (IEC 80000-13); rates are
+decimal, as everywhere in networking.
 """
 
 from __future__ import annotations
@@ -11,12 +12,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 _NUMBER_AND_UNIT = re.compile(r"(?P<sign>[+-]?)(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>[^\s0-9.][^\s]*)?")
 _LARGEST = 2**63 - 1
 """The kernel counts in signed 64-bit numbers."""
 _MOST_CHARACTERS = 40
 """Enough for any sensible quantity; bounds the work on hostile input."""
+
+
+WHOLE_PPM = 10**6
+_PPM_OF_PERCENT = 10_000
+_PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,8})?)\s*%")
+_PLAIN_NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
+_FRACTION = re.compile(rf"(?P<over>{_PLAIN_NUMBER})(?:\s*/\s*(?P<under>{_PLAIN_NUMBER}))?")
 
 
 class UnitError(ValueError):
@@ -177,6 +186,34 @@ def _format_rounded(value: float, dimension: Dimension, digits: int) -> str:
     if "e" in number:
         number = f"{quotient:.0f}"
     return f"{number} {chosen}"
+
+
+def parse_percent(text: str) -> int | None:
+    """Return parts of a million (`0.1 %` is 1000); None for a text that is no percentage, or has parts smaller than
+    that."""
+    match = _PERCENT.fullmatch(text)
+    ppm = None if match is None else Decimal(match["number"]) * _PPM_OF_PERCENT
+    return None if ppm is None or ppm != int(ppm) else int(ppm)
+
+
+def format_percent(ppm: int) -> str:
+    """Return parts of a million as they are written: 1000 is `0.1 %`."""
+    whole, parts = divmod(ppm, _PPM_OF_PERCENT)
+    return f"{whole}.{parts:04d}".rstrip("0").rstrip(".") + " %"
+
+
+def parse_fraction(text: str) -> Fraction | None:
+    """Return the exact number of `1/8`, `0.5` or `4`; None for a text that is none."""
+    match = _FRACTION.fullmatch(text.strip())
+    if match is None:
+        return None
+    under = Fraction(match["under"] or 1)
+    return None if under == 0 else Fraction(match["over"]) / under
+
+
+def format_fraction(number: Fraction) -> str:
+    """Return a number as it is written: `1/8`, `4`."""
+    return str(number)
 
 
 def _wrong_unit(written: str, unit: str, dimension: Dimension) -> str:

@@ -17,10 +17,10 @@ from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.errors import ArgumentError
 from fabriclab.files import naming, write_files
 from fabriclab.formats.names import NODE_NAME
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab import experiment
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.network import topology
-from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.qdiscs import STOCK
 
 _SHAPES: dict[str, type[Shape]] = dict(zip(STARTERS, (Star, Dumbbell, FatTree), strict=True))

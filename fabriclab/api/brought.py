@@ -9,8 +9,8 @@ from pathlib import Path
 from fabriclab.api.lab import Lab, PathLike
 from fabriclab.api.lab_names import find_lab_or_file
 from fabriclab.api.rendering import rendered
-from fabriclab.foreign import frr_lab
 from fabriclab.lab.network.read import read_one_topology
+from fabriclab.other_labs import frr_lab
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from fabriclab.api.sweep_progress import point_in_words
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
-from fabriclab.exchange.agreement import Agreement, agreements, made_otherwise
-from fabriclab.exchange.bundle import CONTENT, About, read_about, runs_of, unpack_bundle, write_bundle
 from fabriclab.formats.plan import PlanError
 from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.formats.run_directory import LAB, PLAN, SWEEP
 from fabriclab.results import Results, ResultsError, read_run
 from fabriclab.results.damage import reading
+from fabriclab.run_bundles.bundle import CONTENT, About, read_about, runs_of, unpack_bundle, write_bundle
+from fabriclab.run_bundles.same_bits import Agreement, agreements, made_otherwise
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed
 

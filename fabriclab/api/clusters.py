@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.api.ingest import ingest_run_logs
-from fabriclab.api.known_point import known_point
+from fabriclab.api.lab import Lab
 from fabriclab.api.sweep_progress import SweepTeller
 from fabriclab.cluster import Place, run_sweep_on
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.modules import compile_modules
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
+from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, Sweep
 
 
@@ -41,3 +42,35 @@ def _traces(lab: Path, plans: Sequence[Plan]) -> dict[str, Path]:
     """Return the flow traces that plans replay, by the names that they have in the lab."""
     names = {one.file for plan in plans for one in plan.traffic if isinstance(one, TraceTraffic)}
     return {name: lab / name for name in sorted(names)}
+
+
+_SENDERS = ("h1", "h2", "h3")
+_RECEIVER = "h4"
+
+
+def known_point() -> Plan:
+    """Return the plan of a small in-cast in which packets are marked and lost, and queues and connections sampled."""
+    names = (*_SENDERS, _RECEIVER)
+    nodes: dict[str, Any] = {name: {"kind": "linux"} for name in names}
+    nodes["s1"] = {"kind": "linux", "labels": {"fabriclab.role": "switch"}}
+    links = [
+        {"endpoints": [f"{name}:eth1", f"s1:eth{number}"], "vars": {"rate": "1 Gbps", "delay": "10 us"}}
+        for number, name in enumerate(names, 1)
+    ]
+    topology = {"name": "known-point", "topology": {"nodes": nodes, "links": links}}
+    experiment = {
+        "title": "What every worker runs first",
+        "switches": {"default": {"buffer": "32 KB", "ecn_threshold": "15 KB"}},
+        "hosts": {"default": {"congestion_control": "dctcp", "ecn": True}},
+        "probes": {"queues": {"interval": "1 ms", "ports": "all"}, "tcp": {"interval": "1 ms"}},
+        "traffic": {
+            "rounds": {
+                "kind": "rounds",
+                "senders": list(_SENDERS),
+                "receiver": _RECEIVER,
+                "size": "30 KB",
+                "rounds": 10,
+            }
+        },
+    }
+    return resolve_plan(Lab.from_data(topology, experiment).written, {}, None)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import PathLike
 from fabriclab.errors import ArgumentError
-from fabriclab.importers import NAMES
-from fabriclab.importers.convert import convert_flows
+from fabriclab.flow_importers import NAMES
+from fabriclab.flow_importers.convert import convert_flows
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.names import expand_range
-from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.workload import trace_text
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Literal
 
 from fabriclab.api.measured import PathLike, Run, Sweep, read_any
 from fabriclab.errors import ArgumentError
-from fabriclab.exchange.flent import export_flent
-from fabriclab.exchange.tables import check_tables, export_tables
+from fabriclab.exports.flent import export_flent
+from fabriclab.exports.tables import check_tables, export_tables
 from fabriclab.results.damage import reading
 
 Format = Literal["csv", "parquet", "json", "flent"]

@@ -27,8 +27,8 @@ from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
 from fabriclab.engine.private_directory import memory_directory, memory_places, why_not
+from fabriclab.registry.vendors import VENDORS, NodeKind
 from fabriclab.shipped import INSTALLED, PROJECT, is_installed, shipped
-from fabriclab.vendors import VENDORS, NodeKind
 
 _MIB = 1 << 20
 _MEMORY_INFO = Path("/proc/meminfo")

@@ -12,8 +12,10 @@ from typing import Any
 from fabriclab.api.lab_names import find_lab_or_own_file
 from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
+from fabriclab.formats import ranges
 from fabriclab.lab import Lab as WrittenLab
-from fabriclab.lab import experiment, parse_documents, parse_lab
+from fabriclab.lab import parse_documents, parse_lab
+from fabriclab.lab.experiment import FILE_NAME
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, parse_document
 from fabriclab.lab.reading.kernel_names import ask_kernel_by
@@ -146,7 +148,7 @@ class Lab:
 
         return {
             topology.FILE_NAME: yaml_text(self.written.topology_document),
-            experiment.FILE_NAME: yaml_text(self.written.document),
+            FILE_NAME: yaml_text(self.written.document),
         }
 
     def write(self, directory: PathLike, *, force: bool = False) -> Path:
@@ -189,7 +191,7 @@ def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
 
     Raises LabError with everything that is wrong in it.
     """
-    from fabriclab.foreign import own_lab
+    from fabriclab.other_labs import own_lab
 
     text = rendered(file, variables)
     made = own_lab(file, text)
@@ -225,8 +227,8 @@ def _written(name: str, value: Setting) -> ScalarValue:
 
 def check_seed(seed: int | None) -> None:
     """Raise ArgumentError for a seed that is none."""
-    if seed is not None and not 0 <= seed <= experiment.LARGEST_SEED:
-        raise ArgumentError("{seed} {0}: a whole number from 0 to {1} is wanted", seed, experiment.LARGEST_SEED)
+    if seed is not None and not 0 <= seed <= ranges.SEED.most:
+        raise ArgumentError("{seed} {0}: a whole number from 0 to {1} is wanted", seed, ranges.SEED.most)
 
 
 def _words(key: str | Sequence[str | int]) -> list[Key]:

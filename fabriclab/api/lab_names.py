@@ -8,10 +8,10 @@ from pathlib import Path
 from fabriclab.errors import ArgumentError
 from fabriclab.files import NotReadableError, check_regular
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
+from fabriclab.keys.wording import nearest
 from fabriclab.lab import experiment
 from fabriclab.lab.lab_list import is_lab, labs_in
 from fabriclab.lab.network import topology
-from fabriclab.lab.reading.problems import nearest
 from fabriclab.shipped import shipped
 
 LABS = "labs"

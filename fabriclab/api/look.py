@@ -20,14 +20,14 @@ from fabriclab.compile import compile_job, compile_node, compiled_flows
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.where_clause import Scalar
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import LabError
 from fabriclab.lab.network.kinds import BRIDGES
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading.problems import did_you_mean
-from fabriclab.lab.study import SEED
+from fabriclab.lab.study_keys import SEED
 from fabriclab.resolve import Resolver, resolve_plan
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.where_clauses import refuse_idle_clauses

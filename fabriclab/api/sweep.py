@@ -21,14 +21,14 @@ from fabriclab.cluster import LOCAL, Keep, parse_place
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
+from fabriclab.formats import ranges
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.run_directory import SWEEP
+from fabriclab.keys.wording import nearest
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab.axes import MOST_POINTS
-from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.lab.reading.problems import nearest
-from fabriclab.lab.study import SEED
+from fabriclab.lab.study_keys import SEED
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs import RunContext, run_sweep
@@ -136,9 +136,9 @@ def _seeds(seed: int | None, seeds: int | Sequence[int] | None) -> Sequence[int]
     if seed is not None:
         raise ArgumentError("{seed} and {seeds}: write one of the two, one seed for all points or several for each")
     numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
-    if not numbers or min(numbers) < 0 or max(numbers) > LARGEST_SEED:
+    if not numbers or min(numbers) < 0 or max(numbers) > ranges.SEED.most:
         text = "{seeds} {0!r}: write how many, such as 200, or a range such as 1..1000 (to {1} at most)"
-        raise ArgumentError(text, seeds, LARGEST_SEED)
+        raise ArgumentError(text, seeds, ranges.SEED.most)
     return numbers
 
 

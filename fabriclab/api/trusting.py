@@ -11,8 +11,8 @@ from fabriclab.api.lab_names import find_lab_or_own_file
 from fabriclab.consent import store
 from fabriclab.consent.request import Subject
 from fabriclab.errors import ArgumentError
-from fabriclab.exchange.bundle import CONTENT, runs_of
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
+from fabriclab.run_bundles.bundle import CONTENT, runs_of
 
 
 def trust(path: PathLike) -> Subject:

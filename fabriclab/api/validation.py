@@ -21,7 +21,7 @@ from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.stages import STAGES
-from fabriclab.lab.reading.problems import did_you_mean, listed
+from fabriclab.keys.wording import did_you_mean, listed
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.where_clauses import refuse_idle_clauses

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
+from typer.models import CommandInfo
 
 from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
@@ -19,6 +22,7 @@ from fabriclab.cli.arguments.options import (
     Engine,
     Lab,
     Only,
+    OutFile,
     Seed,
     Set,
     Stall,
@@ -26,6 +30,7 @@ from fabriclab.cli.arguments.options import (
     Trust,
     Vars,
 )
+from fabriclab.cli.arguments.panels import panel_of
 from fabriclab.cli.commands import generate_options, sweep_options
 from fabriclab.cli.commands.new_options import Origin, Template
 from fabriclab.cli.host.limits import refuse_limits
@@ -42,7 +47,7 @@ app = typer.Typer(
 
 _GROUPS = {"generate": generate_options.app} | vendor_groups.GROUPS
 for _name, _group in _GROUPS.items():
-    app.add_typer(_group, name=_name)
+    app.add_typer(_group, name=_name, rich_help_panel=panel_of(_name))
 
 
 def _print_version(wanted: bool) -> None:
@@ -56,12 +61,12 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """A testbed for congestion in data-centre networks: real Linux TCP, emulated switch buffers, virtual time.
 
-    Exit status: 0 all well, 1 a run failed or a check did not hold, 2 bad input, 130 interrupted.
+    Exit status: 0 success, 1 a run or a check failed, 2 bad input, 130 interrupted.
     """
 
 
@@ -71,17 +76,17 @@ def run(
     seed: Seed = None,
     settings: Set = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME")
+        Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME")
     ] = None,
     software: As = None,
     variables: Vars = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the run directory if it exists.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
     cores: Cores = None,
     trust: Trust = False,
     report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write the page report.html; `fabriclab report` does so later.")
+        bool, typer.Option("--report/--no-report", help="Write report.html. `fabriclab report` can write it later.")
     ] = True,
 ) -> None:
     """Run one point of a lab.
@@ -112,18 +117,16 @@ def plan(
     lab: Lab,
     node: Annotated[
         str | None,
-        typer.Option(help="Show this node's files instead.", show_default=False, autocompletion=complete_node),
+        typer.Option(help="Show the files of this node instead.", show_default=False, autocompletion=complete_node),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Show all of the plan, every default explicit, as JSON.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Show the whole plan as JSON, with every default.")] = False,
     seed: Seed = None,
     settings: Set = None,
     engine: Engine = "vm",
     software: As = None,
     variables: Vars = None,
 ) -> None:
-    """Show what a lab comes to, without running anything: groups, traffic and what is computed for it, all as JSON.
+    """Show the groups, traffic and settings that a lab resolves to, without running it.
 
     [bold]Examples[/bold]
 
@@ -143,12 +146,10 @@ def trace(
     lab: Lab,
     seed: Seed = None,
     settings: Set = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")
-    ] = None,
+    out: OutFile = None,
     summary: Summary = False,
 ) -> None:
-    """Write a lab's flow trace: who sends how much to whom, and when (traffic/README.md).
+    """Write a lab's flow trace: the sender, receiver, size and start of each flow.
 
     [bold]Examples[/bold]
 
@@ -169,13 +170,13 @@ def convert(
     source: FlowFormat,
     hosts: Annotated[
         str | None,
-        typer.Option(metavar="h1..h16", help="The hosts that nodes 0, 1 and so on become.", show_default="h1, h2, ..."),
+        typer.Option(
+            metavar="h1..h16", help="The hosts that stand for nodes 0, 1 and so on.", show_default="h1, h2, ..."
+        ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")
-    ] = None,
+    out: OutFile = None,
 ) -> None:
-    """Convert a simulator's flow file into a flow trace, which a lab replays (kind: trace).
+    """Convert a simulator's flow file into a flow trace that a lab replays (kind: trace).
 
     [bold]Example[/bold]
 
@@ -194,13 +195,17 @@ def graph(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", metavar="FILE.svg", help="The picture to write, - for the output.", show_default="NAME.svg"
+            "--out",
+            "-o",
+            metavar="FILE.svg",
+            help="The SVG file to write; - is standard output.",
+            show_default="NAME.svg",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     variables: Vars = None,
 ) -> None:
-    """Draw a lab's topology as SVG. The lab needs no experiment yet.
+    """Draw a lab's topology as SVG. The lab needs no experiment.yml yet.
 
     [bold]Example[/bold]
 
@@ -216,10 +221,10 @@ def graph(
 @app.command()
 def labs(
     as_json: Annotated[
-        bool, typer.Option("--json", help="As JSON: name, directory, question, study, cpu_minutes.")
+        bool, typer.Option("--json", help="Print JSON: name, directory, question, study, cpu_minutes.")
     ] = False,
 ) -> None:
-    """List the labs: what each asks, what it takes, which published result it reproduces.
+    """List the labs: the question of each, its CPU time, and the published study it reproduces.
 
     [bold]Example[/bold]
 
@@ -235,15 +240,15 @@ def labs(
 @app.command()
 def new(
     directory: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="The directory to make.", show_default=False)
+        Path | None, typer.Argument(metavar="DIR", help="The directory to create.", show_default=False)
     ] = None,
     origin: Origin = None,
     template: Template = None,
     software: As = None,
     variables: Vars = None,
-    show_list: Annotated[bool, typer.Option("--list", help="List what there is to begin with, and leave.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="List the possible starting points, and exit.")] = False,
 ) -> None:
-    """Make a lab of your own as a copy of another, or an algorithm of your own with a lab for it.
+    """Create your own lab as a copy of another, or your own algorithm with a lab for it.
 
     [bold]Examples[/bold]
 
@@ -267,11 +272,11 @@ def new(
 
 @app.command()
 def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Compile = False) -> None:
-    """Check a lab, or a Containerlab file alone: every mistake in it with file, line, and what would be right.
+    """Check a lab or a Containerlab file, and list every mistake with file, line and correction.
 
-    Algorithms in C are compiled where the lab is trusted (docs/trust.md), or with --compile; nothing of them runs.
+    Algorithms in C are compiled if the lab is trusted (docs/trust.md), or with --compile. They do not run.
 
-    Exit status: 0, or 2 for what `run` or `validate` would refuse.
+    Exit status: 0, or 2 if `run` or `validate` would refuse the lab.
 
     [bold]Example[/bold]
 
@@ -291,25 +296,28 @@ def validate(
     lab: Lab,
     junit: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a pipeline.", show_default="none"),
+        typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a CI pipeline.", show_default="none"),
     ] = None,
     only: Only = None,
     seed: Seed = None,
     settings: Set = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Directory of its runs, one a stage.", show_default="runs/LAB/validate-TIME"),
+        typer.Option(
+            "--out", "-o", help="Directory of its runs, one for each stage.", show_default="runs/LAB/validate-TIME"
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace runs that are there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace runs that exist already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
     trust: Trust = False,
 ) -> None:
-    """Deploy a lab and check as an operator would: sessions, routes, host pairs, MTU, queues, marks, losses, failures.
+    """Test a running lab as an operator would: sessions, routes, reachability, MTU, queues, marks, losses, failures.
 
-    What should be is the lab's own configuration, and what its section `validation` says over it (docs/language).
+    The expected state is the lab's own configuration, and the section `validation` where the lab has one
+    (docs/language).
 
-    Exit status: 0 nothing failed, 1 something did, 2 bad input.
+    Exit status: 0 nothing failed, 1 something failed, 2 bad input.
 
     [bold]Examples[/bold]
 
@@ -330,17 +338,18 @@ def validate(
 def report(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False),
+        typer.Argument(metavar="RUN...", help="Run or sweep directories. Several are compared.", show_default=False),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The page to write.", show_default="report.html in the first directory"),
+        typer.Option("--out", "-o", help="The HTML file to write.", show_default="report.html in the first directory"),
     ] = None,
     pictures: Annotated[
-        Path | None, typer.Option(help="A directory; every picture goes there as an SVG file too.", show_default="none")
+        Path | None,
+        typer.Option(help="A directory to which every picture is also written, as SVG.", show_default="none"),
     ] = None,
 ) -> None:
-    """Write the report of a run, of several, or of a sweep: one HTML page that needs nothing else.
+    """Write a report of one run, several runs or a sweep, as one self-contained HTML page.
 
     [bold]Examples[/bold]
 
@@ -358,6 +367,24 @@ def report(
 
 for _more in MORE:
     app.registered_commands += _more.app.registered_commands
+for _command in app.registered_commands:
+    _command.rich_help_panel = panel_of(_command.name or str(getattr(_command.callback, "__name__", "")))
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:
         _command.cls = Command
+
+
+def part(words: Sequence[str]) -> typer.Typer:
+    """Return the app with that command alone which is named first, for to make all of them takes a while; the whole app
+    where none is."""
+    named = [each for each in app.registered_commands if words and _name_of(each) == words[0]]
+    if not named:
+        return app
+    found = copy(app)
+    vars(found).update(registered_commands=named, registered_groups=[])
+    Group.every = staticmethod(lambda: cast(Group, typer.main.get_command(app)).commands)
+    return found
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or typer.main.get_command_name(command.callback.__name__ if command.callback else "")

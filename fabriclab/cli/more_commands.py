@@ -5,15 +5,15 @@ from __future__ import annotations
 from fabriclab.cli.commands import (
     compare_options,
     doctor_options,
-    exchange_options,
     figures_options,
     schema_options,
+    sharing_options,
     trust_options,
 )
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 
 MORE = (
-    *(doctor_options, compare_options, exchange_options, figures_options, schema_options, trust_options),
+    *(doctor_options, compare_options, sharing_options, figures_options, schema_options, trust_options),
     *(live, change_options, look_options),
 )

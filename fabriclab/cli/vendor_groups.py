@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from fabriclab.vendors import VENDORS
+from fabriclab.registry.vendors import VENDORS
 
 _importing = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Configurations of switches and routers: into a lab, or a profile.",
+    help="Import configurations of switches and routers as a lab or a switch profile.",
 )
 for _vendor in (vendor for vendor in VENDORS if vendor.has_import):
     _importing.command(_vendor.folder)(_vendor.load("commands").import_)

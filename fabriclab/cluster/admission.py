@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fabriclab.cluster import luggage, worker
-from fabriclab.cluster.parcels import Artefact, DaskClient, DaskFuture, Looked, UnfitError, Visit, let_go
+from fabriclab.cluster import artefact_transfer, on_worker
+from fabriclab.cluster.messages import Artefact, DaskClient, DaskFuture, SweepContext, UnfitError, WorkerFacts, let_go
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.packed import UnusableError
 from fabriclab.formats.plan.model import Plan
@@ -29,7 +29,7 @@ _OF_THE_HOST = {"logs/kernel.log"}
 
 
 def packed_plan(plan: Plan) -> bytes:
-    """Return a plan as it travels."""
+    """Return a plan as it is sent."""
     return zlib.compress(plan.model_dump_json().encode(), 1)
 
 
@@ -37,9 +37,9 @@ class Admission:
     """Lets workers join a sweep. `admit` may be called from several threads."""
 
     def __init__(
-        self, client: DaskClient, visit: Visit, artefacts: Artefacts, known: Plan, traces: Mapping[str, Path]
+        self, client: DaskClient, context: SweepContext, artefacts: Artefacts, known: Plan, traces: Mapping[str, Path]
     ) -> None:
-        self._client, self._visit, self._traces = client, visit, traces
+        self._client, self._context, self._traces = client, context, traces
         self._known = known
         self._pieces: dict[Artefact, list[DaskFuture]] = {}
         self._open: set[DaskFuture] = set()
@@ -50,39 +50,39 @@ class Admission:
 
     def _run_known(self, artefacts: Artefacts) -> dict[str, str]:
         """Run the known point on this host; return the hash of each of its files."""
-        visit = self._visit
+        shared = self._context
         with tempfile.TemporaryDirectory(prefix="fabriclab-known-") as place:
             directory = Path(place) / "run"
             context = RunContext(
-                *(Path(place), artefacts, visit.command, visit.ingest, visit.report),
-                stall_s=visit.stall_s,
-                lab_files=visit.lab_files,
-                keep=visit.keep,
+                *(Path(place), artefacts, shared.command, shared.ingest, shared.report),
+                stall_s=shared.stall_s,
+                lab_files=shared.lab_files,
+                keep=shared.keep,
             )
-            result = run_point(self._known, directory, context, worker.ignore)
+            result = run_point(self._known, directory, context, on_worker.ignore)
             if result.status != "complete":
                 raise EngineError(f"the known point that workers are compared by fails here: {result.message}")
             return recorded(directory).files
 
-    def admit(self, address: str, versions: Mapping[str, str] | None) -> Looked:
+    def admit(self, address: str, versions: Mapping[str, str] | None) -> WorkerFacts:
         """Let a worker join; return what it is like.
 
         `versions`: of its packages, as Dask told. Raises UnfitError where it can't, EngineError where the known point
         fails here, and what Dask raises where the worker is lost.
         """
         self._check_versions(versions)
-        looked: Looked = self._ask(address, worker.look, self._visit)
-        if looked.sources != worker.sources_hash():
+        looked: WorkerFacts = self._ask(address, on_worker.look, self._context)
+        if looked.sources != on_worker.sources_hash():
             raise UnfitError(
                 f"its fabriclab has the same version, but other sources ({looked.sources}, here "
-                f"{worker.sources_hash()}): install the same wheel on both sides"
+                f"{on_worker.sources_hash()}): install the same wheel on both sides"
             )
         for artefact in looked.missing:
-            self._ask(address, worker.take_artefact, self._visit.id, artefact, *self._in_pieces(artefact))
+            self._ask(address, on_worker.take_artefact, self._context.id, artefact, *self._in_pieces(artefact))
         for name, path in self._traces.items():
             content = self._scattered(path.read_bytes())
-            self._ask(address, worker.take_trace, self._visit.id, name, content)
-        found: dict[str, str] = self._ask(address, worker.prove, self._visit.id, packed_plan(self._known))
+            self._ask(address, on_worker.take_trace, self._context.id, name, content)
+        found: dict[str, str] = self._ask(address, on_worker.prove, self._context.id, packed_plan(self._known))
         self._compare(found, looked)
         return looked
 
@@ -97,12 +97,12 @@ class Admission:
             if there is not None and there != here[name]:
                 raise UnfitError(f"it has {name} {there}, this side {here[name]}: install the same version on both")
 
-    def _compare(self, found: Mapping[str, str], looked: Looked) -> None:
+    def _compare(self, found: Mapping[str, str], looked: WorkerFacts) -> None:
         expected = self._reference.result()
         names = {*found, *expected} - _OF_THE_HOST
         differing = sorted(name for name in names if found.get(name) != expected.get(name))
         if differing:
-            own = worker.library_versions()
+            own = on_worker.library_versions()
             other = [
                 f"{name} {looked.versions.get(name)}, here {own[name]}"
                 for name in own
@@ -120,7 +120,7 @@ class Admission:
             held = self._pieces.get(artefact)
             if held is None or any(piece.status != "finished" for piece in held):
                 try:
-                    held = [self._scattered(piece) for piece in luggage.in_pieces(artefact)]
+                    held = [self._scattered(piece) for piece in artefact_transfer.in_pieces(artefact)]
                 except (UnusableError, OSError) as error:
                     raise EngineError(f"the {artefact.kind} can't be packed for workers: {error}") from error
                 self._pieces[artefact] = held

@@ -1,4 +1,4 @@
-"""A sweep's points to the workers of a cluster, and their run directories home.
+"""A sweep's points to the workers of a cluster, and their run directories back to the sweep.
 
 Every worker that has joined has as many points as it has threads, and one more while many wait, so that it never waits
 for a message. So the scheduler knows a few points a worker, however many the sweep has, and whoever is lost with a
@@ -18,10 +18,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fabriclab.cluster import homecoming, worker
+from fabriclab.cluster import on_worker, results_transfer
 from fabriclab.cluster.admission import Admission, packed_plan
-from fabriclab.cluster.crew import Crew, Member
-from fabriclab.cluster.parcels import Answer, DaskClient, DaskFuture, Order, StrangerError, Visit, let_go
+from fabriclab.cluster.messages import (
+    DaskClient,
+    DaskFuture,
+    PointAnswer,
+    PointTask,
+    SweepContext,
+    UnknownSweepError,
+    let_go,
+)
+from fabriclab.cluster.workers import Worker, Workers
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
@@ -49,12 +57,12 @@ class _Course:
     point: PointState
     failures: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    member: Member | None = None
+    worker: Worker | None = None
     future: DaskFuture | None = None
     part: Path | None = None
     started: bool = False
     fetched: bool = False
-    """Whether its run directory is on its way home."""
+    """Whether its run directory is on its way back."""
 
 
 class Dispatch:
@@ -64,7 +72,7 @@ class Dispatch:
         self,
         sweep: Sweep,
         client: DaskClient,
-        visit: Visit,
+        context: SweepContext,
         admission: Admission,
         interrupt: Interrupt,
         jobs: int | None,
@@ -73,7 +81,7 @@ class Dispatch:
         say: Callable[[str], None],
     ) -> None:
         """Take what is told to whom: `on_event` and `on_end` as `run_sweep` has them, `say` takes sentences."""
-        self._sweep, self._client, self._visit = sweep, client, visit
+        self._sweep, self._client, self._context = sweep, client, context
         self._interrupt, self._jobs, self._say = interrupt, jobs, say
         self._on_event, self._on_end = on_event, on_end
         self._courses = [_Course(number, point) for number, point in enumerate(sweep.points)]
@@ -81,9 +89,9 @@ class Dispatch:
         self._open = len(self._waiting)
         self._running: set[_Course] = set()
         self._news: queue.SimpleQueue[tuple[_Course, DaskFuture, RunResult | Exception | None]] = queue.SimpleQueue()
-        """Runs that have ended on their workers (None), and those that are home."""
+        """Runs that have ended on their workers (None), and those whose run directories are here."""
         self._fetchers = ThreadPoolExecutor(_FETCHERS, thread_name_prefix="fabriclab-fetch")
-        self._crew = Crew(client, admission, say)
+        self._workers = Workers(client, admission, say)
         self._heard_s = time.monotonic()
         self._looks_s = 0.0
         self._stopping = False
@@ -91,9 +99,9 @@ class Dispatch:
     def run(self) -> None:
         """Run the points. Raises EngineError where no worker can, or the scheduler is gone."""
         self._sweep.directory.mkdir(parents=True, exist_ok=True)
-        homecoming.clear_parts(self._sweep.directory / "points")
+        results_transfer.clear_parts(self._sweep.directory / "points")
         self._sweep.write()
-        self._client.subscribe_topic(self._visit.topic, self._hear)
+        self._client.subscribe_topic(self._context.topic, self._hear)
         try:
             while self._open and not self._interrupt.at_once:
                 self._look_around()
@@ -107,18 +115,18 @@ class Dispatch:
         finally:
             self._sweep.conclude()
             self._close()
-            homecoming.clear_parts(self._sweep.directory / "points")
+            results_transfer.clear_parts(self._sweep.directory / "points")
 
     def _close(self) -> None:
         for course in list(self._running):
             self._forget(course)
-        self._crew.close()
+        self._workers.close()
         self._fetchers.shutdown(wait=True, cancel_futures=True)
         if not self._is_connected():
             return
-        self._client.unsubscribe_topic(self._visit.topic)
-        if self._crew.addresses():
-            self._client.run(worker.leave, self._visit.id, workers=self._crew.addresses(), on_error="ignore")
+        self._client.unsubscribe_topic(self._context.topic)
+        if self._workers.addresses():
+            self._client.run(on_worker.leave, self._context.id, workers=self._workers.addresses(), on_error="ignore")
 
     def _is_connected(self) -> bool:
         return bool(self._client.status == "running")
@@ -139,10 +147,10 @@ class Dispatch:
         if not self._is_connected():
             self._lost_scheduler("the connection is closed")
             return
-        for member in self._crew.look(present):
-            self._lose(member)
-        if not self._crew.can_go_on(present) and not self._running:
-            reasons = "; ".join(self._crew.reasons()[:3])
+        for worker in self._workers.look(present):
+            self._lose(worker)
+        if not self._workers.can_go_on(present) and not self._running:
+            reasons = "; ".join(self._workers.reasons()[:3])
             raise EngineError(
                 f"no worker of the cluster can run points: {reasons}; what is done is kept, the same command goes on"
             )
@@ -155,31 +163,31 @@ class Dispatch:
             )
 
     def _stop(self) -> None:
-        """Let runs end in order; nothing new begins."""
+        """Let runs end in task; nothing new begins."""
         self._stopping = True
         self._waiting.clear()
         if self._running:
             self._fetchers.submit(
-                self._client.run, worker.stop, self._visit.id, workers=self._crew.addresses(), on_error="ignore"
+                self._client.run, on_worker.stop, self._context.id, workers=self._workers.addresses(), on_error="ignore"
             )
 
-    def _lose(self, member: Member) -> None:
+    def _lose(self, worker: Worker) -> None:
         """A worker is gone: what it had goes to others, ahead of what has not begun."""
-        running = [course for course in self._running if course.member is member]
+        running = [course for course in self._running if course.worker is worker]
         if running:
-            self._say(f"{member} is lost; what it had runs again elsewhere: {_points(len(running))}")
+            self._say(f"{worker} is lost; what it had runs again elsewhere: {_points(len(running))}")
         for course in running:
             if course.fetched and course.future is not None:
-                let_go(course.future)  # what is home already counts, and the rest can't be had: `_settle` sees
+                let_go(course.future)  # what is here already counts, and the rest can't be had: `_settle` sees
             else:
-                self._begin_again(course, member)
+                self._begin_again(course, worker)
 
-    def _begin_again(self, course: _Course, member: Member) -> None:
+    def _begin_again(self, course: _Course, worker: Worker) -> None:
         """A worker was lost that had a point."""
         was_running = course.started
         self._forget(course)
         if was_running:
-            course.lost.append(str(member))
+            course.lost.append(str(worker))
         if len(course.lost) >= MOST_LOSSES:
             text = f"{MOST_LOSSES} workers were lost while they ran it: {', '.join(course.lost)}"
             self._end(course, RunResult(course.point.directory, "failed", text))
@@ -191,42 +199,42 @@ class Dispatch:
         self._running.discard(course)
         if course.future is not None:
             let_go(course.future)
-        if course.member is not None:
-            course.member.has -= 1
-        course.future, course.member, course.started, course.fetched = None, None, False, False
+        if course.worker is not None:
+            course.worker.has -= 1
+        course.future, course.worker, course.started, course.fetched = None, None, False, False
         course.point.status = "waiting"
 
     def _hand_out(self) -> None:
         """Give waiting points to workers, to the one first that has the fewest for its threads."""
-        for member in self._crew.free(ahead=len(self._waiting) > self._crew.threads):
+        for worker in self._workers.free(ahead=len(self._waiting) > self._workers.threads):
             if not self._waiting or (self._jobs is not None and len(self._running) >= self._jobs):
                 return
-            course = self._next_for(member)
+            course = self._next_for(worker)
             if course is not None:
-                self._submit(course, member)
+                self._submit(course, worker)
 
-    def _next_for(self, member: Member) -> _Course | None:
+    def _next_for(self, worker: Worker) -> _Course | None:
         """Return the next point for a worker; one that failed there waits for another worker, if there is one."""
         for course in self._waiting:
-            if str(member) not in course.failures or len(self._crew.ready) == 1:
+            if str(worker) not in course.failures or len(self._workers.ready) == 1:
                 self._waiting.remove(course)
                 return course
         return None
 
-    def _submit(self, course: _Course, member: Member) -> None:
+    def _submit(self, course: _Course, worker: Worker) -> None:
         directory = course.point.directory
-        course.part = directory.with_name(f"{directory.name}{homecoming.PART}-{uuid.uuid4().hex[:8]}")
+        course.part = directory.with_name(f"{directory.name}{results_transfer.PART}-{uuid.uuid4().hex[:8]}")
         directory.parent.mkdir(parents=True, exist_ok=True)
-        part = str(course.part.resolve()) if member.shares else ""
-        order = Order(self._visit.id, course.number, packed_plan(course.point.plan), part)
-        course.member, course.started = member, False
-        member.has += 1
+        part = str(course.part.resolve()) if worker.shares else ""
+        task = PointTask(self._context.id, course.number, packed_plan(course.point.plan), part)
+        course.worker, course.started = worker, False
+        worker.has += 1
         self._running.add(course)
         self._sweep.note(course.point, "running")
         future = self._client.submit(
-            worker.run_order,
-            order,
-            workers=[member.address],
+            on_worker.run_point_task,
+            task,
+            workers=[worker.address],
             allow_other_workers=False,
             pure=False,
             key=f"{directory.name}-{uuid.uuid4().hex[:8]}",
@@ -238,12 +246,12 @@ class Dispatch:
         """Pass on what a worker tells of a run. Called by Dask, in a thread of its own."""
         number, name, time_ns, phase = event[1]
         course = self._courses[number]
-        if course.member is not None:
+        if course.worker is not None:
             course.started = True
             self._on_event(course.point, Event(name, time_ns, {"phase": phase} if phase else {}))
 
     def _collect(self) -> None:
-        """Wait a moment for what ends, and take it home."""
+        """Wait a moment for what ends, and bring its run directory here."""
         for course, future, outcome in _drained(self._news, _WAIT_S):
             if course.future is not future:
                 continue  # it was taken from its worker meanwhile
@@ -254,27 +262,27 @@ class Dispatch:
                 self._settle(course, outcome)
 
     def _fetch(self, course: _Course, future: DaskFuture) -> None:
-        """Take a run directory home, to a place beside its own. Runs in a thread of its own."""
+        """Bring a run directory here, to a place beside its own. Runs in a thread of its own."""
         outcome: RunResult | Exception
         try:
-            answer: Answer = future.result()
+            answer: PointAnswer = future.result()
             outcome = RunResult(
                 *(course.point.directory, answer.status, answer.message, answer.wall_s, answer.virtual_ns),
                 full=answer.full,
             )
-            if course.member is not None and course.part is not None and (answer.archive or answer.rest_path):
-                homecoming.unpack(self._pieces(answer, course.member.address), course.part)
+            if course.worker is not None and course.part is not None and (answer.archive or answer.rest_path):
+                results_transfer.unpack(self._pieces(answer, course.worker.address), course.part)
         except Exception as error:  # Dask raises whatever the worker did; `_settle` tells it, this thread has no caller
             outcome = error
         self._news.put((course, future, outcome))
 
-    def _pieces(self, answer: Answer, address: str) -> Iterator[bytes]:
+    def _pieces(self, answer: PointAnswer, address: str) -> Iterator[bytes]:
         if answer.archive:
             yield answer.archive
             return
         offset = 0
         while True:
-            piece: bytes = self._client.run(worker.read_piece, answer.rest_path, offset, workers=[address])[address]
+            piece: bytes = self._client.run(on_worker.read_piece, answer.rest_path, offset, workers=[address])[address]
             if not piece:
                 return
             yield piece
@@ -282,28 +290,28 @@ class Dispatch:
 
     def _settle(self, course: _Course, outcome: RunResult | Exception) -> None:
         """Decide what becomes of a point whose run has ended, or of which Dask says that it can't be had."""
-        member, part = course.member, course.part
-        if member is None or part is None:
+        worker, part = course.worker, course.part
+        if worker is None or part is None:
             raise AssertionError("a point that has ended had a worker")
-        if isinstance(outcome, StrangerError):
-            self._crew.start_again(member)
+        if isinstance(outcome, UnknownSweepError):
+            self._workers.start_again(worker)
             self._again(course)
-        elif isinstance(outcome, Exception) and (self._is_gone(member) or _is_dasks(outcome)):
-            self._begin_again(course, member)
+        elif isinstance(outcome, Exception) and (self._is_gone(worker) or _is_dasks(outcome)):
+            self._begin_again(course, worker)
         elif isinstance(outcome, OSError) and no_room(outcome):
             self._sweep.full = True
             self._forget(course)
             self._end(course, RunResult(course.point.directory, "failed", explain(outcome), full=True))
         elif isinstance(outcome, RunResult) and outcome.full:
-            self._crew.leave_out(member, outcome.message)
+            self._workers.leave_out(worker, outcome.message)
             self._again(course)
         else:
-            self._conclude(course, member, part, outcome)
+            self._conclude(course, worker, part, outcome)
 
-    def _is_gone(self, member: Member) -> bool:
-        return self._crew.members.get(member.address) is not member
+    def _is_gone(self, worker: Worker) -> bool:
+        return self._workers.by_address.get(worker.address) is not worker
 
-    def _conclude(self, course: _Course, member: Member, part: Path, outcome: RunResult | Exception) -> None:
+    def _conclude(self, course: _Course, worker: Worker, part: Path, outcome: RunResult | Exception) -> None:
         if isinstance(outcome, Exception):
             text = f"{type(outcome).__name__}: {outcome}"
             outcome = RunResult(course.point.directory, "failed", text)
@@ -315,9 +323,9 @@ class Dispatch:
             self._forget(course)
             self._end(course, self._put(part, outcome))
             return
-        course.failures.append(str(member))
+        course.failures.append(str(worker))
         shutil.rmtree(part, ignore_errors=True)
-        self._say(f"{course.point.directory.name} failed on {member}, and runs once more: {outcome.message}")
+        self._say(f"{course.point.directory.name} failed on {worker}, and runs once more: {outcome.message}")
         self._again(course)
 
     def _put(self, part: Path, result: RunResult) -> RunResult:
@@ -325,7 +333,7 @@ class Dispatch:
         if not part.is_dir():
             return result
         try:
-            homecoming.settle(part, result.directory)
+            results_transfer.settle(part, result.directory)
         except OSError as error:
             self._sweep.full = self._sweep.full or no_room(error)
             return RunResult(result.directory, "failed", explain(error), full=no_room(error))

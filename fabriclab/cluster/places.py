@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriclab.cluster.parcels import DaskClient
+from fabriclab.cluster.messages import DaskClient
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.errors import ArgumentError
 

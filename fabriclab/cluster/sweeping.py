@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fabriclab.cluster import luggage
-from fabriclab.cluster.parcels import DaskClient, Visit
+from fabriclab.cluster import artefact_transfer
+from fabriclab.cluster.messages import DaskClient, SweepContext
 from fabriclab.cluster.places import Place, connected
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.events import Event
@@ -54,9 +54,9 @@ def run_sweep_on(
         from fabriclab.cluster.dispatch import Dispatch
 
         say(_connected_to(client))
-        visit = Visit(
+        told = SweepContext(
             id=word,
-            artefacts=luggage.travelling(context.artefacts),
+            artefacts=artefact_transfer.needed_by_workers(context.artefacts),
             command=context.command,
             report=context.report,
             stall_s=context.stall_s,
@@ -67,8 +67,8 @@ def run_sweep_on(
             shared=told_of(token),
             tell_s=max(_TOLD_S, _threads(client) / _MOST_TOLD_A_SECOND),
         )
-        admission = Admission(client, visit, context.artefacts, known, traces)
-        Dispatch(sweep, client, visit, admission, context.interrupt, jobs, on_event, on_end, say).run()
+        admission = Admission(client, told, context.artefacts, known, traces)
+        Dispatch(sweep, client, told, admission, context.interrupt, jobs, on_event, on_end, say).run()
 
 
 @contextmanager

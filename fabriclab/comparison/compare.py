@@ -14,7 +14,7 @@ from fabriclab.comparison.matching import match, side
 from fabriclab.comparison.records import ComparedMetric, ComparedPoint, Comparison, Verdict
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.metrics import BY_NAME, METRICS
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.report.measured.quantities import metric_dimension
 from fabriclab.results import Pool, Results, Sweep
 from fabriclab.results.differences import FEWEST, Difference, difference, holm

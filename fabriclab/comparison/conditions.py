@@ -12,7 +12,7 @@ from fabriclab.comparison.compare import check_metric
 from fabriclab.comparison.records import ComparedMetric, ComparedPoint, Comparison
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.metrics import BY_NAME
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.report.measured.quantities import metric_title
 from fabriclab.results.differences import holm
 

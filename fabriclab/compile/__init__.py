@@ -6,7 +6,6 @@ The formats are those of `images/machine/README.md`, `traffic/README.md` and `pr
 
 from fabriclab.compile.brought_programs import brings_programs
 from fabriclab.compile.container_differences import shortfalls
-from fabriclab.compile.hadoop import clusters
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
@@ -25,7 +24,6 @@ __all__ = [
     "NodeFiles",
     "TraceError",
     "brings_programs",
-    "clusters",
     "compile_hosts",
     "compile_job",
     "compile_machine_sysctl",

@@ -12,7 +12,6 @@ from fabriclab.compile.captures import compile_captures
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events, plans_in_time
 from fabriclab.compile.frr import compile_daemons, runs_frr, speaks_bgp
-from fabriclab.compile.hadoop import compile_clusters, compile_histories
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
@@ -30,7 +29,8 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, ShuffleTraffic, TraceTraffic
 from fabriclab.formats.run_directory import MODULES
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
+from fabriclab.registry.applications import applications_of
 from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20
@@ -148,7 +148,10 @@ def _optional_parts(plan: Plan, stock: bool, playing: set[str]) -> OptionalParts
     parts: OptionalParts = {}
     if ready := compile_ready(plan):
         parts["ready"] = ready
-    if setup := [*compile_setup(plan, stock=stock), *compile_clusters(plan, stock=stock)]:
+    setup = list(compile_setup(plan, stock=stock))
+    for application in applications_of(plan):
+        setup += application.load("compile.cluster").setup_steps(plan, stock=stock)
+    if setup:
         parts["setup"] = setup
     hosts = [node.name for node in plan.nodes if node.role == "host" and node.name in playing]
     if still := compile_still(plan, hosts):
@@ -245,7 +248,8 @@ def _collect(plan: Plan, playing: set[str], stock: bool) -> list[Program]:
                 {"name": f"{name}@{node.name}", "node": node.name, "argv": ["ip", "-j", *words]}
                 for name, words in _ASKED_OF_OWN.items()
             ]
-    collect += compile_histories(plan)
+    for application in applications_of(plan):
+        collect += application.load("compile.cluster").last_programs(plan)
     hosts = [node.name for node in plan.nodes if node.name in playing]
     collect += [{"name": f"nstat@{host}", "node": host, "argv": ["nstat", "-a", "-j"]} for host in hosts]
     return collect

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from fabriclab.compile.frr import compile_frr, speaks_bgp
-from fabriclab.compile.hadoop import hadoop_files
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
 from fabriclab.compile.port import EVERYTHING, Changing, compile_port
@@ -15,6 +14,7 @@ from fabriclab.compile.setup import own_files
 from fabriclab.compile.transport import compile_sysctl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
+from fabriclab.registry.applications import applications_of
 
 
 class NodeFiles(NamedTuple):
@@ -48,7 +48,9 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = Fa
     tc = "".join(
         line + "\n" for port, changing in ports for line in compile_port(plan, node, port, changing, stock=stock)
     )
-    root = {**(compile_frr(node, plan) if speaks_bgp(node, plan) else {}), **hadoop_files(node.name, plan)}
+    root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
+    for application in applications_of(plan):
+        root |= application.load("compile.cluster").node_files(node.name, plan)
     own = own_files(node, stock=stock)
     return NodeFiles(
         sysctl=compile_sysctl(node, plan),

@@ -10,7 +10,7 @@ import polars as pl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.formats.trace import HOSTS
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_lab_file
 from fabriclab.resolve.interfaces import first_address
 from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of

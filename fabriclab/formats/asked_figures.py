@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from fabriclab.constraints import Within
 from fabriclab.formats import names, ranges
-from fabriclab.formats.constraints import Within
 from fabriclab.formats.names import Setting, SettingName
 
 _Line = Annotated[str, names.LINE]

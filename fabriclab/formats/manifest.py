@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict
 
+from fabriclab.constraints import Finite
 from fabriclab.formats.asked_figures import ReportSection
-from fabriclab.formats.constraints import Finite
 from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.run_directory import RUN_FORMAT
 

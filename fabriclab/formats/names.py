@@ -8,7 +8,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Interface, ip_address, ip_network
 from typing import Annotated
 
-from fabriclab.formats.constraints import Scalars, Text, matching
+from fabriclab.constraints import Scalars, Text, matching
 from fabriclab.formats.where_clause import Scalar
 
 _MOST_LETTERS = 1 << 24
@@ -65,10 +65,7 @@ PORT_NAME = matching("a port such as leaf1:eth1", r"[A-Za-z0-9][A-Za-z0-9_-]{0,6
 POOL_NAME = matching("a pool's name", r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
 LOG_NAME = matching("a log's name of letters, digits, '-', '_' and '.'", r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 OUTPUT_NAME = matching("a file's name such as result.csv", r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-ALGORITHM_NAME = matching("a name of 1 to 15 letters, digits, '-' or '_'", r"[A-Za-z0-9_-]{1,15}")
-"""TCP_CA_NAME_MAX and IFNAMSIZ are 16, the final zero included (include/net/tcp.h, include/net/sch_generic.h)."""
 SCHEDULER_NAME = matching("a name of letters, digits and '_'", r"[a-z0-9_]{1,15}")
-QDISC_OPTIONS = matching("words and values such as 'limit 100'", r"(?:[A-Za-z0-9_.:+-]+(?: +|$))*", 200)
 VERSION = matching("a version such as 3.4.1", r"[0-9A-Za-z.+~-]{1,50}")
 PACKAGE_NAME = matching("a Debian package's name", r"[a-z0-9][a-z0-9+.-]+", 200)
 """Debian Policy, section 5.6.1."""

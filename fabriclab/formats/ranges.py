@@ -3,8 +3,8 @@ the same."""
 
 from __future__ import annotations
 
+from fabriclab.constraints import Within
 from fabriclab.formats.classes import QUEUES
-from fabriclab.formats.constraints import Within
 from fabriclab.formats.trace import LARGEST_DSCP, LARGEST_NS, SMALLEST_BYTES
 
 _US, _MS, _S = 10**3, 10**6, 10**9

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 
 MOST_POINTS = 10_000

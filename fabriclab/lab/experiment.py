@@ -15,29 +15,32 @@ from fabriclab.formats.family import FAMILIES
 from fabriclab.formats.framing import HEADER_BYTES
 from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.keys.quantities import WHOLE_NUMBER
+from fabriclab.keys.wording import shown
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.hosts.mptcp_checks import check_endpoints, check_mptcp
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS, WrittenTransport, read_hosts
-from fabriclab.lab.network.families import ADDRESSES, check_families, families_of_lab
+from fabriclab.lab.hosts.transport import WrittenTransport, read_hosts
+from fabriclab.lab.keys import ADDRESSES, EXPERIMENT, LIMIT, SEED
+from fabriclab.lab.network.families import check_families, families_of_lab
+from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES, LINKS
 from fabriclab.lab.network.layer2 import WrittenLayer2, read_layer2
 from fabriclab.lab.network.layer2_checks import check_layer2
-from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.pause_storm_checks import check_pause_storm
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
 from fabriclab.lab.probes import WrittenProbes, read_probes
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.own_algorithms import read_own_algorithms
-from fabriclab.lab.reading.problems import Place, Problems, shown
-from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, first_line, mistyped
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
-from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
+from fabriclab.lab.switch.keys import SHARED, SWITCH
+from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.lab.traffic.read import read_traffic
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.lab.validation import WrittenValidation, read_validation
@@ -45,13 +48,8 @@ from fabriclab.qdiscs import STOCK
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
-RUN_KEYS = (
-    *("title", "study", "addresses", "links", "switches", "groups", "hosts", "routing", "traffic", "events"),
-    *("probes", "validation", "limit", "seed"),
-)
-STUDY_KEYS = ("question", "minutes", "parameters", "variants", "matrix", "checks", "report")
-LINK_KEYS = ("rate", "delay", "mtu")
-LARGEST_SEED = ranges.SEED.most
+_LIMIT_NS = 60 * 10**9
+"""Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
 _KERNEL_HAS: Mapping[AlgorithmKind, tuple[str, ...]] = {
     "congestion_control": CONGESTION_CONTROLS,
     "qdisc": tuple(STOCK),
@@ -104,11 +102,11 @@ def parse_experiment(
 ) -> Experiment:
     """Return the experiment; what is wrong is recorded. `topology` is None when it has problems of its own."""
     before = len(problems)
-    root = Section(document, "", problems, (*RUN_KEYS, *STUDY_KEYS))
+    root = Section(document, "", problems, EXPERIMENT)
     title = root.scalar("title", "a title")
     study = root.scalar("study", "the short name of a published result, such as S4")
     links, seed = _read_links(root), _read_seed(root)
-    addresses = root.choice("addresses", tuple(ADDRESSES))
+    addresses = root.read(ADDRESSES)
     own = read_own_algorithms(document, directory, _KERNEL_HAS, problems)
     is_wrong = addresses is None and "addresses" in root
     is_own = topology is not None and topology.configures_network
@@ -131,7 +129,7 @@ def parse_experiment(
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
         algorithms=tuple(own.values()),
-        routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
+        routing=read_routing(root),
         traffic=traffic,
         events=events.changes,
         later={},
@@ -161,14 +159,10 @@ def _section_or_empty(root: Section, name: str) -> Section:
 
 
 def _read_links(root: Section) -> LinkOverrides:
-    links = root.section("links", LINK_KEYS)
+    links = root.section("links", LINKS)
     if links is None:
         return LinkOverrides()
-    return LinkOverrides(
-        rate=links.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS),
-        delay=links.duration("delay", 0, LARGEST_DELAY_NS),
-        mtu=read_mtu(links),
-    )
+    return links.fill(LinkOverrides, LINKS)
 
 
 def _read_layer2(
@@ -203,9 +197,9 @@ def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, in
 def _read_limit(root: Section, traffic: tuple[Traffic, ...]) -> int:
     last = max(traffic, key=lambda one: one.last_time_ns, default=None)
     last_ns = last.last_time_ns if last else 0
-    limit = root.duration("limit", 1, LONGEST_NS)
+    limit = root.read(LIMIT)
     if limit is None:
-        return last_ns + defaults.LIMIT_NS
+        return last_ns + _LIMIT_NS
     if last is not None and limit.value <= last_ns:
         when = format_duration(last_ns)
         limit.complain(
@@ -216,13 +210,12 @@ def _read_limit(root: Section, traffic: tuple[Traffic, ...]) -> int:
 
 
 def _read_seed(root: Section) -> int:
-    seed = root.count("seed", 0, LARGEST_SEED)
-    return defaults.SEED if seed is None else seed.value
+    return SEED.or_default(root.read(SEED))
 
 
 def is_seed(text: str) -> bool:
     """Return whether a text is a seed."""
-    return WHOLE_NUMBER.fullmatch(text) is not None and int(text) <= LARGEST_SEED
+    return WHOLE_NUMBER.fullmatch(text) is not None and int(text) <= ranges.SEED.most
 
 
 def _check_links(experiment: Experiment, topology: Topology, root: Section) -> None:
@@ -286,7 +279,7 @@ def _is_written(root: Section, part: str, name: str, key: str) -> bool:
         if value is not None and not isinstance(value, MappingValue):
             return True
         if value is not None and (
-            not {key, *SHARED_KEYS}.isdisjoint(value.entries) or mistyped(key, value, SWITCH_KEYS)
+            not {key, *SHARED.names}.isdisjoint(value.entries) or mistyped(key, value, SWITCH.names)
         ):
             return True
     return section is not None and not isinstance(section, MappingValue)
@@ -297,7 +290,7 @@ def _largest_frames(experiment: Experiment, topology: Topology) -> dict[str, int
     frames: dict[str, int] = {}
     for link in topology.links:
         mtu = experiment.links.mtu or link.mtu
-        frame = (defaults.MTU_BYTES if mtu is None else mtu.value) + HEADER_BYTES
+        frame = (DEFAULT_MTU_BYTES if mtu is None else mtu.value) + HEADER_BYTES
         for end in link.ends:
             frames[end.node] = max(frame, frames.get(end.node, 0))
     return frames

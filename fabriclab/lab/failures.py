@@ -21,11 +21,22 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fabriclab.formats.names import NODE_NAME
-from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
+from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab.event_keys import (
+    AT,
+    DELAY_FROM_THEN,
+    ENABLED,
+    EVENT_KEYS,
+    LINK_ACTIONS,
+    LOSS,
+    NODE_ACTIONS,
+    PAUSE_STORM,
+    RATE_FROM_THEN,
+    UNTIL,
+)
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.percent import WHOLE_PPM, parse_percent
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, value_of
 from fabriclab.lab.switch.pfc import read_priorities
 from fabriclab.units import format_duration
@@ -33,10 +44,6 @@ from fabriclab.units import format_duration
 T = TypeVar("T")
 _STORM_KEYS = ("priorities", "until")
 _SET = "set"
-EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss", *_STORM_KEYS, _SET, "enabled")
-LINK_ACTIONS = ("down", "up", "blackhole")
-PAUSE_STORM = "pause-storm"
-NODE_ACTIONS = ("down", "up", PAUSE_STORM)
 _CHANGES = ("rate", "delay", "loss")
 
 
@@ -85,7 +92,7 @@ def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
                 value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name
             )
         section = Section(value, key, root.problems, EVENT_KEYS)
-        enabled = section.flag("enabled")
+        enabled = section.read(ENABLED)
         happens = enabled is None or enabled.value
         event = _read_event(name, section, names, limit_ns if happens else None)
         if not happens:
@@ -132,7 +139,7 @@ def _read_event(
 ) -> WrittenEvent | WrittenPauseStorm | None:
     """Return an event; None after recording what is wrong. `limit_ns` is None for one that does not happen."""
     section.require("at", example="at: 1 s")
-    at = section.duration("at", 0)
+    at = section.read(AT)
     if at is not None and limit_ns is not None and at.value >= limit_ns:
         at.complain(
             section.problems,
@@ -144,10 +151,10 @@ def _read_event(
     if "link" in section and _text(section, "action") == PAUSE_STORM:
         section.complain("action", "a storm of pauses is of a host; write node: instead of link:")
         return None
-    action = section.choice("action", NODE_ACTIONS if node is not None else LINK_ACTIONS)
-    rate = section.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
-    delay = section.duration("delay", 0, LARGEST_DELAY_NS)
-    loss = section.read("loss", "a share such as '0.1 %'", parse_loss)
+    action = section.value("action", NODE_ACTIONS if node is not None else LINK_ACTIONS)
+    rate = section.read(RATE_FROM_THEN)
+    delay = section.read(DELAY_FROM_THEN)
+    loss = section.read(LOSS)
     _check_effect(section)
     if action is not None and action.value == PAUSE_STORM:
         return None if at is None or node is None else _read_storm(name, section, at, node, names, limit_ns)
@@ -196,7 +203,7 @@ def _read_storm(
     section.require("priorities", example="priorities: [3]")
     section.require("until", example="until: when it ends, such as 600 ms")
     priorities = read_priorities(section)
-    until = section.duration("until", 1)
+    until = section.read(UNTIL)
     if node.value not in names.hosts:
         node.complain(section.problems, f"{shown(node.value)} is no host; {did_you_mean(node.value, names.hosts)}")
     if until is not None and until.value <= at.value:
@@ -230,7 +237,7 @@ def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written
             raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
         return text
 
-    return section.read("link", "one of the link's ports, such as leaf1:eth3", port), section.read(
+    return section.convert("link", "one of the link's ports, such as leaf1:eth3", port), section.convert(
         "node", "a node's name", node
     )
 
@@ -250,13 +257,3 @@ def _check_effect(section: Section) -> None:
 def _text(section: Section, name: str) -> str:
     value = section.get(name)
     return value.text.strip() if isinstance(value, ScalarValue) else ""
-
-
-def parse_loss(text: str) -> int:
-    """Return packets of a million: `0.1 %` is 1000. Raises ValueError."""
-    ppm = parse_percent(text)
-    if ppm is None or ppm > WHOLE_PPM:
-        raise ValueError(
-            f"{shown(text)} is no loss; write a share from 0 % to 100 % in steps of 0.0001 %, such as '0.1 %'"
-        )
-    return ppm

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabriclab.formats.figures import FIGURE_KINDS, FIGURES
+from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.keys.values import Word
+from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab.figure_keys import FIGURE, FIGURE_LOG_X, FIGURE_QUEUE, REPORT
 from fabriclab.lab.reading.document import Value
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.units import UnitError, format_size, parse_size
 
@@ -17,10 +20,7 @@ Where = dict[str, list[str | int | bool]]
 """Values of parameters: the points that a figure shows have one of each."""
 Figure = Mapping[str, str | int | float | bool | list[str] | list[int] | Where]
 
-FIGURE_KEYS = {kind.name: ("kind", *kind.keys, "where") for kind in FIGURES}
-REPORT_KEYS = ("figures",)
-HIGHEST_QUEUE = 7
-"""The highest number of a queue at a port of a switch with a shared buffer."""
+_KIND: Word[str] = Word(FIGURE_KINDS)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class FigureScope:
 
 def read_figures(root: Section, scope: FigureScope) -> tuple[Figure, ...]:
     """Return the figures of the `report` section; what is wrong is recorded."""
-    report = root.section("report", REPORT_KEYS)
+    report = root.section("report", REPORT)
     if report is None:
         return ()
     return tuple(_read_figure(value, key, root.problems, scope) for key, value in report.items("figures") or [])
@@ -47,25 +47,25 @@ def read_figures(root: Section, scope: FigureScope) -> tuple[Figure, ...]:
 def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope) -> Figure:
     section = Section(value, key, problems, None)
     section.require("kind", example=f"kind: one of {', '.join(FIGURE_KINDS)}")
-    kind = section.choice("kind", FIGURE_KINDS)
+    kind = section.value("kind", _KIND)
     if kind is None:
         return {}
-    section = Section(value, key, problems, FIGURE_KEYS[kind.value])
+    section = Section(value, key, problems, FIGURE.kinds[kind.value])
     if kind.value == "metric":
         section.require("metric", example="metric: a number of the summary, such as goodput_bps")
         section.require("x", example="x: a parameter, the horizontal axis")
     parameter = _one_of(scope.parameters, "parameter")
     figure: dict[str, str | int | float | bool | list[str] | list[int] | Where] = {"kind": kind.value}
     texts: list[tuple[str, Written[str] | None]] = [
-        ("metric", section.read("metric", "a metric's name", scope.metric)),
-        ("x", section.read("x", "a parameter", parameter)),
+        ("metric", section.convert("metric", "a metric's name", scope.metric)),
+        ("x", section.convert("x", "a parameter", parameter)),
         ("port", _place(section, "port", "a port, node:interface", scope.names.ports, scope)),
         ("switch", _place(section, "switch", "a switch", scope.names.switches, scope)),
     ]
     figure.update({name: written.value for name, written in texts if written is not None})
     others: list[tuple[str, Written[int] | Written[bool] | None]] = [
-        ("queue", section.count("queue", 0, HIGHEST_QUEUE)),
-        ("log_x", section.flag("log_x")),
+        ("queue", section.read(FIGURE_QUEUE)),
+        ("log_x", section.read(FIGURE_LOG_X)),
     ]
     figure.update({name: written.value for name, written in others if written is not None})
     traffic = _one_of(scope.traffic, "traffic") if scope.traffic is not None else str
@@ -81,7 +81,7 @@ def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope)
 
 def _place(section: Section, name: str, wanted: str, valid: Sequence[str], scope: FigureScope) -> Written[str] | None:
     """Return a name of the topology's, whatever it is where the topology has problems of its own."""
-    return section.read(name, wanted, _one_of(valid, name)) if scope.names.complete else section.scalar(name, wanted)
+    return section.convert(name, wanted, _one_of(valid, name)) if scope.names.complete else section.scalar(name, wanted)
 
 
 def _words(section: Section, name: str, convert: Callable[[str], str]) -> list[str]:

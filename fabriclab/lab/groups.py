@@ -17,18 +17,49 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fabriclab.formats import ranges
 from fabriclab.formats.names import GROUP_NAME
+from fabriclab.keys.mappings import Key, Keys, Named
+from fabriclab.keys.quantities import WHOLE_NUMBER, Number, Percent
+from fabriclab.keys.values import Either, Several, Text
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.reading.names import Names, expand_hosts, read_words_of
-from fabriclab.lab.reading.percent import WHOLE_PPM
-from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, as_words, duplicates
+from fabriclab.lab.reading.section import Section, Written, as_words, duplicates
+from fabriclab.units import WHOLE_PPM
 
 REST = "rest"
-GROUP_KEYS = ("rack", "share", "count", "of")
 _WAYS = ("rack", "share", "count")
 _OTHER_MEANINGS = ("all", "default", REST)
 """Words that stand for hosts themselves."""
+
+_MEMBERS = Several(Text("a host"), "hosts, ranges and groups above, a list or one")
+GROUP_RACK = Key(
+    "rack",
+    Several(Text("a switch"), "a switch or a list of them"),
+    "The hosts whose first link leads to this switch, or to one of these.",
+    examples=("leaf1",),
+)
+GROUP_SHARE = Key(
+    "share",
+    Percent(1, ranges.PPM.most),
+    "So many of the hosts, drawn by the seed, to the nearest whole number.",
+    examples=("33 %",),
+)
+GROUP_COUNT = Key("count", Number(1, 10**18 - 1), "So many hosts, drawn by the seed.", examples=(2,))
+GROUP_OF = Key("of", _MEMBERS, "Among whom they are drawn.", unset="all hosts")
+DRAWN_GROUP = Keys(
+    "group",
+    "Hosts that are behind a switch, or drawn by the seed",
+    (GROUP_RACK, GROUP_SHARE, GROUP_COUNT, GROUP_OF),
+    one_of=(("rack",), ("share",), ("count",)),
+)
+GROUPS = Named(
+    Either((DRAWN_GROUP, Several(Text("a host"), f"a list of hosts, ranges and groups above, or `{REST}`"))),
+    "a mapping of names of groups",
+    "(?!(?:all|default|rest|[0-9]+)$)[A-Za-z0-9_-]*[A-Za-z0-9][A-Za-z0-9_-]*",
+    "A group's name has letters, digits, '-' and '_', a letter among them, and is no word for hosts.",
+)
 
 
 def read_groups(root: Section, names: Names, seed: int) -> Names:
@@ -68,7 +99,7 @@ class _GroupReader:
         self._check_name()
         if not isinstance(value, MappingValue):
             return self._members(value, self._key)
-        group = Section(value, self._key, self._problems, GROUP_KEYS)
+        group = Section(value, self._key, self._problems, DRAWN_GROUP)
         ways = [way for way in _WAYS if way in group]
         if len(ways) != 1:
             self._problems.add(
@@ -140,14 +171,14 @@ class _GroupReader:
         if not hosts:
             return ()
         if "count" in group:
-            count = group.count("count", 1, len(hosts), f"it is drawn among {len(hosts)} hosts")
+            count = group.value("count", Number(1, len(hosts), why=f"it is drawn among {len(hosts)} hosts"))
         else:
             count = self._shared(group, len(hosts))
         return () if count is None else draw(hosts, count.value, self._name, self._seed)
 
     def _shared(self, group: Section, hosts: int) -> Written[int] | None:
         """Return how many hosts a share is, rounded to the nearest."""
-        share = group.percent("share", 1, WHOLE_PPM)
+        share = group.read(GROUP_SHARE)
         if share is None:
             return None
         count = (share.value * hosts + WHOLE_PPM // 2) // WHOLE_PPM

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab import experiment as experiment_file
 from fabriclab.lab.axes import Axis
 from fabriclab.lab.experiment import Experiment, is_seed
@@ -19,9 +20,10 @@ from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value, read_document
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import Mistake, Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Mistake, Place, Problems
 from fabriclab.lab.settings import check_key, is_dotted, normalise, put, split_key
-from fabriclab.lab.study import SEED, VARIANT, Scalar, Study, parse_study
+from fabriclab.lab.study import Scalar, Study, parse_study
+from fabriclab.lab.study_keys import SEED, VARIANT
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ class Lab:
     def normalise(self, name: str, text: str) -> Scalar:
         """Return a setting's value in the form in which it is compared (see `settings.normalise`)."""
         keys = self.study.parameters.get(name) or ((name,) if is_dotted(name) else ())
-        return normalise(keys[0], text) if keys else text.strip()
+        return normalise(keys[0], text, self.document) if keys else text.strip()
 
 
 def parse_lab(path: Path, *, every_point: bool = True) -> Lab:

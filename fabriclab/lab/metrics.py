@@ -11,8 +11,8 @@ import re
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.metrics import METRICS, names
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 QUEUE_METRICS = names(METRICS, "queue")

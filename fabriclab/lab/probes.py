@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fabriclab.formats import ranges
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.mappings import Key
+from fabriclab.keys.values import NONE
+from fabriclab.lab.probe_keys import (
+    CONNECTIONS,
+    FILE_LIMIT,
+    INTERFACE_INTERVAL,
+    INTERFACES,
+    PCAP,
+    PROBES,
+    QUEUE_INTERVAL,
+    QUEUES,
+    SNAPLEN,
+    SWITCH_INTERVAL,
+    SWITCHES,
+    TCP,
+    TCP_INTERVAL,
+)
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import HostReader, Names, read_ports, read_words_of
-from fabriclab.lab.reading.or_none import NONE, read_part
-from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.reading.or_none import read_part
+from fabriclab.lab.reading.section import Section
 
-PROBE_KEYS = {
-    "queues": ("interval", "ports"),
-    "tcp": ("interval", "traffic"),
-    "interfaces": ("interval",),
-    "switches": ("interval", "ports"),
-    "connections": ("hosts",),
-    "pcap": ("ports", "snaplen", "file_limit"),
-}
 _OF_PROGRAMS = ("program", "hadoop")
-SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = ranges.PROBE_INTERVAL
-"""Bounds of the sampler (probes/README.md)."""
-SMALLEST_SNAPLEN, LARGEST_SNAPLEN = ranges.SNAPLEN
-"""The headers of Ethernet, IPv4 and TCP have 54 bytes without options; no packet here is longer than the other."""
-SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT = ranges.FILE_LIMIT
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class WrittenPcap:
     """What is captured: whose packets, how much of each, how much in all for each port."""
 
     ports: tuple[str, ...]
-    snaplen_bytes: int = defaults.SNAPLEN_BYTES
-    file_limit_bytes: int = defaults.FILE_LIMIT_BYTES
+    snaplen_bytes: int = SNAPLEN.or_default(None)
+    file_limit_bytes: int = FILE_LIMIT.or_default(None)
 
 
 @dataclass(frozen=True)
@@ -69,17 +71,17 @@ class WrittenProbes:
 
 def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
     """Return what is sampled; `has_shared` says whether any switch has a shared buffer, which is sampled by default."""
-    probes = root.section("probes", tuple(PROBE_KEYS))
-    switches_by_default = WrittenProbes(switch_interval_ns=defaults.SWITCH_INTERVAL_NS if has_shared else None)
+    probes = root.section("probes", PROBES)
+    switches_by_default = WrittenProbes(switch_interval_ns=SWITCH_INTERVAL.or_default(None) if has_shared else None)
     if probes is None:
         return replace(switches_by_default, is_default=True)
     queue_ports: tuple[str, ...] | None = None
-    queues, tcp, interfaces = (probes.section(name, PROBE_KEYS[name]) for name in ("queues", "tcp", "interfaces"))
+    queues, tcp = probes.section("queues", QUEUES), probes.section("tcp", TCP)
 
     def switch_probe(section: Section) -> WrittenProbes:
         return _read_switch_probe(section, names, has_shared)
 
-    switches = read_part(probes, "switches", PROBE_KEYS["switches"], switch_probe, WrittenProbes())
+    switches = read_part(probes, "switches", SWITCHES, switch_probe, WrittenProbes())
     if queues is not None:
         queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
         queue_ports = read_ports(queues, "ports", names)
@@ -92,11 +94,11 @@ def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
         is_default=bool(probes.names()) and _NOT_SAMPLES.issuperset(probes.names()),
         pcap=_read_pcap(probes, names),
         connections=_read_connections(root, probes, names),
-        queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
+        queue_interval_ns=_read_interval(queues, QUEUE_INTERVAL),
         queue_ports=queue_ports or (),
-        tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
+        tcp_interval_ns=_read_interval(tcp, TCP_INTERVAL),
         tcp_traffic=tcp_traffic if tcp is not None else (),
-        interface_interval_ns=_read_interval(interfaces, defaults.INTERFACE_INTERVAL_NS),
+        interface_interval_ns=_read_interval(probes.section("interfaces", INTERFACES), INTERFACE_INTERVAL),
     )
 
 
@@ -105,7 +107,7 @@ def _read_switch_probe(section: Section, names: Names, has_shared: bool) -> Writ
     value = section.get("ports")
     is_all = value is None or (isinstance(value, ScalarValue) and value.text.strip() == "all")
     ports = None if is_all else read_ports(section, "ports", names)
-    interval_ns = _read_interval(section, defaults.SWITCH_INTERVAL_NS)
+    interval_ns = SWITCH_INTERVAL.or_default(section.read(SWITCH_INTERVAL))
     return WrittenProbes(switch_interval_ns=interval_ns if has_shared else None, switch_ports=ports)
 
 
@@ -116,12 +118,12 @@ def _read_pcap(probes: Section, names: Names) -> WrittenPcap | None:
         return None
     if not isinstance(value, MappingValue):
         return WrittenPcap(read_ports(probes, "pcap", names) or ())
-    section = Section(value, probes.path("pcap"), probes.problems, PROBE_KEYS["pcap"])
+    section = Section(value, probes.path("pcap"), probes.problems, PCAP)
     section.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
     return WrittenPcap(
         read_ports(section, "ports", names) or (),
-        value_or(section.size("snaplen", SMALLEST_SNAPLEN, LARGEST_SNAPLEN), defaults.SNAPLEN_BYTES),
-        value_or(section.size("file_limit", SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT), defaults.FILE_LIMIT_BYTES),
+        SNAPLEN.or_default(section.read(SNAPLEN)),
+        FILE_LIMIT.or_default(section.read(FILE_LIMIT)),
     )
 
 
@@ -135,7 +137,7 @@ def _read_connections(root: Section, probes: Section, names: Names) -> WrittenCo
             probes.complain("connections", f"no traffic is of kind program or hadoop, whose hosts are meant; {example}")
         return WrittenConnections(hosts)
 
-    found = read_part(probes, "connections", PROBE_KEYS["connections"], read, _NO_CONNECTIONS)
+    found = read_part(probes, "connections", CONNECTIONS, read, _NO_CONNECTIONS)
     return _NO_CONNECTIONS if found is None else found
 
 
@@ -147,11 +149,8 @@ def _has_programs(root: Section) -> bool:
     return any(isinstance(kind, ScalarValue) and kind.text.strip() in _OF_PROGRAMS for kind in kinds)
 
 
-def _read_interval(probe: Section | None, default_ns: int) -> int | None:
-    if probe is None:
-        return None
-    interval = probe.duration("interval", SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS)
-    return default_ns if interval is None else interval.value
+def _read_interval(probe: Section | None, key: Key[int]) -> int | None:
+    return None if probe is None else key.or_default(probe.read(key))
 
 
 def _traffic_names(root: Section) -> tuple[str, ...]:

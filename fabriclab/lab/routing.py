@@ -6,28 +6,92 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabriclab.formats import ranges
-from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Written
-from fabriclab.units import DURATION, format_duration, parse_quantity
+from fabriclab.keys.mappings import Key, Keys
+from fabriclab.keys.quantities import FALSE_WORDS, TRUE_WORDS, Number, Quantity
+from fabriclab.keys.values import Either, Word
+from fabriclab.lab.reading.section import Section, Written
+from fabriclab.units import DURATION, format_duration
 
 AS_CONFIGURED = "as-configured"
 """Addresses and routes are what the nodes' own files make of them."""
-PROTOCOLS = ("static", "bgp-unnumbered", "bgp-numbered", AS_CONFIGURED)
-ROUTING_KEYS = ("protocol", "max_paths", "keepalive", "hold", "bfd", "bfd_multiplier", "convergence_limit", "still")
-_S = 10**9
-_MS = 10**6
-LONGEST_TIMER_S = ranges.TIMER_S.most
+_S, _MS = 10**9, 10**6
+_TIMER = ranges.TIMER_S.most * _S
 """BGP's hold time has 16 bits (RFC 4271, section 4.2)."""
-SHORTEST_HOLD_NS = 3 * _S
-BFD_BOUNDS_NS = ranges.BFD_INTERVAL
-"""FRR's lower bound (`transmit-interval`), and a bound of ours."""
 BFD_DEFAULT_NS = 300 * _MS
 """FRR's own interval (bfdd, BFD_DEFDESIREDMINTX)."""
-FEWEST_MISSED, MOST_MISSED = ranges.MISSED
-SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS = ranges.CONVERGENCE
-STILL_BOUNDS_NS = ranges.STILL
-MOST_PATHS = ranges.PATHS.most
-"""Debian builds FRR with `--enable-multipath=256`."""
+STILL_NS = 10 * _S
+SLOW_STILL_NS = 50 * _S
+"""OSPF elects a designated router when a neighbour may be dead, after 40 s (RFC 2328, section 9.4)."""
+_IN_SECONDS = "in which BGP counts"
+
+PROTOCOL = Key(
+    "protocol",
+    Word[str](("static", "bgp-unnumbered", "bgp-numbered", AS_CONFIGURED)),
+    "Static routes, BGP on every switch (FRR, RFC 7938), or what the nodes' own files make of it.",
+    default="static",
+)
+MAX_PATHS = Key(
+    "max_paths",
+    Number(*ranges.PATHS),
+    "How many next hops of equal cost a route has at most.",
+    default=64,
+)
+KEEPALIVE = Key(
+    "keepalive",
+    Quantity(DURATION, _S, _TIMER, "RFC 4271, section 4.2", _S, _IN_SECONDS),
+    "How often a BGP session says that it is alive, in whole seconds.",
+    default=3 * _S,
+)
+HOLD = Key(
+    "hold",
+    Quantity(DURATION, 3 * _S, _TIMER, "RFC 4271, section 4.2", _S, _IN_SECONDS),
+    "After what silence a BGP session ends, in whole seconds; at least three times `keepalive`.",
+    default=9 * _S,
+    source="FRR: `frr defaults datacenter`",
+)
+BFD: Key[int | None] = Key(
+    "bfd",
+    Either(
+        (
+            Word[int | None](
+                ("off", "on"),
+                aliases={**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")},
+                meanings={"off": None, "on": BFD_DEFAULT_NS},
+            ),
+            # From FRR's lower bound (`transmit-interval`) to a bound of ours.
+            Quantity(DURATION, *ranges.BFD_INTERVAL, step=_MS, why_step="in which BFD is told"),
+        ),
+        "is no interval for BFD; write whole milliseconds such as 50 ms, on or off",
+    ),
+    "Whether BFD watches the neighbours, and its interval in whole milliseconds.",
+    default=None,
+    examples=("50 ms",),
+)
+BFD_MULTIPLIER = Key(
+    "bfd_multiplier",
+    Number(*ranges.MISSED, why="missed packets after which a neighbour is gone"),
+    "After how many missed packets a neighbour is gone.",
+    default=3,
+    source="FRR: bfdd, BFD_DEFDETECTMULT",
+)
+CONVERGENCE_LIMIT = Key(
+    "convergence_limit",
+    Quantity(DURATION, *ranges.CONVERGENCE),
+    "How long the traffic waits at most until every switch has every route.",
+    default=30 * 10**9,
+)
+STILL = Key(
+    "still",
+    Quantity(DURATION, *ranges.STILL),
+    "As configured: how long no route may have changed before the traffic starts.",
+    unset="10 s; 50 s with OSPF, IS-IS or RIP, which wait that long for neighbours",
+    examples=("10 s",),
+)
+ROUTING = Keys(
+    "routing",
+    "How switches come by their routes",
+    (PROTOCOL, MAX_PATHS, KEEPALIVE, HOLD, BFD, BFD_MULTIPLIER, CONVERGENCE_LIMIT, STILL),
+)
 
 
 @dataclass(frozen=True)
@@ -45,52 +109,18 @@ class WrittenRouting:
     still: Written[int] | None = None
 
 
-def read_routing(root: Section, default_keepalive_s: int, default_hold_s: int) -> WrittenRouting:
-    """Return the section; what is wrong is recorded.
-
-    The defaults are what a timer that stands alone is compared with.
-    """
-    section = root.section("routing", ROUTING_KEYS)
+def read_routing(root: Section) -> WrittenRouting:
+    """Return the section; what is wrong is recorded."""
+    section = root.section("routing", ROUTING)
     if section is None:
         return WrittenRouting()
-    routing = WrittenRouting(
-        protocol=section.choice("protocol", PROTOCOLS),
-        max_paths=section.count("max_paths", 1, MOST_PATHS),
-        keepalive=_whole_seconds(section, "keepalive", _S),
-        hold=_whole_seconds(section, "hold", SHORTEST_HOLD_NS),
-        bfd=section.read("bfd", "off, on, or an interval such as '50 ms'", _bfd),
-        bfd_multiplier=section.count(
-            "bfd_multiplier", FEWEST_MISSED, MOST_MISSED, "missed packets after which a neighbour is gone"
-        ),
-        convergence_limit=section.duration("convergence_limit", SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS),
-        still=section.duration("still", STILL_BOUNDS_NS[0], STILL_BOUNDS_NS[1]),
-    )
-    _check_timers(routing, section, default_keepalive_s * _S, default_hold_s * _S)
+    routing = section.fill(WrittenRouting, ROUTING)
+    _check_timers(routing, section)
     return routing
 
 
-def _whole_seconds(section: Section, name: str, least_ns: int) -> Written[int] | None:
-    timer = section.duration(name, least_ns, LONGEST_TIMER_S * _S, "RFC 4271, section 4.2")
-    if timer is not None and timer.value % _S:
-        timer.complain(section.problems, f"{shown(timer.text)} is no whole number of seconds, in which BGP counts")
-    return timer
-
-
-def _bfd(text: str) -> int | None:
-    if text.lower() in FALSE_WORDS:
-        return None
-    if text.lower() in TRUE_WORDS:
-        return BFD_DEFAULT_NS
-    interval = parse_quantity(text, DURATION)
-    least, most = BFD_BOUNDS_NS
-    if not least <= interval <= most or interval % _MS:
-        bounds = f"{format_duration(least)} to {format_duration(most)}"
-        raise ValueError(f"{shown(text)} is no interval for BFD; write whole milliseconds from {bounds}, on or off")
-    return interval
-
-
-def _check_timers(routing: WrittenRouting, section: Section, keepalive_ns: int, hold_ns: int) -> None:
-    keepalive, hold = _value(routing.keepalive, keepalive_ns), _value(routing.hold, hold_ns)
+def _check_timers(routing: WrittenRouting, section: Section) -> None:
+    keepalive, hold = KEEPALIVE.or_default(routing.keepalive), HOLD.or_default(routing.hold)
     wrong = routing.hold or routing.keepalive
     if wrong is not None and hold < 3 * keepalive:
         message = (
@@ -98,7 +128,3 @@ def _check_timers(routing: WrittenRouting, section: Section, keepalive_ns: int, 
             "section 10)"
         )
         wrong.complain(section.problems, f"{message}; one lost packet must not end a session")
-
-
-def _value(written: Written[int] | None, default: int) -> int:
-    return default if written is None else written.value

@@ -7,100 +7,20 @@ A setting is put into the document before that is read, so it meets the very che
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from fabriclab.lab.experiment import LINK_KEYS
-from fabriclab.lab.failures import EVENT_KEYS
-from fabriclab.lab.groups import GROUP_KEYS
-from fabriclab.lab.hosts.limiter import LIMITER_KEYS
-from fabriclab.lab.hosts.mptcp import MPTCP_KEYS
-from fabriclab.lab.hosts.nic import NIC_KEYS
-from fabriclab.lab.hosts.pacer import PACER_KEYS
-from fabriclab.lab.hosts.transport import HOST_KEYS
-from fabriclab.lab.ports.aqm import OWN_KEYS
-from fabriclab.lab.probes import PROBE_KEYS
-from fabriclab.lab.reading.canonical import Meaning, canonical
-from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
+from fabriclab.keys.mappings import Forms, Key, Keys, Kinds, Named
+from fabriclab.keys.values import Either, Items, Scalar, Value, Word
+from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab.keys import EXPERIMENT, SETTABLE
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.document import Value as Written
 from fabriclab.lab.reading.names import Names, expand_range
-from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.routing import ROUTING_KEYS
-from fabriclab.lab.switch import keys as switch_keys
-from fabriclab.lab.traffic.hadoop_costs import COST_KEYS
-from fabriclab.lab.traffic.hadoop_jobs import JOB_KEYS
-from fabriclab.lab.traffic.read import keys_of_kinds
-from fabriclab.lab.traffic.size import SIZE_KEYS
-from fabriclab.qdiscs import AQM_WORDS
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
 """Separates the words of a key; the two dots of a range do not."""
-_SECTIONS = (
-    *("addresses", "links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed"),
-)
-_VALUES = ("addresses", "limit", "seed")
-"""Keys of the file that hold a value themselves."""
-_MEANINGS: dict[str, Meaning] = {
-    **{"addresses": "word", "ip": "count", "rate": "rate", "delay": "duration", "mtu": "count"},
-    **{
-        "congestion_control": "word",
-        "ecn": "word",
-        "rto_min": "duration",
-        "delayed_ack": "flag",
-        "initial_window": "count",
-    },
-    **{"window_limit": "count", "receive_buffer": "size", "send_buffer": "size", "queue": "size"},
-    **{"mptcp": "word", "subflows": "count", "scheduler": "word", "path_manager": "word", "add_addr_accepted": "count"},
-    **{
-        "senders": "count",
-        "receiver": "word",
-        "size": "size",
-        "rounds": "count",
-        "start": "duration",
-        "stop": "duration",
-    },
-    **{
-        "stagger": "duration",
-        "count": "count",
-        "interval": "duration",
-        "connection": "word",
-        "mode": "word",
-        "file": "word",
-    },
-    **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
-    **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
-    **{"priorities": "counts", "until": "duration", "bucket": "size", "idle": "duration", "beta": "count"},
-    **{"connections": "word", "pcap": "word", "snaplen": "size", "file_limit": "size"},
-    **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
-    **{
-        "receivers": "count",
-        "pairs": "word",
-        "hot_spots": "count",
-        "hot_share": "percent",
-        "jitter": "duration",
-        "load": "percent",
-    },
-    **{"arrival": "word", "burst": "count", "deadline": "duration", "transport": "word", "dscp": "count"},
-    **{"aggregators": "count", "workers": "count", "fan_out": "count", "request": "size", "response": "size"},
-    **{"distribution": "word", "cap": "size", "sources": "count", "mappers": "count", "reducers": "count"},
-    **{
-        "parallel_copies": "count",
-        "replicas": "count",
-        "rack": "word",
-        "share": "percent",
-        "of": "word",
-        "enabled": "flag",
-    },
-    **{
-        "block_size": "size",
-        "replication": "count",
-        **dict.fromkeys(("disk", "page_cache"), "size"),
-        **dict.fromkeys(("seek", "map", "spill", "merge", "reduce", "jvm_start"), "duration"),
-        "scale": "fraction",
-        "slots": "count",
-        "splits": "count",
-        "framework": "word",
-        "version": "word",
-    },
-}
 
 
 def split_key(dotted: str) -> list[str]:
@@ -110,116 +30,157 @@ def split_key(dotted: str) -> list[str]:
 
 def is_dotted(name: str) -> bool:
     """Return whether a setting's name is a key of the file rather than a parameter."""
-    return len(split_key(name)) > 1 or name in _VALUES
-
-
-_LATER = ("links", "switches", "hosts", "routing")
-_NOT_LATER = {
-    "addresses": "a fabric's addresses are fixed when the lab begins",
-    "traffic": "what is sent is fixed when the lab begins",
-    "groups": "who is in a group is fixed when the lab begins; name the hosts themselves",
-    "events": "what happens is fixed when the lab begins",
-    "probes": "what is sampled is fixed when the lab begins",
-    "limit": "the run's end is fixed when the lab begins",
-    "seed": "all that is random hangs on it from the beginning",
-}
-"""Why a section's keys can't be set while the lab runs."""
+    return len(split_key(name)) > 1 or (name in SETTABLE and not _mappings(SETTABLE[name]))
 
 
 def check_later(dotted: str) -> None:
     """Raise ValueError, which says why, for a key that can be set (`check_key`), but not while the lab runs."""
-    first = split_key(dotted)[0]
-    if first not in _LATER:
-        raise ValueError(_NOT_LATER[first])
+    reason = EXPERIMENT.by_name[split_key(dotted)[0]].fixed
+    if reason:
+        raise ValueError(reason)
 
 
 def check_key(dotted: str, document: MappingValue, names: Names) -> None:
     """Raise ValueError, which says what would be right, unless `dotted` is a key that can be set."""
     first, *rest = split_key(dotted)
-    if first not in _SECTIONS:
-        raise ValueError(f"{shown(dotted)} is no key that can be set; {did_you_mean(first, _SECTIONS)}")
-    valid = _levels(first, rest, document, names)
-    for level, word in enumerate(rest):
-        if level >= len(valid):
-            raise ValueError(
-                f"{shown(dotted)} goes too deep; {shown('.'.join([first, *rest[: len(valid)]]))} is a value"
-            )
-        if word not in valid[level] and not (first == "hosts" and level == 0 and _is_range(word)):
-            raise ValueError(f"{shown(dotted)}: {shown(word)} is unknown; {did_you_mean(word, valid[level])}")
-    if len(rest) < len(valid):
-        raise ValueError(f"{shown(dotted)} is a section; add one of {', '.join(valid[len(rest)])}")
+    if first not in SETTABLE:
+        raise ValueError(f"{shown(dotted)} is no key that can be set; {did_you_mean(first, SETTABLE)}")
+    place = _Place((first,), (SETTABLE[first],), document, names)
+    for word in rest:
+        if not place.mappings:
+            raise ValueError(f"{shown(dotted)} goes too deep; {shown('.'.join(place.path))} is a value")
+        if not place.accepts(word):
+            raise ValueError(f"{shown(dotted)}: {shown(word)} is unknown; {did_you_mean(word, place.words())}")
+        place = place.below(word)
+    if not place.is_value:
+        raise ValueError(f"{shown(dotted)} is a section; add one of {', '.join(place.words())}")
 
 
 def begun_keys(incomplete: str, document: MappingValue, names: Names) -> list[str]:
     """Return the keys that can be set later and begin so, to the end of the word that is begun; whole ones with `=`."""
     *done, last = split_key(incomplete)
+    later = [name for name in SETTABLE if not EXPERIMENT.by_name[name].fixed]
     if not done:
-        return [f"{section}." for section in _LATER if section.startswith(last)]
-    valid = _levels(done[0], [*done[1:], last], document, names) if done[0] in _LATER else []
-    level = len(done) - 1
-    found = [".".join([*done, word]) for word in valid[level] if word.startswith(last)] if level < len(valid) else []
-    return [f"{key}{'=' if _is_whole(key, document, names) else '.'}" for key in found]
-
-
-def _is_whole(dotted: str, document: MappingValue, names: Names) -> bool:
-    try:
-        check_key(dotted, document, names)
-    except ValueError:
-        return False
-    return True
-
-
-def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Names) -> list[Sequence[str]]:
-    """Return the valid words of each level below `first`."""
-    if first in _VALUES:
+        return [f"{section}." for section in later if section.startswith(last)]
+    if done[0] not in later:
         return []
-    if first == "links":
-        return [LINK_KEYS]
-    if first == "switches":
-        return [("default", *names.switches), *switch_keys.levels(rest[1:])]
-    if first == "groups":
-        return [_names_in(document, "groups"), GROUP_KEYS]
-    if first == "hosts":
-        # `aqm`, `mptcp`, `nic` and its `pacer` and `qcn` are sections, and values where they are `none`.
-        parts = {"aqm": ("kind", *OWN_KEYS, *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
-        hosts = ("default", *_names_in(document, "groups"), *names.hosts)
-        below_nic = {"pacer": PACER_KEYS, "qcn": LIMITER_KEYS}
-        deeper = [below_nic[rest[2]]] if len(rest) > 3 and rest[1] == "nic" and rest[2] in below_nic else []
-        return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else []), *deeper]
-    if first == "routing":
-        return [ROUTING_KEYS]
-    if first == "events":
-        return [_names_in(document, "events"), EVENT_KEYS]
-    if first == "probes":
-        # `switches` is a section, and a value where it is `none`; `connections` too; `pcap` also where it is ports.
-        below = [PROBE_KEYS.get(rest[0], ("interval",))] if rest else [("interval",)]
-        return [tuple(PROBE_KEYS), *(below if rest not in (["switches"], ["connections"], ["pcap"]) else [])]
-    return _levels_of_traffic(rest, document)
+    place = _Place((done[0],), (SETTABLE[done[0]],), document, names)
+    for word in done[1:]:
+        place = place.below(word)
+    words = [word for word in place.words() if word.startswith(last)]
+    return [".".join([*done, word]) + ("=" if place.below(word).is_value else ".") for word in words]
 
 
-def _levels_of_traffic(rest: Sequence[str], document: MappingValue) -> list[Sequence[str]]:
-    traffic = document.entries.get("traffic")
-    by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
-    kind = _kind(by_name.get(rest[0]) if rest else None)
-    keys = tuple(key for key in keys_of_kinds().get(kind, ()) if key != "kind")
-    if kind == "hadoop" and rest[1:2] == ["jobs"]:
-        cluster = by_name[rest[0]]
-        return [tuple(by_name), keys, _names_in(cluster, "jobs") if isinstance(cluster, MappingValue) else (), JOB_KEYS]
-    if kind == "hadoop" and rest[1:2] == ["costs"]:
-        return [tuple(by_name), keys, *([COST_KEYS] if len(rest) > 2 else [])]
-    # Below a size that may be a distribution there are keys of its own; without them it is a value.
-    below_size = len(rest) > 2 and (kind, rest[1]) in (("arrivals", "size"), ("query", "response"))
-    return [tuple(by_name), keys, SIZE_KEYS] if below_size else [tuple(by_name), keys]
+def keys_at(dotted: str, document: MappingValue) -> tuple[Key[Any], ...]:
+    """Return the records of a dotted key: several where its mapping may be of several kinds, none where it is none."""
+    words = split_key(dotted)
+    if words[0] not in SETTABLE:
+        return ()
+    if len(words) == 1:
+        return (EXPERIMENT.by_name[words[0]],)
+    place = _Place((words[0],), (SETTABLE[words[0]],), document, None)
+    for word in words[1:-1]:
+        place = place.below(word)
+    return tuple(place.keys(words[-1]))
 
 
-def _names_in(document: MappingValue, part: str) -> tuple[str, ...]:
-    section = document.entries.get(part)
-    return tuple(section.entries) if isinstance(section, MappingValue) else ()
+def normalise(dotted: str, text: str, document: MappingValue) -> Scalar:
+    """Return a value in the one form that values of this key are compared in: counts as numbers, `0.064 MB` as `64 KB`.
+
+    A text that is no such value is returned as it is: the reader of the key complains about it.
+    """
+    forms = (key.value.canonical(text) for key in keys_at(dotted, document))
+    return next((form for form in forms if form is not None), text.strip())
 
 
-def _kind(traffic: Value | None) -> str:
-    kind = traffic.entries.get("kind") if isinstance(traffic, MappingValue) else None
-    return kind.text if isinstance(kind, ScalarValue) else ""
+@dataclass(frozen=True)
+class _Place:
+    """A place of the document: what may stand there, by the records."""
+
+    path: tuple[str, ...]
+    values: tuple[Value[Any], ...]
+    document: MappingValue
+    names: Names | None
+    """What a topology names; None: any name may stand."""
+
+    @property
+    def mappings(self) -> list[Value[Any]]:
+        """The mappings that may stand here."""
+        return [one for value in self.values for one in _mappings(value)]
+
+    @property
+    def is_value(self) -> bool:
+        """Whether a value may stand here."""
+        return any(_is_value(value) for value in self.values)
+
+    def words(self) -> list[str]:
+        """Return what may stand below, or examples of it."""
+        return list(dict.fromkeys(word for one in self.mappings for word in self._words(one)))
+
+    def accepts(self, word: str) -> bool:
+        """Return whether a word may stand below."""
+        named = [one for one in self.mappings if isinstance(one, Named)]
+        return word in self.words() or any(self._takes(one, word) for one in named)
+
+    def below(self, word: str) -> _Place:
+        """Return the place below a word; one where nothing may stand where the word is unknown."""
+        return _Place((*self.path, word), tuple(key.value for key in self.keys(word)), self.document, self.names)
+
+    def keys(self, word: str) -> Iterator[Key[Any]]:
+        """Yield the records of a word below."""
+        for one in self.mappings:
+            if isinstance(one, Named):
+                yield Key(word, one.fixed.get(word, one.value), one.what)
+            else:
+                yield from (key for key in self._keys(one) if key.name == word)
+
+    def _words(self, mapping: Value[Any]) -> Iterable[str]:
+        if not isinstance(mapping, Named):
+            return [key.name for key in self._keys(mapping)]
+        if mapping.source == "document" or self.names is None:
+            written = look_up(self.document, ".".join(self.path))
+            return written.entries if isinstance(written, MappingValue) else ()
+        if mapping.source == "hosts":
+            groups = look_up(self.document, "groups")
+            return ("default", *(groups.entries if isinstance(groups, MappingValue) else ()), *self.names.hosts)
+        return ("default", *self.names.switches) if mapping.source == "switches" else mapping.examples
+
+    def _takes(self, mapping: Named, word: str) -> bool:
+        if mapping.source == "any":
+            return mapping.accepts(word)
+        return mapping.source == "hosts" and _is_range(word)
+
+    def _keys(self, mapping: Value[Any]) -> list[Key[Any]]:
+        """Return the keys below a mapping that can be set: of its kind, where one must stand there."""
+        if isinstance(mapping, Keys):
+            every: Iterable[Key[Any]] = mapping.keys
+        elif isinstance(mapping, Forms):
+            every = (key for keys in mapping.forms.values() for key in keys.keys)
+        elif isinstance(mapping, Kinds):
+            written = look_up(self.document, ".".join([*self.path, "kind"]))
+            kind = written.text.strip() if isinstance(written, ScalarValue) else ""
+            if mapping.always:
+                every = mapping.kinds[kind].keys if kind in mapping.kinds else ()
+            else:
+                chosen = [mapping.kinds[kind]] if kind in mapping.kinds else []
+                word = Key("kind", Word[str](tuple(mapping.kinds)), mapping.about)
+                every = (word, *(key for keys in (*chosen, *mapping.kinds.values()) for key in keys.keys[1:]))
+        else:
+            every = ()
+        return list({(key.name, id(key)): key for key in every if key.settable}.values())
+
+
+def _mappings(value: Value[Any]) -> list[Value[Any]]:
+    """Return the mappings among the alternatives of a value."""
+    if isinstance(value, Either):
+        return [one for part in value.values for one in _mappings(part)]
+    return [value] if isinstance(value, Keys | Kinds | Forms | Named) else []
+
+
+def _is_value(value: Value[Any]) -> bool:
+    if isinstance(value, Either):
+        return any(_is_value(part) for part in value.values)
+    return not isinstance(value, Keys | Kinds | Forms | Named | Items)
 
 
 def _is_range(word: str) -> bool:
@@ -229,12 +190,12 @@ def _is_range(word: str) -> bool:
         return False
 
 
-def put(document: MappingValue, dotted: str, value: Value) -> MappingValue:
+def put(document: MappingValue, dotted: str, value: Written) -> MappingValue:
     """Return a copy of `document` with the value at a checked key; missing sections on the way are made."""
     return _put(document, split_key(dotted), value)
 
 
-def _put(mapping: MappingValue, words: Sequence[str], value: Value) -> MappingValue:
+def _put(mapping: MappingValue, words: Sequence[str], value: Written) -> MappingValue:
     first, *rest = words
     if not rest:
         return mapping.with_entry(first, value)
@@ -244,25 +205,9 @@ def _put(mapping: MappingValue, words: Sequence[str], value: Value) -> MappingVa
     return MappingValue({**mapping.entries, first: _put(below, rest, value)}, mapping.key_places, mapping.place)
 
 
-def look_up(document: MappingValue, dotted: str) -> Value | None:
+def look_up(document: MappingValue, dotted: str) -> Written | None:
     """Return what stands at a key, None when nothing does."""
-    value: Value | None = document
+    value: Written | None = document
     for word in split_key(dotted):
         value = value.entries.get(word) if isinstance(value, MappingValue) else None
     return value
-
-
-def normalise(dotted: str, text: str) -> str | int | bool:
-    """Return a value in the one form that values of this key are compared in: counts as numbers, `0.064 MB` as `64 KB`.
-
-    A text that is no such value is returned as it is: the reader of the key complains about it. The same word may mean
-    two things: `limit` is a duration, a queue's is a size.
-    """
-    first, *rest = split_key(dotted)
-    if first == "switches":
-        meaning = switch_keys.meaning(rest[1:])
-    elif first == "hosts" and "aqm" in rest[:-1]:
-        meaning = AQM_WORDS[rest[-1]].meaning if rest[-1] in AQM_WORDS else "word"
-    else:
-        meaning = _MEANINGS.get([first, *rest][-1], "word")
-    return canonical(text, meaning)

@@ -8,21 +8,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.axes import MOST_POINTS, Axis, expand_values
 from fabriclab.lab.figures import Figure, FigureScope, read_figures
 from fabriclab.lab.metrics import check_metric, parse_metric_value
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_text, as_words, duplicates, first_line
 from fabriclab.lab.settings import check_key, is_dotted, normalise, split_key
-
-VARIANT = "variant"
-"""The axis and setting that names a variant."""
-SEED = "seed"
-"""The axis and setting that is the run's seed."""
-OPERATORS = ("<", "<=", ">", ">=", "==")
-CHECK_KEYS = ("metric", "operator", "value", "where")
+from fabriclab.lab.study_keys import CHECK, CHECK_OPERATOR, OPERATORS, SEED, VARIANT
 
 _MINUTES = re.compile(r"[0-9]{1,5}(\.[0-9]{1,3})?")
 
@@ -89,7 +84,7 @@ class _StudyReader:
 
     def read(self) -> Study:
         question = self._root.scalar("question", "a question")
-        minutes = self._root.read("minutes", "minutes of one CPU", _parse_minutes)
+        minutes = self._root.convert("minutes", "minutes of one CPU", _parse_minutes)
         self._read_each("parameters", self._read_parameter)
         self._read_each("variants", self._read_variant)
         matrices: dict[str, tuple[Axis, ...]] = {}
@@ -200,20 +195,20 @@ class _StudyReader:
 
     def _normalise(self, name: str, text: str) -> str | int | bool:
         keys = self._parameters.get(name) or ((name,) if is_dotted(name) else ())
-        return normalise(keys[0], text) if keys else text.strip()
+        return normalise(keys[0], text, self._document) if keys else text.strip()
 
     def _read_check(self, value: Value, key: str) -> WrittenCheck | None:
         before = len(self._problems)
-        check = Section(value, key, self._problems, CHECK_KEYS)
+        check = Section(value, key, self._problems, CHECK)
         check.require("metric", example="metric: a number of the summary, such as goodput_bps")
-        check.require("operator", example=f"operator: one of {', '.join(OPERATORS)}")
+        check.require("operator", example=f"operator: one of {', '.join(OPERATORS.words)}")
         check.require("value", example="value: what the metric is compared with, such as 900 Mbps")
-        metric = check.read("metric", "a metric's name", self._metric)
-        operator = check.choice("operator", OPERATORS)
+        metric = check.convert("metric", "a metric's name", self._metric)
+        operator = check.read(CHECK_OPERATOR)
         where = self._read_where(check)
         if metric is None:
             return None
-        number = check.read("value", "a value", lambda text: parse_metric_value(metric.value, text))
+        number = check.convert("value", "a value", lambda text: parse_metric_value(metric.value, text))
         if operator is None or number is None or len(self._problems) > before:
             return None
         return WrittenCheck(metric.value, operator.value, number.value, where)

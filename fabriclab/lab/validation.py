@@ -11,21 +11,25 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TypeVar
 
-from fabriclab.formats.classes import QUEUES
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.network.links import read_mtu
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
-from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
+from fabriclab.lab.switch.keys import EIGHTH
 from fabriclab.lab.switch.numbered_sections import read_map
+from fabriclab.lab.validation_keys import (
+    FAILURE,
+    FAILURE_ACTION,
+    FAILURE_RECOVERY,
+    PING,
+    PING_ANSWERS,
+    PING_FAMILY,
+    THRESHOLD,
+    VALIDATION,
+)
 from fabriclab.lab.wanted_state import WrittenRoute, WrittenSession, read_routes, read_sessions
 
 T = TypeVar("T")
-VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure", "pings", "sessions", "routes")
-PING_KEYS = ("from", "to", "ip", "source", "answers")
-FAILURE_KEYS = ("action", "recovery")
-FAILURE_ACTIONS = ("down", "blackhole")
-LONGEST_RECOVERY_NS = 3600 * 10**9
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,9 @@ class WrittenValidation:
     """Bytes in the queue of a DSCP at which marks begin."""
     mtu: int | None = None
     """Between hosts, bytes of an IP packet."""
-    failure_action: str = defaults.FAILURE_ACTION
+    failure_action: str = FAILURE_ACTION.or_default(None)
     """What happens to a link that fails: both ends lose the carrier, or it loses every packet in silence."""
-    recovery_ns: int = defaults.FAILURE_RECOVERY_NS
+    recovery_ns: int = FAILURE_RECOVERY.or_default(None)
     """How long after a failure everybody must be reached again."""
     pings: tuple[WrittenPing, ...] = ()
     """Of a lab whose nodes' own files give them addresses and routes, as those that follow."""
@@ -69,20 +73,18 @@ class WrittenValidation:
 
 def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
     """Return the section of a lab with these nodes; what is wrong is recorded."""
-    section = root.section("validation", VALIDATION_KEYS)
+    section = root.section("validation", VALIDATION)
     if section is None:
         return WrittenValidation()
-    failure = section.section("failure", FAILURE_KEYS)
-    action = failure.choice("action", FAILURE_ACTIONS) if failure else None
-    recovery = failure.duration("recovery", 0, LONGEST_RECOVERY_NS) if failure else None
+    failure = section.section("failure", FAILURE)
     mtu = read_mtu(section)
     return WrittenValidation(
-        queues=_by_dscp(section, "queues", lambda below, key: below.count(key, 0, QUEUES - 1)),
+        queues=_by_dscp(section, "queues", lambda below, key: below.value(key, EIGHTH)),
         lossless=_dscps(section, "lossless"),
-        thresholds=_by_dscp(section, "thresholds", lambda below, key: below.size(key, 1)),
+        thresholds=_by_dscp(section, "thresholds", lambda below, key: below.value(key, THRESHOLD)),
         mtu=None if mtu is None else mtu.value,
-        failure_action=defaults.FAILURE_ACTION if action is None else action.value,
-        recovery_ns=defaults.FAILURE_RECOVERY_NS if recovery is None else recovery.value,
+        failure_action=FAILURE_ACTION.or_default(failure.read(FAILURE_ACTION) if failure else None),
+        recovery_ns=FAILURE_RECOVERY.or_default(failure.read(FAILURE_RECOVERY) if failure else None),
         pings=tuple(_pings(section, nodes)),
         sessions=tuple(read_sessions(section, nodes)),
         routes=tuple(read_routes(section, nodes)),
@@ -93,7 +95,7 @@ def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
 def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
     below = section.section("pings", None)
     for name in below.names() if below is not None else ():
-        ping = None if below is None else below.section(name, PING_KEYS)
+        ping = None if below is None else below.section(name, PING)
         if ping is None:
             continue
         ping.require("from", "to")
@@ -103,18 +105,18 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                 sender.complain(
                     section.problems, f"{shown(sender.value)} is no node; {did_you_mean(sender.value, nodes)}"
                 )
-        target = ping.read("to", "a node's name or an address", lambda text: _target(text, nodes))
-        family, answers = ping.count("ip", 4, 6, "versions of IP"), ping.flag("answers")
+        target = ping.convert("to", "a node's name or an address", lambda text: _target(text, nodes))
+        family, answers = ping.read(PING_FAMILY), ping.read(PING_ANSWERS)
         if family is not None and family.value == 5:
             family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
-        source = ping.read("source", "an address of who asks", _address)
+        source = ping.convert("source", "an address of who asks", _address)
         if target is not None:
             yield WrittenPing(
                 name=name,
                 senders=tuple(sender.value for sender in senders),
                 target=target.value,
                 family=None if family is None else family.value,
-                answers=answers is None or answers.value,
+                answers=PING_ANSWERS.or_default(answers),
                 source=None if source is None else source.value,
             )
 

@@ -7,28 +7,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_interface
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 
-from fabriclab.lab.reading.problems import did_you_mean, listed, shown
+from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, value_of
+from fabriclab.lab.validation_keys import (
+    ROUTE,
+    ROUTE_TABLE,
+    SESSION,
+    SESSION_PROTOCOL,
+    RouteTable,
+    SessionProtocol,
+)
 
 T = TypeVar("T")
-SessionProtocol = Literal["bgp", "ospf", "ospf6", "isis"]
-RouteTable = Literal["bgp", "ospf", "ospf6", "isis", "rib", "kernel"]
-SESSION_PROTOCOLS: tuple[SessionProtocol, ...] = get_args(SessionProtocol)
-ROUTE_TABLES: tuple[RouteTable, ...] = get_args(RouteTable)
-FAMILIES = ("ipv4", "ipv6", "evpn", "vpnv4", "vpnv6")
-LEVELS = ("1", "2")
-"""Of IS-IS."""
-SESSION_LEVELS = (*LEVELS, "1-2")
 ABSENT = "absent"
 LARGEST_NUMBER = 2**32 - 1
-SESSION_KEYS = ("on", "protocol", "neighbor", "state", "family", "negotiated", "vrf", "level", "area")
-ROUTE_KEYS: Mapping[str, tuple[RouteTable, ...]] = {
-    "on": ROUTE_TABLES,
-    "table": ROUTE_TABLES,
-    "prefix": ROUTE_TABLES,
-    "present": ROUTE_TABLES,
+_OF_TABLE: Mapping[str, tuple[RouteTable, ...]] = {
     "vrf": ("bgp", "ospf", "ospf6", "isis", "rib"),
     "level": ("isis",),
     "protocol": ("rib",),
@@ -46,7 +41,7 @@ ROUTE_KEYS: Mapping[str, tuple[RouteTable, ...]] = {
     "large_community": ("bgp",),
     "extended_community": ("bgp",),
 }
-"""By key of a route: the tables that have it."""
+"""By key of a route: the tables that have it; the other keys belong to all tables."""
 _OF_PROTOCOL: Mapping[str, tuple[SessionProtocol, ...]] = {
     "family": ("bgp",),
     "negotiated": ("bgp",),
@@ -54,7 +49,6 @@ _OF_PROTOCOL: Mapping[str, tuple[SessionProtocol, ...]] = {
     "level": ("isis",),
     "area": ("isis",),
 }
-_NUMBERS = ("cost", "local_preference", "med")
 _DIGITS = re.compile("[0-9]{1,10}")
 
 
@@ -99,15 +93,15 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
     """Yield the sessions of a `validation` section of a lab with these nodes; what is wrong is recorded."""
     below = section.section("sessions", None)
     for name in below.names() if below is not None else ():
-        one = None if below is None else below.section(name, SESSION_KEYS)
+        one = None if below is None else below.section(name, SESSION)
         if one is None:
             continue
         one.require("on", "protocol", "neighbor")
-        protocol = one.choice("protocol", SESSION_PROTOCOLS)
+        protocol = one.value("protocol", SESSION_PROTOCOL)
         neighbor, states = one.scalar("neighbor", "an address, an interface, a router ID or a name"), one.words("state")
-        family, level = one.choice("family", FAMILIES), one.choice("level", SESSION_LEVELS)
+        family, level = one.read(SESSION.by_name["family"]), one.read(SESSION.by_name["level"])
         vrf, area = one.scalar("vrf", "a VRF's name"), one.scalar("area", "an IS-IS area")
-        negotiated, where = one.flag("negotiated"), _nodes(one, nodes)
+        negotiated, where = one.read(SESSION.by_name["negotiated"]), _nodes(one, nodes)
         if protocol is None or neighbor is None:
             continue
         for key, protocols in _OF_PROTOCOL.items():
@@ -131,16 +125,16 @@ def read_routes(section: Section, nodes: Sequence[str]) -> Iterator[WrittenRoute
     """Yield the routes of a `validation` section of a lab with these nodes; what is wrong is recorded."""
     below = section.section("routes", None)
     for name in below.names() if below is not None else ():
-        one = None if below is None else below.section(name, tuple(ROUTE_KEYS))
+        one = None if below is None else below.section(name, ROUTE)
         if one is None:
             continue
         one.require("on", "table", "prefix")
-        table = one.choice("table", ROUTE_TABLES)
-        prefix = one.read("prefix", "a prefix such as 10.1.0.0/24", _prefix)
-        present, where, attributes = one.flag("present"), _nodes(one, nodes), _attributes(one)
+        table = one.value("table", ROUTE_TABLE)
+        prefix = one.convert("prefix", "a prefix such as 10.1.0.0/24", _prefix)
+        present, where, attributes = one.read(ROUTE.by_name["present"]), _nodes(one, nodes), _attributes(one)
         if table is None or prefix is None:
             continue
-        for key, tables in ROUTE_KEYS.items():
+        for key, tables in _OF_TABLE.items():
             if key in one and table.value not in tables:
                 one.complain(key, f"routes of table {table.value} have none; only of {listed(tables)}")
         if table.value in ("ospf", "ospf6") and (ip_interface(prefix.value).version == 6) != (table.value == "ospf6"):
@@ -149,30 +143,19 @@ def read_routes(section: Section, nodes: Sequence[str]) -> Iterator[WrittenRoute
 
 
 def _attributes(one: Section) -> dict[str, str | int | bool | tuple[int, ...]]:
-    found: dict[str, str | int | bool | tuple[int, ...]] = {}
-    for key in ROUTE_KEYS:
-        if key in ("on", "table", "prefix", "present") or key not in one:
-            continue
-        value = _attribute(one, key)
-        if value is not None:
-            found[key] = value
-    return found
+    written = {key: _attribute(one, key) for key in _OF_TABLE if key in one}
+    return {key: value for key, value in written.items() if value is not None}
 
 
 def _attribute(one: Section, key: str) -> str | int | bool | tuple[int, ...] | None:
-    if key == "best":
-        return value_of(one.flag(key))
-    if key in _NUMBERS:
-        return value_of(one.count(key, 0, LARGEST_NUMBER))
-    if key == "level":
-        return value_of(one.choice(key, LEVELS))
     if key == "as_numbers":
         words = one.words(key) or []
         for word in words:
             if not _is_as_number(word.value):
                 word.complain(one.problems, f"{shown(word.value)} is no AS number; write such as 65001")
         return tuple(int(word.value) for word in words if _is_as_number(word.value))
-    return value_of(one.scalar(key, "a word"))
+    found: str | int | bool | None = value_of(one.read(ROUTE.by_name[key]))
+    return found
 
 
 def _is_as_number(text: str) -> bool:

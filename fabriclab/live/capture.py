@@ -8,8 +8,8 @@ from pathlib import Path
 from fabriclab.errors import ArgumentError
 from fabriclab.files import naming
 from fabriclab.formats.pcapng import Pcapng
-from fabriclab.lab.reading.problems import did_you_mean
-from fabriclab.live.registry import chosen, labs
+from fabriclab.keys.wording import did_you_mean
+from fabriclab.live.labs_up import chosen, labs
 from fabriclab.live.terminal import Streams, run_in_node
 
 _EVERY = ("any", "lo")
@@ -35,7 +35,7 @@ def capture(port: str, what: Sequence[str], write: str | None) -> int:
 
 
 def find_port(written: str) -> tuple[str, str, str]:
-    """Return lab, node and port of `[NAME:]NODE:PORT`. Raises ArgumentError, RegistryError."""
+    """Return lab, node and port of `[NAME:]NODE:PORT`. Raises ArgumentError, LabsUpError."""
     words = written.split(":")
     if not 2 <= len(words) <= 3 or not all(words):
         raise ArgumentError("{0!r}: a port is wanted, NODE:PORT, such as s1:eth1", written)

@@ -17,14 +17,16 @@ from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Step
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.where_clause import Scalar
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab import AppliedSettings
 from fabriclab.lab import Lab as WrittenLab
-from fabriclab.lab.failures import LINK_ACTIONS, read_link_event
-from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.event_keys import LINK_ACTIONS
+from fabriclab.lab.failures import read_link_event
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.plain_data import scalar_text
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.settings import check_key, check_later, is_dotted, normalise, split_key
-from fabriclab.lab.study import VARIANT
+from fabriclab.lab.study_keys import VARIANT
 from fabriclab.live.adjustable import adjustable
 from fabriclab.live.changes_log import Done
 from fabriclab.live.clients import Refused
@@ -90,9 +92,9 @@ class NetworkChanges:
             told, keys, event = await asyncio.to_thread(self._wanted, settings)
             later = self._with(keys)
             done = await self._do(event) if event is not None else None
-            if done is None and _compared(later) != _compared(
-                self._later
-            ):  # it says what others will be that are set later
+            document = self._lab().document
+            # It says what others will be that are set later.
+            if done is None and _compared(later, document) != _compared(self._later, document):
                 done = self._running.machine.now_ns() - self._running.epoch_ns
                 told.append("(no node is another by it)")
             self._later = later
@@ -169,9 +171,9 @@ class NetworkChanges:
             {True: "up", False: "down"}[asked["up"]] if isinstance(asked.get("up"), bool) else str(asked.get("action"))
         )
         port, settings = str(asked.get("port")), asked.get("settings") or {}
-        if action not in (*LINK_ACTIONS, "set"):
+        if action not in (*LINK_ACTIONS.words, "set"):
             raise ArgumentError(
-                "{0!r}: nothing that a link does; {1}", action, did_you_mean(action, (*LINK_ACTIONS, "set"))
+                "{0!r}: nothing that a link does; {1}", action, did_you_mean(action, (*LINK_ACTIONS.words, "set"))
             )
         if action == "set" and self._in_containers:
             raise Refused("in containers a link goes up and down; its rate, delay and loss stay (`fabriclab up LAB`)")
@@ -307,8 +309,8 @@ def _with_hint(key: str, message: str) -> str:
     return message if hint is None or ";" in message else f"{message}; {hint}"
 
 
-def _compared(settings: Mapping[str, ScalarValue]) -> dict[str, Any]:
-    return {key: normalise(key, value.text) for key, value in settings.items()}
+def _compared(settings: Mapping[str, ScalarValue], document: MappingValue) -> dict[str, Any]:
+    return {key: normalise(key, value.text, document) for key, value in settings.items()}
 
 
 def _replaced(

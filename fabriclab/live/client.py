@@ -6,7 +6,7 @@ import _socket  # what `socket` is made of: half of what a client imports would 
 
 from fabriclab.errors import FabriclabError
 from fabriclab.formats.live import INPUT_CREDIT, OUTPUT_CREDIT, Input, Output
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 from fabriclab.live.wire import (
     FRAME_BYTES,
     WireError,
@@ -40,11 +40,11 @@ class Connection:
     """A connection to a lab's server. Use as a context manager."""
 
     def __init__(self, name: str | None) -> None:
-        """Connect to the lab of that name, or to the only one. Raises RegistryError, LiveError."""
-        self.lab = registry.chosen(name)
+        """Connect to the lab of that name, or to the only one. Raises LabsUpError, LiveError."""
+        self.lab = labs_up.chosen(name)
         self.socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
-            self.socket.connect(registry.socket_path(self.lab))
+            self.socket.connect(labs_up.socket_path(self.lab))
         except OSError as error:
             self.socket.close()
             raise LiveError(f"{self.lab}: the lab does not answer: {error.strerror}") from None

@@ -13,7 +13,7 @@ from pathlib import Path
 def complete_live_lab(incomplete: str) -> list[str]:
     """Return the names of the labs that are up."""
     with suppress(Exception):
-        from fabriclab.live.registry import labs
+        from fabriclab.live.labs_up import labs
 
         return [name for name in labs() if name.startswith(incomplete)]
     return []
@@ -45,7 +45,7 @@ def complete_live_key(incomplete: str) -> list[str]:
         from fabriclab.lab import parse_lab
         from fabriclab.lab.settings import begun_keys
         from fabriclab.live.changes_log import LAB_FILES
-        from fabriclab.live.registry import labs
+        from fabriclab.live.labs_up import labs
 
         ((_, facts),) = labs().items()
         lab = parse_lab(Path(facts["directory"]) / LAB_FILES, every_point=False)
@@ -56,7 +56,7 @@ def complete_live_key(incomplete: str) -> list[str]:
 
 def _nodes() -> Iterator[tuple[str, list[str]]]:
     """Yield what each node is called, with its ports."""
-    from fabriclab.live.registry import labs
+    from fabriclab.live.labs_up import labs
 
     up = labs()
     for name, facts in up.items():

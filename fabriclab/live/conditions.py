@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live_break import ANY, CONDITION, ConditionKind
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.units import UnitError, format_count, format_size, parse_size
 
 FORMS = (

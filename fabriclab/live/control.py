@@ -12,14 +12,14 @@ from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.run_directory import HOSTS_FILE
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.changes_log import Done, Kind
 from fabriclab.live.changing import NetworkChanges
 from fabriclab.live.clients import Refused
 from fabriclab.live.pace import format_speed, parse_speed
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
-from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
+from fabriclab.live.started_traffic import compile_start, names_of, one_flow, traffic_named
 from fabriclab.resolve.interfaces import first_address
 from fabriclab.scratch import open_plain, while_it_runs
 from fabriclab.units import format_size

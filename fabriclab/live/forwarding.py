@@ -8,9 +8,9 @@ import sys
 import threading
 
 from fabriclab.errors import ArgumentError, FabriclabError
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.client import Connection, Session
-from fabriclab.live.registry import chosen, labs
+from fabriclab.live.labs_up import chosen, labs
 from fabriclab.live.terminal import Streams, relay
 
 _MOST_CONNECTIONS = 64
@@ -19,7 +19,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def forward(lab: str | None, written: str) -> None:
-    """Forward `[ADDRESS:]PORT:NODE:PORT` until Ctrl-C. Raises ArgumentError, OSError, RegistryError."""
+    """Forward `[ADDRESS:]PORT:NODE:PORT` until Ctrl-C. Raises ArgumentError, OSError, LabsUpError."""
     address, port, node, target = parse_forward(written)
     name = chosen(lab)
     nodes = labs()[name]["nodes"]

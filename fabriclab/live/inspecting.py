@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fabriclab.errors import ArgumentError
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.client import ask
-from fabriclab.live.registry import chosen, labs
+from fabriclab.live.labs_up import chosen, labs
 
 
 class Place(NamedTuple):
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 
 def find_place(written: str, lab: str | None = None) -> Place:
-    """Return what `[NAME:]NODE[:PORT]` means. Raises ArgumentError, RegistryError.
+    """Return what `[NAME:]NODE[:PORT]` means. Raises ArgumentError, LabsUpError.
 
     Of two words the first is a node, where the lab has one of that name; else a lab.
     """

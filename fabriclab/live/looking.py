@@ -12,7 +12,7 @@ from typing import Any
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import PAYLOAD_MAX, Request
 from fabriclab.formats.live_look import EVERY_NODE, LOOK_FRAMES, PLACE
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.clients import Refused
 from fabriclab.live.connections import connections_of, flows_of
 from fabriclab.live.machine import Seen

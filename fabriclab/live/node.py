@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from fabriclab.errors import ArgumentError
-from fabriclab.live.registry import chosen, labs
+from fabriclab.live.labs_up import chosen, labs
 from fabriclab.live.terminal import run_in_node
 
 TYPE_CHECKING = False  # `typing` takes as long to import as all else here

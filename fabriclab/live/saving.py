@@ -30,7 +30,7 @@ from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
 from fabriclab.lab.reading.plain_data import scalar_text
 from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.settings import split_key
-from fabriclab.lab.study import VARIANT
+from fabriclab.lab.study_keys import VARIANT
 from fabriclab.live.changes_log import LAB_FILES, Done, read_changes
 from fabriclab.live.gather import LIVE_TRACE, Row, Started, rows_of, shifted_flows
 from fabriclab.live.recording import Header, RecordingError, read_recording

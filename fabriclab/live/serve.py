@@ -28,9 +28,9 @@ from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
 from fabriclab.live.breaks import Breaks
 from fabriclab.live.control import Control
+from fabriclab.live.labs_up import Entry
 from fabriclab.live.looking import Looking
 from fabriclab.live.machine import MachineGone
-from fabriclab.live.registry import Entry
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.wanted import Wanted, wanted_lab

@@ -49,7 +49,7 @@ def run_in_node(
     watches: bool = False,
     streams: Streams | None = None,
 ) -> int:
-    """Run a program in a node with this process's streams; returns its exit status. Raises LiveError, RegistryError.
+    """Run a program in a node with this process's streams; returns its exit status. Raises LiveError, LabsUpError.
 
     `terminal`: on a terminal of its own, which this one shows; needs standard input and output to be one. `watches`: it
     only looks, and moves nobody's random numbers.

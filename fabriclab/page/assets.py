@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fabriclab.bundles import Bundle, BundleError
+from fabriclab.browser_bundles import BrowserBundle, BrowserBundleError
 
 FILES = {
     "index.html": "text/html; charset=utf-8",
@@ -14,6 +14,6 @@ FILES = {
 """What is made of the sources, each file with its type."""
 WEB = Path(__file__).parent / "web"
 """The sources."""
-PAGE = Bundle("page", "the page", WEB, tuple(FILES), "FABRICLAB_PAGE")
-PageError = BundleError
+PAGE = BrowserBundle("page", "the page", WEB, tuple(FILES), "FABRICLAB_PAGE")
+PageError = BrowserBundleError
 """The page can't be shown; the text says why."""

@@ -16,7 +16,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fabriclab.errors import FabriclabError
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 from fabriclab.live.client import Gone, LiveError
 from fabriclab.live.wire import decode, encode
 from fabriclab.page.drawing import drawn, plan_of
@@ -46,7 +46,7 @@ async def serve_feed(socket: WebSocket) -> None:
     feed: Feed | None = None
     try:
         try:
-            labs = registry.labs()
+            labs = labs_up.labs()
             feed = Feed(socket, chosen(labs, name))
             await feed.run(labs)
         except FabriclabError as error:

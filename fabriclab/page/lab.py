@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fabriclab.formats.live import INPUT_CREDIT, Input, Output
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 from fabriclab.live.client import CREDIT_STEP, Gone, LiveError, failure_text
 from fabriclab.live.wire import (
     DATA_MAX,
@@ -57,7 +57,7 @@ class Line:
 async def connected(name: str) -> AsyncIterator[Line]:
     """Connect to a lab's server. Raises Gone where there is none."""
     try:
-        reader, writer = await asyncio.open_unix_connection(registry.socket_path(name))
+        reader, writer = await asyncio.open_unix_connection(labs_up.socket_path(name))
     except OSError:
         raise Gone(f"{name}: the lab is not up") from None
     try:
@@ -87,7 +87,7 @@ async def _received(name: str, line: Line) -> tuple[int, bytes]:
             done, _ = await asyncio.wait([coming], timeout=_LOOK_FOR_LAB_S)
             if done:
                 return coming.result()
-            if name not in registry.labs():
+            if name not in labs_up.labs():
                 raise Gone(f"{name}: the lab has gone down")
     finally:
         coming.cancel()

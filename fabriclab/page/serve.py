@@ -1,5 +1,7 @@
 """The process of the page's server: in the foreground (`fabriclab ui`), or `python -m fabriclab.page.serve`, which
-`up --open` starts and which ends with its lab."""
+`up --open` starts and which ends with its lab.
+
+It serves three files, and two kinds of WebSocket."""
 
 from __future__ import annotations
 
@@ -8,18 +10,46 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
 
 from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import FabriclabError
 from fabriclab.files import explain
-from fabriclab.live import registry
-from fabriclab.page.application import application
+from fabriclab.live import labs_up
+from fabriclab.page.assets import FILES, PAGE
 from fabriclab.page.connections import MOST_CONNECTIONS, Connection
-from fabriclab.page.guard import Keys
+from fabriclab.page.feed import serve_feed
+from fabriclab.page.guard import Guard, Keys, ProxyGuard, TokenGuard
+from fabriclab.page.terminals import serve_terminal
+
+
+def application(keys: Keys | None) -> Guard:
+    """Return the application, guarded: by these keys, or by a proxy alone. Raises PageError where its files are not
+    built.
+    """
+    routes: list[Route | WebSocketRoute] = [
+        Route("/" if name == "index.html" else f"/{name}", _file(data, FILES[name]))
+        for name, data in PAGE.load().items()
+    ]
+    routes += [WebSocketRoute("/feed", serve_feed), WebSocketRoute("/terminal", serve_terminal)]
+    app = Starlette(routes=routes)
+    return ProxyGuard(app) if keys is None else TokenGuard(app, keys)
+
+
+def _file(data: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(_: Request) -> Response:
+        return Response(data, media_type=media_type)
+
+    return answer
+
 
 _LOOPBACK = "127.0.0.1"
 _LARGEST_MESSAGE = 1 << 18
@@ -61,7 +91,7 @@ class Server:
         serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
         while lab is not None and not serving.done():
             await asyncio.wait((serving,), timeout=1.0)
-            if lab not in registry.labs():
+            if lab not in labs_up.labs():
                 await asyncio.wait((serving,), timeout=_LAST_WORDS_S)
                 break
         if lab is not None:

@@ -14,7 +14,7 @@ from fabriclab.qdiscs.dualpi2 import DualPi2
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.qdiscs.fq_pie import FqPie
-from fabriclab.qdiscs.keys import Key
+from fabriclab.qdiscs.keys import Option
 from fabriclab.qdiscs.line import CLASSFUL, LINE, SWITCH_PORT_MARKS
 from fabriclab.qdiscs.own import Own
 from fabriclab.qdiscs.pie import Pie
@@ -31,7 +31,7 @@ QDISCS: tuple[type[Qdisc], ...] = (
 )
 
 KINDS: Mapping[str, type[Qdisc]] = {qdisc.kind: qdisc for qdisc in QDISCS}
-AQM_WORDS: Mapping[str, Key] = {key.name: key for qdisc in QDISCS for key in qdisc.keys().values()}
+AQM_WORDS: Mapping[str, Option] = {key.name: key for qdisc in QDISCS for key in qdisc.keys().values()}
 """All that may stand below `aqm` beside `kind`, whatever the kind."""
 STOCK: Mapping[str, Stock] = {stock.kind: stock for stock in (*LINE, *(qdisc.stock() for qdisc in QDISCS))}
 """Every stock qdisc that a compiler emits."""
@@ -43,7 +43,7 @@ __all__ = [
     "QDISCS",
     "STOCK",
     "SWITCH_PORT_MARKS",
-    "Key",
+    "Option",
     "Own",
     "Qdisc",
     "Room",

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from fabriclab.qdiscs.keys import Key, duration
+from fabriclab.keys.values import Word
+from fabriclab.qdiscs.keys import Option, duration
 from fabriclab.qdiscs.qdisc import Counter, Qdisc, Room, microseconds
 
-_ISOLATION = Key(
+_ISOLATION = Option(
     "isolation",
-    "word",
-    words=("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"),
+    Word(("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate")),
 )
-_DIFFSERV = Key("diffserv", "word", words=("besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"))
+_DIFFSERV = Option("diffserv", Word(("besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence")))
 _MEMORY_FACTOR = 2
 """Its limit is of the kernel's memory, of which a full frame takes less than twice its length: the buffer's frames
 fit."""

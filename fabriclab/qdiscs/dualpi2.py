@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from fabriclab.qdiscs.keys import TARGET, Key, duration
+from fabriclab.keys.quantities import Number
+from fabriclab.keys.values import Word
+from fabriclab.qdiscs.keys import TARGET, Option, duration
 from fabriclab.qdiscs.qdisc import Counter, Qdisc, Room, Said, microseconds
 
 _NS_PER_S = 10**9
@@ -32,11 +34,11 @@ class DualPi2(Qdisc):
     """Longest round trip for which it is to be stable: its gains and its interval follow from it (there: RTT_max)."""
     step_ns: Annotated[int, duration("step")] = 1_000_000
     """Queueing delay above which all of the low-latency queue is marked (tc-dualpi2(8): step_thresh)."""
-    coupling: Annotated[int, Key("coupling", "count", 1, 255)] = 2
+    coupling: Annotated[int, Option("coupling", Number(1, 255))] = 2
     """By how much that queue is marked more than the root of the classic queue's probability (there: k)."""
-    classic_share: Annotated[int, Key("classic_share", "count", 0, 100)] = 10
+    classic_share: Annotated[int, Option("classic_share", Number(0, 100))] = 10
     """Per cent of the line that the classic queue has even beside the other one (tc-dualpi2(8): classic_protection)."""
-    l4s: Annotated[str, Key("l4s", "word", words=tuple(_L4S_WORDS))] = "ect1"
+    l4s: Annotated[str, Option("l4s", Word(tuple(_L4S_WORDS)))] = "ect1"
     """What is of the low-latency queue: ECT(1) (RFC 9331), or any ECT, as DCTCP sends it, where nobody else does."""
 
     name: ClassVar[str] = "DualPI2"

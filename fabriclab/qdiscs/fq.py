@@ -16,8 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from fabriclab.qdiscs.keys import Key
+from fabriclab.keys.quantities import Flag, Number, Quantity
+from fabriclab.qdiscs.keys import LARGEST_NUMBER, Option
 from fabriclab.qdiscs.qdisc import Counter, Qdisc, Room
+from fabriclab.units import SIZE
 
 _QUANTUM_FRAMES = 2
 
@@ -27,11 +29,11 @@ class Fq(Qdisc):
     """fq, whose limit of packets is the port's buffer."""
 
     kind: Literal["fq"] = "fq"
-    flow_limit_packets: Annotated[int, Key("flow_limit", "count", 1)] = 100
+    flow_limit_packets: Annotated[int, Option("flow_limit", Number(1, LARGEST_NUMBER))] = 100
     """Most packets of a flow (tc-fq(8))."""
-    quantum_bytes: Annotated[int | None, Key("quantum", "size", 1, 2**20)] = None
+    quantum_bytes: Annotated[int | None, Option("quantum", Quantity(SIZE, 1, 2**20))] = None
     """What a flow may send in its turn; None: two full frames (tc-fq(8))."""
-    pacing: Annotated[bool, Key("pacing", "flag")] = True
+    pacing: Annotated[bool, Option("pacing", Flag())] = True
     """Whether a socket's flows are paced (tc-fq(8))."""
 
     name: ClassVar[str] = "fq"

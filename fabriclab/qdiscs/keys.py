@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from fabriclab.formats.constraints import Text, Within
+from fabriclab.constraints import Text, Within
+from fabriclab.keys.quantities import Flag, Number, Quantity
+from fabriclab.keys.values import Plain, Word
+from fabriclab.units import DURATION
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
-_LARGEST_NUMBER = 2**31 - 1
+LARGEST_NUMBER = 2**31 - 1
+_US = 1_000
 
 
 @dataclass(frozen=True)
-class Key:
-    """What may be written below a key."""
+class Option:
+    """What may be written below a key of `aqm`; what it means is the docstring of the qdisc's field."""
 
     name: str
-    meaning: Literal["duration", "size", "count", "flag", "word"]
-    """A duration is in nanoseconds, and whole microseconds, in which qdiscs are told (tc-codel(8),
-    tc-pie(8)); a size is in bytes."""
-    least: int = 0
-    most: int = _LARGEST_NUMBER
-    words: tuple[str, ...] = ()
-    """What a word may be."""
+    value: Plain[Any]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return the schema of what a lab may write: a plan may say no more."""
-        if self.meaning == "flag":
+        if isinstance(self.value, Flag):
             return handler(source)
-        if self.meaning == "word":
-            constraint: Text | Within = Text(f"one of {', '.join(self.words)}", self.words.__contains__)
+        if isinstance(self.value, Word):
+            words = self.value.words
+            constraint: Text | Within = Text(f"one of {', '.join(words)}", words.__contains__)
         else:
-            constraint = Within(self.least, self.most)
+            assert isinstance(self.value, Number | Quantity) and self.value.most is not None
+            constraint = Within(self.value.least, self.value.most)
         schema: Any = handler(source)
         if schema["type"] != "nullable":
             return constraint.__get_pydantic_core_schema__(source, handler)
@@ -42,11 +42,12 @@ class Key:
         return {**schema, "schema": inner}
 
 
-def duration(name: str) -> Key:
-    """Return a key whose value is a time from 1 us to 10 s."""
-    return Key(name, "duration", 1_000, 10 * 10**9)
+def duration(name: str) -> Option:
+    """Return a key whose value is a time from 1 us to 10 s, in the whole microseconds in which qdiscs are told
+    (tc-codel(8), tc-pie(8))."""
+    return Option(name, Quantity(DURATION, _US, 10**10, step=_US, why_step="in which the qdisc is told"))
 
 
 TARGET = duration("target")
 INTERVAL = duration("interval")
-ECN = Key("ecn", "flag")
+ECN = Option("ecn", Flag())

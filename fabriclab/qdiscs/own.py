@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from fabriclab.formats import names
+from fabriclab.constraints import ALGORITHM_NAME, matching
 from fabriclab.qdiscs.qdisc import Counter, Qdisc, Room
+
+QDISC_OPTIONS = matching("words and values such as 'limit 100'", r"(?:[A-Za-z0-9_.:+-]+(?: +|$))*", 200)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,9 +19,9 @@ class Own(Qdisc):
     """A qdisc that the user brings."""
 
     kind: Literal["own"] = "own"
-    id: Annotated[str, names.ALGORITHM_NAME]
+    id: Annotated[str, ALGORITHM_NAME]
     """What it registers itself as."""
-    options: Annotated[str, names.QDISC_OPTIONS] = ""
+    options: Annotated[str, QDISC_OPTIONS] = ""
     """Pairs of a word and a value, as they are written."""
 
     name: ClassVar[str] = "own"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
-from fabriclab.qdiscs.keys import Key
+from fabriclab.qdiscs.keys import Option
 
 _LARGEST_NUMBER = 2**31
 _MEMORY_FACTOR = 4
@@ -113,13 +113,15 @@ class Qdisc:
 
     @classmethod
     @cache
-    def keys(cls) -> Mapping[str, Key]:
+    def keys(cls) -> Mapping[str, Option]:
         """Return its keys by the names of its fields."""
         hints = get_type_hints(cls, include_extras=True)
         annotated = {
             field.name: hints[field.name] for field in fields(cls) if get_origin(hints[field.name]) is Annotated
         }
-        return {name: next(one for one in get_args(hint) if isinstance(one, Key)) for name, hint in annotated.items()}
+        return {
+            name: next(one for one in get_args(hint) if isinstance(one, Option)) for name, hint in annotated.items()
+        }
 
 
 def microseconds(time_ns: int) -> str:

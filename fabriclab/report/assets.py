@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fabriclab.bundles import Bundle
+from fabriclab.browser_bundles import BrowserBundle
 
-CHARTS = Bundle(
+CHARTS = BrowserBundle(
     "charts", "what moves a report's charts", Path(__file__).parent / "web", ("charts.js",), "FABRICLAB_CHARTS"
 )

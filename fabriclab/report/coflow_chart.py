@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+
 import polars as pl
-from matplotlib.ticker import MaxNLocator
 
 from fabriclab.report.drawing.chart_parts import event_marks, time_axis
-from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries, ChartTable
-from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartPanel, ChartTable
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import drawing, figure_svg, new_figure, place_legend, ramp
-from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric
+from fabriclab.report.drawing.style import ramp
+from fabriclab.report.measured.quantities import Axis, axis_for, format_metric
 from fabriclab.results import coflow_table
 
 MOST_COFLOWS = 200
 """More bars in one figure are a grey area."""
-_NAN = float("nan")
 
 
-def coflow_picture(curve: Curve, name: str) -> Picture | None:
+def coflow_picture(curve: Curve) -> Picture | None:
     """Return a Gantt chart of a run's coflows in the order of their starts, the first MOST_COFLOWS; None where fewer
     than two that began have several flows."""
     flows = curve.results.flows
@@ -32,38 +31,16 @@ def coflow_picture(curve: Curve, name: str) -> Picture | None:
     shown = table.head(MOST_COFLOWS)
     begin, end = shown_interval(curve.results)
     time = axis_for("ns", [end])
-    series = _bars(shown, time, end)
-    caption = _caption(table, shown)
-    with drawing():
-        figure = new_figure(min(1.2 + 0.06 * shown.height, 5.0))
-        axes = figure.subplots()
-        for each in series:
-            axes.plot(
-                np.asarray(each.x, float),
-                np.asarray(each.y, float),
-                color=each.color,
-                linewidth=2.2,
-                solid_capstyle="butt",
-                label=each.name,
-            )
-        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Coflow")
-        axes.set_ylim(shown.height + 0.5, 0.5)
-        axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-        draw_events(axes, curve.results, time)
-        place_legend(axes)
-        svg = figure_svg(figure, name, caption)
-    panel = ChartPanel(
-        time_axis(time, begin, end),
-        ChartAxis("Coflow, in order of start", low=0, high=float(shown.height + 1)),
-        tuple(series),
-        "",
-        (),
-        event_marks(curve.results, time, begin, end),
-    )
-    return Picture("Coflows over time", caption, svg, Chart((panel,), numbers=_table(shown)))
+    horizontal = time_axis(time, begin, end)
+    vertical = ChartAxis("Coflow, in order of start", low=0.5, high=shown.height + 0.5, whole=True, downward=True)
+    events = event_marks(curve.results, time, begin, end)
+    panel = ChartPanel(horizontal, vertical, bars=tuple(_bars(shown, time, end)), events=events)
+    chart = Chart((panel,), numbers=_table(shown), height_in=min(1.2 + 0.06 * shown.height, 5.0))
+    return Picture("Coflows over time", _caption(table, shown), chart)
 
 
-def _bars(shown: pl.DataFrame, time: Axis, end: int) -> list[ChartSeries]:
+def _bars(shown: pl.DataFrame, time: Axis, end: int) -> Iterator[ChartBars]:
+    """Yield a bar for each coflow, together with those of its class that ended like it."""
     rows = shown.with_columns(
         pl.int_range(1, pl.len() + 1).alias("place"),
         pl.col("class").fill_null("several classes"),
@@ -71,15 +48,10 @@ def _bars(shown: pl.DataFrame, time: Axis, end: int) -> list[ChartSeries]:
         pl.when("complete").then(pl.lit("")).otherwise(pl.lit(", incomplete")).alias("state"),
     )
     groups = rows.partition_by("class", "state", as_dict=True, maintain_order=True)
-    series = []
-    for (name, state), color in zip(groups, ramp(len(groups)), strict=True):
-        x: list[float] = []
-        y: list[float] = []
-        for start, stop, place in groups[name, state].select("start_ns", "end_ns", "place").iter_rows():
-            x += [start / time.scale, stop / time.scale, stop / time.scale]
-            y += [place, place, _NAN]
-        series.append(ChartSeries(f"{name}{state}", color, x, y, width=5.0))
-    return series
+    for ((name, state), members), color in zip(groups.items(), ramp(len(groups)), strict=True):
+        starts, stops = (members[column].cast(pl.Float64).to_numpy() / time.scale for column in ("start_ns", "end_ns"))
+        places = members["place"].cast(pl.Float64).to_numpy()
+        yield ChartBars(f"{name}{state}", color, places, starts, stops, thick=0.5)
 
 
 def _table(shown: pl.DataFrame) -> ChartTable:

@@ -39,10 +39,9 @@ def figures_of(directory: Path, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
 
     Raises ResultsError when it is neither.
     """
-    name = f"notebook-{directory.name}"
     if is_sweep(directory):
-        return Figures(tuple(sweep_exhibits(read_sweep(directory), name, None, kinds=kinds)))
-    return Figures(tuple(run_exhibits(read_run(directory), name, kinds)))
+        return Figures(tuple(sweep_exhibits(read_sweep(directory), None, kinds=kinds)))
+    return Figures(tuple(run_exhibits(read_run(directory), kinds)))
 
 
 def _table(table: DataTable) -> str:

@@ -122,7 +122,7 @@ def _run_page(results: Results) -> Page:
         key_figures=key_figures(results),
         settings=[(name.replace("_", " "), str(value)) for name, value in results.parameters.items()],
         notes=cap_notes([results]),
-        exhibits=run_exhibits(results, "run"),
+        exhibits=run_exhibits(results),
         study=study,
         comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
         checks=check_rows([pool]),
@@ -133,7 +133,7 @@ def _run_page(results: Results) -> Page:
         environment=environment_rows(results),
         packages=package_names(results),
         topology=topology_of(results),
-        coflows=coflow_picture(pool.curve, "coflows"),
+        coflows=coflow_picture(pool.curve),
         connections=connection_table(results),
         switches=switch_notes([pool]),
         explorer=explorer_of([pool], ()),
@@ -153,7 +153,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         key_figures=_sweep_figures(sweep, pools),
         settings=_common_settings(sweep, varied),
         notes=_sweep_notes(sweep, pools, varied),
-        exhibits=sweep_exhibits(sweep, "sweep", study, pools),
+        exhibits=sweep_exhibits(sweep, study, pools),
         study=study,
         comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],
         checks=check_rows(pools),
@@ -242,7 +242,7 @@ def _common_settings(sweep: Sweep, varied: Sequence[str]) -> list[tuple[str, str
 
 def _coflows(told: PooledRuns | None) -> Picture | None:
     """Return the coflows of one point of a sweep, the last of those that tell its story, with its name."""
-    picture = coflow_picture(told.curve, "coflows") if told is not None else None
+    picture = coflow_picture(told.curve) if told is not None else None
     return (
         replace(picture, title=f"{picture.title}: {told.label}") if picture is not None and told is not None else None
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
-from fabriclab.bundles import BundleError
+from fabriclab.browser_bundles import BrowserBundleError
 from fabriclab.report.assets import CHARTS
 from fabriclab.report.drawing.charts import Chart, json_text
 from fabriclab.report.drawing.style import css_variables
@@ -66,6 +66,6 @@ def render(name: str, extra: dict[str, Any] | None = None, **shown: Any) -> str:
     parts = PageParts(extra=extra or {})
     try:
         parts.script = CHARTS.load()["charts.js"].decode("utf-8").replace("</script", "<\\/script")
-    except BundleError as error:
+    except BrowserBundleError as error:
         parts.lack = str(error)
     return template(name).render(parts=parts, **shown)

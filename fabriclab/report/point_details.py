@@ -31,14 +31,14 @@ def details_of(pools: Sequence[PooledRuns]) -> list[Detail]:
     with_pictures = len(pools) <= MOST_DETAILED
     # The same place in all points: they are to be compared.
     place = next((default_place(pool.runs[0]) for pool in pools if pool.runs), (None, None))
-    return [_detail(pool, f"detail-{index}", place, with_picture=with_pictures) for index, pool in enumerate(pools)]
+    return [_detail(pool, place, with_picture=with_pictures) for pool in pools]
 
 
-def _detail(pool: PooledRuns, name: str, place: tuple[str | None, int | None], *, with_picture: bool) -> Detail:
+def _detail(pool: PooledRuns, place: tuple[str | None, int | None], *, with_picture: bool) -> Detail:
     if not pool.runs:
         return Detail(pool.label, pool.points[0].message or pool.points[0].status, [], None)
     is_drawn = with_picture and len(pool.points) == 1
-    picture = queue_picture(pool.curve, name, *place, small=True) if is_drawn else None
+    picture = queue_picture(pool.curve, *place, small=True) if is_drawn else None
     metrics = metric_rows(pool.runs[0]) if len(pool.runs) == 1 else _pooled_rows(pool)
     return Detail(pool.label, format_measure("goodput_bps", pool.measure("goodput_bps")), metrics, picture)
 

@@ -41,14 +41,13 @@ MOST_TABLED = 12
 Figure = dict[str, Any]
 
 
-def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KINDS) -> list[Exhibit]:
+def run_exhibits(results: Results, kinds: Sequence[str] = FIGURE_KINDS) -> list[Exhibit]:
     """Return the figures and tables of one run: what the experiment asks for,
     then the default kinds that it does not name."""
     pool = pool_of_run(results)
     exhibits: list[Exhibit] = []
-    for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, RUN_DEFAULT, kinds)):
-        name = f"{prefix}-{index}"
-        found = _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
+    for figure, is_asked in _with_origin(results.manifest, RUN_DEFAULT, kinds):
+        found = _completion_exhibits([pool], [pool], figure) or _run_exhibits(pool.curve, figure)
         is_meant = concerns(figure.get("where"), results.parameters)
         exhibits += _or_absent(found, figure, [results] if is_meant else [], (), is_asked=is_asked and is_meant)
     return together(exhibits)
@@ -56,7 +55,6 @@ def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KI
 
 def sweep_exhibits(
     sweep: Sweep,
-    prefix: str,
     study: Study | None,
     pools: Sequence[PooledRuns] | None = None,
     kinds: Sequence[str] = FIGURE_KINDS,
@@ -74,10 +72,10 @@ def sweep_exhibits(
     if counts_drops(sweep.runs[:1], None):
         default.insert(default.index("switch-ports") + 1, "drops")
     exhibits: list[Exhibit] = []
-    for index, (figure, is_asked) in enumerate(_with_origin(sweep.runs[0].manifest, default, kinds)):
+    for figure, is_asked in _with_origin(sweep.runs[0].manifest, default, kinds):
         concerned = [pool for pool in pools if concerns(figure.get("where"), pool.parameters)]
         telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
-        found = _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study) if concerned else []
+        found = _point_exhibits(concerned, telling, varied, figure, study) if concerned else []
         exhibits += _or_absent(
             found, figure, [run for pool in concerned for run in pool.runs[:1]], varied, is_asked=is_asked
         )
@@ -118,16 +116,15 @@ def _point_exhibits(
     telling: Sequence[PooledRuns],
     varied: Sequence[str],
     figure: Figure,
-    name: str,
     study: Study | None,
 ) -> list[Exhibit | None]:
     """Return what a figure shows of points of a sweep, those with results or without."""
     if figure["kind"] == "metric":
-        return [_metric(pools, varied, figure, name, study)]
-    if figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure, name)):
+        return [_metric(pools, varied, figure, study)]
+    if figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure)):
         return [against]
-    of_points = _completion_exhibits(pools, telling, figure, name) or switch_point_exhibits(pools, figure, name)
-    return of_points or _detail_exhibits(telling, figure, name)
+    of_points = _completion_exhibits(pools, telling, figure) or switch_point_exhibits(pools, figure)
+    return of_points or _detail_exhibits(telling, figure)
 
 
 def wanted_figures(manifest: Manifest, default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS) -> list[Figure]:
@@ -147,19 +144,19 @@ def wanted_figures(manifest: Manifest, default: Sequence[str], kinds: Sequence[s
 
 
 def _completion_exhibits(
-    pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], figure: Figure, name: str
+    pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], figure: Figure
 ) -> list[Exhibit | None]:
     """Return what is shown of completion times; empty for a figure of another kind."""
     traffic, bins = classes_of(figure), bins_of(figure)
     match figure["kind"]:
         case "fct-cdf":
-            return [fct_cdf(telling, name, traffic)]
+            return [fct_cdf(telling, traffic)]
         case "fct-table":
             return [*completion_tables(pools, traffic, bins)] or [None]
         case "slowdown":
-            return [slowdown_by_size(binned_slowdowns(telling, traffic, bins), name, bins)]
+            return [slowdown_by_size(binned_slowdowns(telling, traffic, bins), bins)]
         case "deadlines":
-            return [deadlines_picture(pools if len(pools) <= MOST_TABLED else telling, name, traffic)]
+            return [deadlines_picture(pools if len(pools) <= MOST_TABLED else telling, traffic)]
     return []
 
 
@@ -179,7 +176,7 @@ def bins_of(figure: Figure) -> tuple[int, ...]:
     return bins
 
 
-def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str) -> Picture | None:
+def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure) -> Picture | None:
     """Return slowdown against the numeric parameter; None where there is none, or no line has two points."""
     x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
@@ -192,23 +189,23 @@ def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure
         for pool in line.pools
     }
     slowdowns = binned_slowdowns([looks[id(pool)] for pool in pools if id(pool) in looks], classes_of(figure), bins)
-    return slowdown_against(slowdowns, axis, name, bins)
+    return slowdown_against(slowdowns, axis, bins)
 
 
-def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
+def _run_exhibits(curve: Curve, figure: Figure) -> list[Exhibit | None]:
     """Return what is shown of one run over time."""
-    found = switch_exhibits(curve, figure, name)
+    found = switch_exhibits(curve, figure)
     if found:
         return found
     port, queue = _place_of([curve], figure)
     draw: dict[str, Callable[[], Picture | None]] = {
-        "hadoop": lambda: hadoop_picture(curve, name, port),
-        "queue": lambda: queue_picture(curve, name, port, queue),
-        "queue-distribution": lambda: queue_distribution([curve], name, port, queue),
-        "drops": lambda: drops_picture(curve, name, port),
-        "cwnd": lambda: cwnd_picture(curve, name),
-        "throughput": lambda: throughput_picture(curve, name),
-        "rtt": lambda: rtt_picture(curve, name),
+        "hadoop": lambda: hadoop_picture(curve, port),
+        "queue": lambda: queue_picture(curve, port, queue),
+        "queue-distribution": lambda: queue_distribution([curve], port, queue),
+        "drops": lambda: drops_picture(curve, port),
+        "cwnd": lambda: cwnd_picture(curve),
+        "throughput": lambda: throughput_picture(curve),
+        "rtt": lambda: rtt_picture(curve),
     }
     kind = figure["kind"]
     if kind == "metric":
@@ -218,16 +215,16 @@ def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | Non
     return [draw[kind]()]
 
 
-def _detail_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
+def _detail_exhibits(pools: Sequence[PooledRuns], figure: Figure) -> list[Exhibit | None]:
     """Return what is shown of the telling points, one run of each."""
     curves = [pool.curve for pool in pools]
     port, queue = _place_of(curves, figure)
     match figure["kind"]:
         case "queue":
-            return [_of_one_seed(pools, queue_multiples(curves, 2, name, port, queue))]
+            return [_of_one_seed(pools, queue_multiples(curves, 2, port, queue))]
         case "queue-distribution":
-            return [_of_one_seed(pools, queue_distribution(curves, name, port, queue))]
-    exhibits = [(pool, _run_exhibits(pool.curve, figure, f"{name}-{number}")) for number, pool in enumerate(pools)]
+            return [_of_one_seed(pools, queue_distribution(curves, port, queue))]
+    exhibits = [(pool, _run_exhibits(pool.curve, figure)) for pool in pools]
     return [_of_one_seed([pool], _of(pool.curve, exhibit)) for pool, each in exhibits for exhibit in each]
 
 
@@ -248,9 +245,7 @@ def _of_one_seed(pools: Sequence[PooledRuns], exhibit: Exhibit | None) -> Exhibi
     )
 
 
-def _metric(
-    pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None
-) -> Picture | None:
+def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, study: Study | None) -> Picture | None:
     x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
         return None
@@ -265,9 +260,7 @@ def _metric(
     axis = SettingAxis.of(x, pools)
     lines = metric_lines(pools, metric, axis, series)
     log_x = bool(figure.get("log_x", x == "senders" or axis.crowds([place for line in lines for place in line.x])))
-    return metric_picture(
-        lines, metric, axis, name, log_x=log_x, bands=bands, note=left_out(pools, lines, metric, axis)
-    )
+    return metric_picture(lines, metric, axis, log_x=log_x, bands=bands, note=left_out(pools, lines, metric, axis))
 
 
 def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int | None]:

@@ -17,24 +17,24 @@ from fabriclab.results import Results
 Figure = dict[str, Any]
 
 
-def switch_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
+def switch_exhibits(curve: Curve, figure: Figure) -> list[Exhibit | None]:
     """Return what a figure shows of one run; empty for a figure of another kind,
     or of a port that no switch counted."""
     match figure["kind"]:
         case "buffer":
-            return [buffer_picture(curve, name, figure.get("switch"))]
+            return [buffer_picture(curve, figure.get("switch"))]
         case "pauses":
-            return [pauses_picture(curve, name)]
+            return [pauses_picture(curve)]
         case "switch-ports":
             return [_with_rows(switch_port_table(curve.results))]
         case "congestion-events":
             return [_with_rows(congestion_event_table(curve.results))]
         case "drops" if counts_drops([curve.results], figure.get("port")):
-            return [_drops(curve, name, figure.get("port"))]
+            return [_drops(curve, figure.get("port"))]
     return []
 
 
-def switch_point_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
+def switch_point_exhibits(pools: Sequence[PooledRuns], figure: Figure) -> list[Exhibit | None]:
     """Return what a figure shows of all points of a sweep side by side; empty for a figure that
     shows runs one by one."""
     runs = [run for pool in pools for run in pool.runs[:1]]
@@ -42,7 +42,7 @@ def switch_point_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str
         case "switch-ports":
             return [_with_rows(switch_point_table(pools))]
         case "drops" if counts_drops(runs, figure.get("port")):
-            return [drops_of_points(pools, name, figure.get("port"))]
+            return [drops_of_points(pools, figure.get("port"))]
     return []
 
 
@@ -51,8 +51,8 @@ def counts_drops(runs: Sequence[Results], port: str | None) -> bool:
     return any(port is None or port in dropped(run) for run in runs if run.switches.queues is not None)
 
 
-def _drops(curve: Curve, name: str, port: str | None) -> Exhibit | None:
-    return drops_over_time(curve, name, port) if port is not None else drops_of_ports(curve.results, name)
+def _drops(curve: Curve, port: str | None) -> Exhibit | None:
+    return drops_over_time(curve, port) if port is not None else drops_of_ports(curve.results)
 
 
 def _with_rows(table: DataTable) -> DataTable | None:

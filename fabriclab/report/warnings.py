@@ -10,7 +10,7 @@ from itertools import chain
 from fabriclab.report.drawing.curves import setting_label
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results, SweepPoint, fallback_causes
-from fabriclab.results.round_trips import least_delayed
+from fabriclab.results.idle_path import least_delayed
 from fabriclab.results.sweep import SEED
 from fabriclab.units import format_count
 

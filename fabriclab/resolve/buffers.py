@@ -9,12 +9,14 @@ from typing import Any, Literal, cast
 from fabriclab.formats.plan.node import Nic, Queue
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.lab.experiment import Experiment, LinkOverrides
+from fabriclab.lab.hosts.keys import QUEUE
 from fabriclab.lab.hosts.nic import WrittenNic
 from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.keys import DEFAULT_DELAY_NS, DEFAULT_MTU_BYTES
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
-from fabriclab.lab.reading import defaults
+from fabriclab.lab.ports.keys import NON_ECT
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
@@ -67,8 +69,8 @@ def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
         raise AssertionError(f"{end.port} has no rate, which reading the lab refuses")
     return Wire(
         rate_bps=rate.value,
-        delay_ns=value_or(over.delay or end.delay, defaults.DELAY_NS),
-        mtu=value_or(over.mtu or link.mtu, defaults.MTU_BYTES),
+        delay_ns=value_or(over.delay or end.delay, DEFAULT_DELAY_NS),
+        mtu=value_or(over.mtu or link.mtu, DEFAULT_MTU_BYTES),
     )
 
 
@@ -115,7 +117,7 @@ def _nic(host: WrittenTransport) -> Nic | None:
     written = host.nic or WrittenNic()
     if written.is_none:
         return None
-    return resolve_nic(written, Queue(limit_bytes=value_or(host.queue, defaults.HOST_QUEUE_BYTES), aqm=_aqm(host.aqm)))
+    return resolve_nic(written, Queue(limit_bytes=QUEUE.or_default(host.queue), aqm=_aqm(host.aqm)))
 
 
 def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
@@ -178,7 +180,7 @@ def _buffer(
     if nic is not None:
         faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
         return port_of_nic(nic, faced, host.nic or WrittenNic(), problems)
-    limit_bytes, aqm = value_or(host.queue, defaults.HOST_QUEUE_BYTES), _aqm(host.aqm)
+    limit_bytes, aqm = QUEUE.or_default(host.queue), _aqm(host.aqm)
     if peer.node not in shared:
         return Queue(limit_bytes=limit_bytes, aqm=aqm)
     facing = shared[peer.node].port(peer.interface)
@@ -199,7 +201,7 @@ def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
     return Queue(
         limit_bytes=written.buffer.value,
         ecn_threshold_bytes=value_or(written.ecn_threshold, None),
-        non_ect=cast(Literal["drop", "queue"], value_or(written.non_ect, defaults.NON_ECT)),
+        non_ect=cast(Literal["drop", "queue"], NON_ECT.or_default(written.non_ect)),
         aqm=_aqm(written.aqm),
     )
 

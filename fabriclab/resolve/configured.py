@@ -10,15 +10,16 @@ from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import LabError, Mistake
 from fabriclab.lab.reading.section import Written, value_or
-from fabriclab.lab.routing import AS_CONFIGURED, WrittenRouting
+from fabriclab.lab.routing import AS_CONFIGURED, SLOW_STILL_NS, STILL_NS, WrittenRouting
 from fabriclab.lab.setup.frr import runs_slow_protocol
 from fabriclab.resolve.configured_bgp import default_protocol
 
 _BY_ROUTES = ("initial_window", "delayed_ack", "window_limit")
 """Keys of a host that act by metrics of its routes."""
+
+_LIMIT_NS = 300 * 10**9
 
 
 def protocol_of(routing: WrittenRouting, topology: Topology) -> str:
@@ -45,8 +46,8 @@ def resolve_configured(experiment: Experiment, topology: Topology) -> Configured
     if mistakes:
         raise LabError(mistakes)
     slow = any(node.setup is not None and runs_slow_protocol(node.setup.daemons) for node in topology.nodes)
-    still_ns = value_or(experiment.routing.still, defaults.SLOW_STILL_NS if slow else defaults.STILL_NS)
-    limit_ns = value_or(experiment.routing.convergence_limit, max(defaults.CONFIGURED_LIMIT_NS, 2 * still_ns))
+    still_ns = value_or(experiment.routing.still, SLOW_STILL_NS if slow else STILL_NS)
+    limit_ns = value_or(experiment.routing.convergence_limit, max(_LIMIT_NS, 2 * still_ns))
     if limit_ns < still_ns:
         wrong = experiment.routing.convergence_limit or experiment.routing.still
         assert wrong is not None

@@ -6,8 +6,7 @@ from fabriclab.formats.plan.model import Bgp
 from fabriclab.formats.plan.node import BgpNeighbour, OwnBgp
 from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading import defaults
-from fabriclab.lab.routing import AS_CONFIGURED
+from fabriclab.lab.routing import AS_CONFIGURED, PROTOCOL
 
 
 def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | None:
@@ -39,5 +38,5 @@ def default_protocol(topology: Topology) -> str:
         return AS_CONFIGURED
     sessions = [session for node in topology.nodes if node.own is not None for session in node.own.sessions]
     if not sessions:
-        return defaults.PROTOCOL
+        return PROTOCOL.or_default(None)
     return "bgp-numbered" if any(session.address is not None for session in sessions) else "bgp-unnumbered"

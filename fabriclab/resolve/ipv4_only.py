@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabriclab.formats.family import Family
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.keys.wording import listed
 from fabriclab.lab.hosts.transport import WrittenTransport
-from fabriclab.lab.reading.problems import Place, listed
+from fabriclab.lab.reading.problems import Place
 from fabriclab.resolve.mismatched_ends import short
 
 _MOST_NAMED = 6

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from fabriclab.formats.plan.node import Limiter, Nic, Pacer, Queue
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, SwitchPort, SwitchQueue
-from fabriclab.lab.hosts.limiter import WrittenLimiter
-from fabriclab.lab.hosts.nic import WrittenNic
-from fabriclab.lab.hosts.pacer import WrittenPacer
-from fabriclab.lab.reading import defaults
+from fabriclab.lab.hosts.keys import (
+    NIC_GRO,
+    NIC_INTERRUPT_DELAY,
+    NIC_PACING,
+    NIC_QUEUES,
+    NIC_RING,
+    NIC_TSO,
+    PACER_BETA,
+    PACER_BUCKET,
+    PACER_ETA,
+    PACER_IDLE,
+    PACER_INTERVAL,
+    PACER_PROBABILITY,
+    QCN_ACTIVE,
+    QCN_CYCLE_BYTES,
+    QCN_CYCLE_TIME,
+    QCN_HYPER,
+    QCN_LEAST,
+)
+from fabriclab.lab.hosts.nic import WrittenLimiter, WrittenNic, WrittenPacer
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.lab.reading.section import value_or
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.resolve.switch.checks import queues_in_use
 from fabriclab.resolve.switch.nic import nic_port
@@ -20,18 +35,18 @@ _NS_PER_US = 1_000
 
 def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
     """Return the NIC of a host whose own queue is `queue`, every default explicit."""
-    tso = defaults.TSO_BYTES if written.tso is None else written.tso.value
-    tx_queues = value_or(written.queues, defaults.TX_QUEUES)
-    if value_or(written.pacing, defaults.PACING) == "fq" and queue.aqm is None:
+    tso = NIC_TSO.or_default(written.tso)
+    tx_queues = NIC_QUEUES.or_default(written.queues)
+    if NIC_PACING.or_default(written.pacing) == "fq" and queue.aqm is None:
         queue = queue.model_copy(update={"aqm": Fq()})
     has_front = queue.aqm is not None or tx_queues > 1 or written.ring is not None
     return Nic(
         queue=queue,
         tso_bytes=tso,
-        gro=value_or(written.gro, defaults.GRO),
-        interrupt_delay_us=value_or(written.interrupt_delay, defaults.INTERRUPT_DELAY_NS) // _NS_PER_US,
+        gro=NIC_GRO.or_default(written.gro),
+        interrupt_delay_us=NIC_INTERRUPT_DELAY.or_default(written.interrupt_delay) // _NS_PER_US,
         tx_queues=tx_queues,
-        ring_bytes=value_or(written.ring, defaults.RING_BYTES) if has_front else None,
+        ring_bytes=NIC_RING.or_default(written.ring) if has_front else None,
         pacer=_resolve_pacer(written.pacer),
         qcn=_resolve_limiter(written.qcn),
     )
@@ -41,12 +56,12 @@ def _resolve_pacer(written: WrittenPacer | None) -> Pacer | None:
     if written is None or written.is_none:
         return None
     return Pacer(
-        bucket_bytes=value_or(written.bucket, defaults.PACER_BUCKET_BYTES),
-        interval_ns=value_or(written.interval, defaults.PACER_INTERVAL_NS),
-        eta_ppm=value_or(written.eta, defaults.PACER_ETA_PPM),
-        beta=value_or(written.beta, defaults.PACER_BETA),
-        probability_ppm=value_or(written.probability, defaults.PACER_PROBABILITY_PPM),
-        idle_ns=value_or(written.idle, defaults.PACER_IDLE_NS),
+        bucket_bytes=PACER_BUCKET.or_default(written.bucket),
+        interval_ns=PACER_INTERVAL.or_default(written.interval),
+        eta_ppm=PACER_ETA.or_default(written.eta),
+        beta=PACER_BETA.or_default(written.beta),
+        probability_ppm=PACER_PROBABILITY.or_default(written.probability),
+        idle_ns=PACER_IDLE.or_default(written.idle),
     )
 
 
@@ -54,11 +69,11 @@ def _resolve_limiter(written: WrittenLimiter | None) -> Limiter | None:
     if written is None or written.is_none:
         return None
     return Limiter(
-        least_bps=value_or(written.least, defaults.QCN_LEAST_BPS),
-        active_bps=value_or(written.active, defaults.QCN_ACTIVE_BPS),
-        hyper_bps=value_or(written.hyper, defaults.QCN_HYPER_BPS),
-        cycle_bytes=value_or(written.cycle_bytes, defaults.QCN_CYCLE_BYTES),
-        cycle_ns=value_or(written.cycle_time, defaults.QCN_CYCLE_NS),
+        least_bps=QCN_LEAST.or_default(written.least),
+        active_bps=QCN_ACTIVE.or_default(written.active),
+        hyper_bps=QCN_HYPER.or_default(written.hyper),
+        cycle_bytes=QCN_CYCLE_BYTES.or_default(written.cycle_bytes),
+        cycle_ns=QCN_CYCLE_TIME.or_default(written.cycle_time),
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab, LabError
-from fabriclab.lab.study import SEED, VARIANT
+from fabriclab.lab.study_keys import SEED, VARIANT
 from fabriclab.resolve.resolver import Resolver
 
 

@@ -13,8 +13,11 @@ from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.probes import WrittenPcap
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.switch.facing_ports import shared_ports
+
+_LAST_HOP_INTERVAL_NS, _LAST_HOP_PORTS = 1_000_000, 16
+"""The interval of the ports before the receivers, which are sampled where an experiment has no probes: it holds up to
+so many ports, and is longer with more."""
 
 
 def resolve_probes(
@@ -70,4 +73,4 @@ def last_hop_ports(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[s
 def _interval_ns(ports: int) -> int:
     """Return an interval with which many ports cost no more than a few: a fabric's every port, each often,
     would be most of a run."""
-    return defaults.LAST_HOP_INTERVAL_NS * -(-ports // defaults.LAST_HOP_PORTS)
+    return _LAST_HOP_INTERVAL_NS * -(-ports // _LAST_HOP_PORTS)

@@ -15,6 +15,20 @@ from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
+from fabriclab.lab.hosts.keys import (
+    CONGESTION_CONTROL,
+    DELAYED_ACK,
+    ECN,
+    INITIAL_WINDOW,
+    MPTCP_ADD_ADDR_ACCEPTED,
+    MPTCP_PATH_MANAGER,
+    MPTCP_SCHEDULER,
+    MPTCP_SUBFLOWS,
+    RECEIVE_BUFFER,
+    RTO_MIN,
+    SEND_BUFFER,
+    TIMESTAMP_ERROR,
+)
 from fabriclab.lab.hosts.mptcp import WrittenMptcp
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.families import families_of_lab
@@ -22,11 +36,18 @@ from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
-from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.lab.reading.section import value_or
-from fabriclab.lab.routing import AS_CONFIGURED, WrittenRouting
+from fabriclab.lab.routing import (
+    AS_CONFIGURED,
+    BFD_MULTIPLIER,
+    CONVERGENCE_LIMIT,
+    HOLD,
+    KEEPALIVE,
+    MAX_PATHS,
+    WrittenRouting,
+)
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
@@ -153,7 +174,7 @@ class Resolver:
                 later = experiment.later[written.name]
                 bgp = _resolve_bgp(later.routing, self._lab.topology)
                 after = plan.model_copy(update={"nodes": self._network(later, bgp).nodes, "bgp": bgp})
-                event = _with_settings(event, written, plan, after)
+                event = _with_settings(event, written, self._lab.document, plan, after)
                 plan = after
             yield event
 
@@ -257,17 +278,17 @@ def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
     interval_ns = value_or(written.bfd, None)
     return Bgp(
         unnumbered=protocol == "bgp-unnumbered",
-        max_paths=value_or(written.max_paths, defaults.MAX_PATHS),
-        keepalive_s=value_or(written.keepalive, defaults.KEEPALIVE_S * _NS_PER_S) // _NS_PER_S,
-        hold_s=value_or(written.hold, defaults.HOLD_S * _NS_PER_S) // _NS_PER_S,
+        max_paths=MAX_PATHS.or_default(written.max_paths),
+        keepalive_s=KEEPALIVE.or_default(written.keepalive) // _NS_PER_S,
+        hold_s=HOLD.or_default(written.hold) // _NS_PER_S,
         bfd=None
         if interval_ns is None
-        else Bfd(interval_ns=interval_ns, multiplier=value_or(written.bfd_multiplier, defaults.BFD_MULTIPLIER)),
-        convergence_limit_ns=value_or(written.convergence_limit, defaults.CONVERGENCE_LIMIT_NS),
+        else Bfd(interval_ns=interval_ns, multiplier=BFD_MULTIPLIER.or_default(written.bfd_multiplier)),
+        convergence_limit_ns=CONVERGENCE_LIMIT.or_default(written.convergence_limit),
     )
 
 
-def _with_settings(event: Event, written: WrittenEvent, before: Plan, after: Plan) -> Event:
+def _with_settings(event: Event, written: WrittenEvent, document: MappingValue, before: Plan, after: Plan) -> Event:
     """Return an event that makes a plan another one. Raises LabError where that can't be while the lab runs."""
     try:
         nodes = changed_nodes(before, after)
@@ -276,7 +297,7 @@ def _with_settings(event: Event, written: WrittenEvent, before: Plan, after: Pla
         key = f"events.{written.name}.set"
         message = f"{error}; that can't be while the lab runs"
         raise LabError([Mistake(value.place.file, value.place.line, key, value.text, message)]) from None
-    settings = {key: normalise(key, value.text) for key, value in written.settings.items()}
+    settings = {key: normalise(key, value.text, document) for key, value in written.settings.items()}
     bgp = after.bgp if after.bgp != before.bgp else None
     return event.model_copy(update={"action": "set", "settings": settings, "nodes": nodes, "bgp": bgp})
 
@@ -360,31 +381,31 @@ def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Tr
 
 
 def _resolve_transport(written: WrittenTransport) -> Transport:
-    congestion_control = value_or(written.congestion_control, defaults.CONGESTION_CONTROL)
+    congestion_control = CONGESTION_CONTROL.or_default(written.congestion_control)
     # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
-    ecn = value_or(written.ecn, "on" if congestion_control == DCTCP else defaults.ECN)
+    ecn = "on" if written.ecn is None and congestion_control == DCTCP else ECN.or_default(written.ecn)
     return Transport(
         congestion_control=congestion_control,
         ecn=cast(Literal["off", "on", "accept", "accurate"], ecn),
-        rto_min_us=value_or(written.rto_min, defaults.RTO_MIN_NS) // _NS_PER_US,
-        delayed_ack=value_or(written.delayed_ack, defaults.DELAYED_ACK),
-        initial_window_segments=value_or(written.initial_window, defaults.INITIAL_WINDOW_SEGMENTS),
+        rto_min_us=RTO_MIN.or_default(written.rto_min) // _NS_PER_US,
+        delayed_ack=DELAYED_ACK.or_default(written.delayed_ack),
+        initial_window_segments=INITIAL_WINDOW.or_default(written.initial_window),
         window_limit_segments=value_or(written.window_limit, None),
-        receive_buffer_bytes=value_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
-        send_buffer_bytes=value_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
+        receive_buffer_bytes=RECEIVE_BUFFER.or_default(written.receive_buffer),
+        send_buffer_bytes=SEND_BUFFER.or_default(written.send_buffer),
         mptcp=_resolve_mptcp(written.mptcp),
-        timestamp_error_ns=value_or(written.timestamp_error, defaults.TIMESTAMP_ERROR_NS),
+        timestamp_error_ns=TIMESTAMP_ERROR.or_default(written.timestamp_error),
     )
 
 
 def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
     if written is None or written.is_none:
         return None
-    path_manager = value_or(written.path_manager, defaults.MPTCP_PATH_MANAGER)
+    path_manager = MPTCP_PATH_MANAGER.or_default(written.path_manager)
     return Mptcp(
-        subflows=value_or(written.subflows, defaults.MPTCP_SUBFLOWS),
-        add_addr_accepted=value_or(written.add_addr_accepted, defaults.MPTCP_ADD_ADDR_ACCEPTED),
-        scheduler=value_or(written.scheduler, defaults.MPTCP_SCHEDULER),
+        subflows=MPTCP_SUBFLOWS.or_default(written.subflows),
+        add_addr_accepted=MPTCP_ADD_ADDR_ACCEPTED.or_default(written.add_addr_accepted),
+        scheduler=MPTCP_SCHEDULER.or_default(written.scheduler),
         path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
     )
 

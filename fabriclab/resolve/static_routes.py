@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 
 from fabriclab.formats.plan.node import Node, Route, StaticRoute
+from fabriclab.keys.wording import listed, shown
 from fabriclab.lab.network.static_routes import StaticHop, WrittenStaticRoute
-from fabriclab.lab.reading.problems import listed, shown
 from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
 
 EBGP_DISTANCE = 20

@@ -14,8 +14,8 @@ from fabriclab.formats.figures import BY_NAME
 from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic, TraceTraffic, Traffic
+from fabriclab.keys.wording import listed
 from fabriclab.lab.metrics import POOL_METRICS, PROGRAM_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
-from fabriclab.lab.reading.problems import listed
 
 _OF_SAMPLED_QUEUES = names(QUEUES, "port")
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fabriclab.formats.family import AnyAddress, AnyNetwork, Family, family_of
 from fabriclab.formats.plan.node import DEFAULT, Node
 from fabriclab.formats.plan.traffic import Traffic
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 from fabriclab.resolve.interfaces import Interface, families_of, first_address, interfaces, neighbours
 
 _Hops = tuple[tuple[str, str], ...]

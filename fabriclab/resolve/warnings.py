@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading.problems import listed
 from fabriclab.resolve.buffers import SharedBuffer
 from fabriclab.resolve.switch.checks import unmarked
 from fabriclab.resolve.switch.findings import SwitchFinding, merged

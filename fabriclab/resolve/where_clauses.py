@@ -12,9 +12,10 @@ from functools import cache
 from typing import Any
 
 from fabriclab.formats.where_clause import Scalar, concerns
+from fabriclab.keys.wording import listed
 from fabriclab.lab import Lab
-from fabriclab.lab.reading.problems import Place, Problems, listed
-from fabriclab.lab.study import VARIANT
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.study_keys import VARIANT
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.resolver import Resolver
 

@@ -1,4 +1,4 @@
-"""How fairly long flows share what they share, and how soon after one comes or goes.
+"""How fairly long flows share what they share, how soon after one comes or goes, and how steadily each sends.
 
 A phase is the time between two changes of which long flows run. A flow's throughput within it is what was acknowledged
 to its sender, by the TCP samples; an index over flows' whole lives says little where they live at different times.
@@ -89,3 +89,31 @@ def _jain_over_time(got: Array) -> Array:
     squares = len(got) * (got * got).sum(axis=0)
     result: Array = np.divide(got.sum(axis=0) ** 2, squares, out=np.zeros(got.shape[1]), where=squares > 0)
     return result
+
+
+WINDOW_NS = 10_000_000
+"""What the coefficient of variation of a flow's throughput is of."""
+SETTLED_NS = 100_000_000
+"""A flow's first 100 ms are its start, not its steadiness."""
+LEAST_WINDOWS = 10
+
+
+def rate_variation(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> dict[str, float | None]:
+    """Return `rate_variation`: standard deviation over mean of a long flow's throughput in windows of 10 ms, the mean
+    over flows; None without a sampled long flow that ran for ten windows after its first 100 ms."""
+    variations = [] if tcp is None else list(_variations(flows, tcp))
+    return {"rate_variation": exact_sum(np.array(variations)) / len(variations) if variations else None}
+
+
+def _variations(flows: pl.LazyFrame, tcp: pl.LazyFrame) -> list[float]:
+    lives = long_lives(flows, tcp)
+    counters = acknowledged(tcp, lives)
+    found = []
+    for flow, start, end in lives.select("flow", "start_ns", "end_ns").iter_rows():
+        edges = np.arange(start + SETTLED_NS, end + 1, WINDOW_NS)
+        if flow not in counters or len(edges) <= LEAST_WINDOWS:
+            continue
+        gained = np.diff(counter_at(counters[flow], edges))
+        if gained.mean() > 0:
+            found.append(float(gained.std() / gained.mean()))
+    return found

@@ -1,4 +1,4 @@
-"""The summary's metrics of flows and coflows, of the whole run and of each class (definitions:
+"""The summary's metrics of flows, coflows and jobs, of the whole run and of each class (definitions:
 `fabriclab.formats.metrics`)."""
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 
 from fabriclab.formats.metrics import FLOWS, names
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.results.bootstrap import exact_sum, standard_deviation
 from fabriclab.results.coflows import coflow_table, count_known
 from fabriclab.results.flows import waited_for_timeout
@@ -136,3 +138,22 @@ def _mean(values: pl.Series) -> float | None:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else round(value)
+
+
+def job_metrics(flows: pl.LazyFrame, plan: Plan) -> Metrics:
+    """Return `job_ns` of each shuffle of the plan, and without brackets the slowest one's; None of a job that is not
+    complete.
+
+    While one job is not complete nobody knows which is the slowest: the bare name is then None, too.
+
+    `flows` has a column `finished`, whether a flow did all that it was meant to do.
+    """
+    names = [traffic.name for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic)]
+    if not names:
+        return {"job_ns": None}
+    jobs = coflow_table(flows.filter(pl.col("class").is_in(names))).filter(pl.col("level") == "job")
+    times = dict(zip(jobs["group"], jobs["completion_ns"], strict=True))
+    known = [times[name] for name in names if times.get(name) is not None]
+    return {"job_ns": max(known) if len(known) == len(names) else None} | {
+        f"job_ns[{name}]": times.get(name) for name in names
+    }

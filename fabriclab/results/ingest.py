@@ -35,19 +35,15 @@ from fabriclab.formats.summary import Summary
 from fabriclab.formats.switch_logs import SWITCH_TABLES
 from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
+from fabriclab.registry.applications import APPLICATIONS, applications_of
 from fabriclab.results.captures import write_captures
 from fabriclab.results.connections import CONNECTIONS, losses, read_connections
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
-from fabriclab.results.hadoop import JOBS as HADOOP_JOBS
-from fabriclab.results.hadoop import TABLES as HADOOP_TABLES
-from fabriclab.results.hadoop import hadoop_tables
-from fabriclab.results.hadoop_metrics import hadoop_metrics
-from fabriclab.results.hadoop_shuffles import shuffle_metrics
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
 from fabriclab.results.routing import routing_metrics
-from fabriclab.results.summary import Measured, summarize
+from fabriclab.results.summary import Measured, Metrics, summarize
 
 Outcome = TypeVar("Outcome")
 Record = TypeVar("Record", bound=BaseModel)
@@ -82,14 +78,11 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
             notes += write_captures(run_dir, plan)
             notes += _write_programs(run_dir, plan)
             notes += _write_connections(run_dir, plan)
-            notes += _write_hadoop(run_dir, plan)
+            notes += _write_applications(run_dir, plan)
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
         metrics |= program_metrics(programs, plan)
-        jobs = _table(run_dir, HADOOP_JOBS)
-        if jobs is not None:
-            metrics |= hadoop_metrics(jobs, plan, metrics["job_ns"])
-        metrics |= shuffle_metrics(jobs, _table(run_dir, CONNECTIONS), plan, _wholly_watched(run_dir, plan))
+        metrics |= _application_metrics(run_dir, plan, metrics["job_ns"])
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
         write_text(run_dir / SUMMARY, text + "\n")
     if raw.is_dir() and not keep_raw:
@@ -110,11 +103,12 @@ def _without_copies(raw: Path) -> Iterator[None]:
 def _all_or_none(run_dir: Path) -> Iterator[None]:
     """Remove the tables when not all of them could be made: the raw logs hold the same, and the disk may be full."""
     raw = run_dir / RAW
+    tables = (name for application in APPLICATIONS for name in application.tables)
     try:
         yield
     except BaseException:
         if raw.is_dir() and not (run_dir / SUMMARY).exists():
-            for name in ("flows", PROGRAMS, CONNECTIONS, *HADOOP_TABLES, *_SERIES):
+            for name in ("flows", PROGRAMS, CONNECTIONS, *tables, *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
             shutil.rmtree(run_dir / PCAP, ignore_errors=True)
@@ -223,12 +217,32 @@ def _wholly_watched(run_dir: Path, plan: Plan) -> frozenset[str]:
     return frozenset(plan.probes.connection_hosts) - {node for node, _ in losses(run_dir)}
 
 
-def _write_hadoop(run_dir: Path, plan: Plan) -> list[str]:
-    """Write the tables of the plan's Hadoop clusters; a plan without any has none."""
-    tables, notes = hadoop_tables(run_dir, plan, _table(run_dir, CONNECTIONS), _wholly_watched(run_dir, plan))
-    for name, table in tables.items():
-        write_rows(table, run_dir / f"{name}.parquet")
+def _write_applications(run_dir: Path, plan: Plan) -> list[str]:
+    """Write the tables of the plan's applications, such as Hadoop; a plan without any has none."""
+    notes: list[str] = []
+    for application in applications_of(plan):
+        part = application.load("results.tables")
+        connections, watched = _table(run_dir, CONNECTIONS), _wholly_watched(run_dir, plan)
+        tables, found = part.application_tables(run_dir, plan, connections, watched)
+        for name, table in tables.items():
+            write_rows(table, run_dir / f"{name}.parquet")
+        notes += found
     return notes
+
+
+def _application_metrics(run_dir: Path, plan: Plan, job_ns: Any) -> Metrics:
+    """Return the metrics of applications: those of the plan's, and None for what the others would have."""
+    found: Metrics = {}
+    used = applications_of(plan)
+    for application in APPLICATIONS:
+        if application not in used:
+            found |= dict.fromkeys(application.metrics)
+            continue
+        tables = {name: _table(run_dir, name) for name in application.tables}
+        connections, watched = _table(run_dir, CONNECTIONS), _wholly_watched(run_dir, plan)
+        part = application.load("results.metrics")
+        found |= part.application_metrics(tables, connections, plan, watched, job_ns)
+    return found
 
 
 def _table(run_dir: Path, name: str) -> pl.DataFrame | None:

@@ -12,13 +12,11 @@ import polars as pl
 
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan import Plan
-from fabriclab.results.fairness import fairness_metrics
-from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
+from fabriclab.results.fairness import fairness_metrics, rate_variation
+from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics, job_metrics
 from fabriclab.results.flows import is_done, scan_flows
-from fabriclab.results.jobs import job_metrics
 from fabriclab.results.parquet import check_parquet, open_parquet
 from fabriclab.results.queue_metrics import queue_metrics
-from fabriclab.results.rate_variation import rate_variation
 from fabriclab.results.statistics import hold_until_next, time_weighted_distribution, time_weighted_mean
 from fabriclab.results.switch_metrics import switch_metrics
 from fabriclab.results.switch_tables import SwitchTables

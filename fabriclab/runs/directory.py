@@ -9,7 +9,6 @@ from typing import Any
 
 from fabriclab.compile import (
     NAMES_FILE,
-    clusters,
     compile_hosts,
     compile_job,
     compile_machine_sysctl,
@@ -27,6 +26,7 @@ from fabriclab.files import below, read_text, replacing, write_text
 from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, PlanError, plan_json
 from fabriclab.formats.plan.runnable import check_plan
+from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
     HADOOP,
@@ -121,7 +121,7 @@ def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, 
 
 def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:
     """Make the directories of the plan's Hadoop clusters, with the archives of the user's own jobs."""
-    for cluster in clusters(plan):
+    for cluster in (traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)):
         place = below(directory / HADOOP, cluster.name)
         place.mkdir(parents=True, exist_ok=True)
         for name in {job.file for job in cluster.jobs if job.file is not None}:

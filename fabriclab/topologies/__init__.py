@@ -6,8 +6,7 @@ from fabriclab.topologies.fabric import Fabric, FabricError
 from fabriclab.topologies.ipv6 import with_ipv6
 from fabriclab.topologies.oversubscription import parse_ratio
 from fabriclab.topologies.small import dumbbell, star
-from fabriclab.topologies.starter import experiment_text
-from fabriclab.topologies.write import topology_text
+from fabriclab.topologies.write import experiment_text, topology_text
 
 __all__ = [
     "Fabric",

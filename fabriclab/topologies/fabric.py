@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 
 from fabriclab.errors import ArgumentError
+from fabriclab.formats import ranges
 from fabriclab.formats.names import NODE_NAME
-from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, SMALLEST_RATE_BPS
 from fabriclab.units import format_duration, format_rate
 
 FABRIC_POOL = IPv4Network("10.0.0.0/10")
@@ -96,9 +96,10 @@ class Fabric:
     def __post_init__(self) -> None:
         if not NODE_NAME.is_in(self.name):
             raise FabricError(f"--name {self.name!r} is no lab name; write letters, digits, '-' and '_', at most 63")
-        if not SMALLEST_MTU <= self.mtu_bytes <= LARGEST_MTU:
+        if not ranges.MTU.least <= self.mtu_bytes <= ranges.MTU.most:
             raise FabricError(
-                f"--mtu {self.mtu_bytes} is out of range; write {SMALLEST_MTU} to {LARGEST_MTU} bytes of an IP packet"
+                f"--mtu {self.mtu_bytes} is out of range; write {ranges.MTU.least} to {ranges.MTU.most} bytes of an IP "
+                "packet"
             )
         for link in self.links:
             _check_link(link)
@@ -111,11 +112,11 @@ class Fabric:
 
 def _check_link(link: FabricLink) -> None:
     place = f"{link.section}, link {link.ports[0]} to {link.ports[1]}"
-    if not SMALLEST_RATE_BPS <= link.rate_bps <= LARGEST_RATE_BPS:
-        bounds = f"{format_rate(SMALLEST_RATE_BPS)} to {format_rate(LARGEST_RATE_BPS)}"
+    if not ranges.LINE_RATE.least <= link.rate_bps <= ranges.LINE_RATE.most:
+        bounds = f"{format_rate(ranges.LINE_RATE.least)} to {format_rate(ranges.LINE_RATE.most)}"
         raise FabricError(f"{place}: a rate of {format_rate(link.rate_bps)} is out of range; choose one from {bounds}")
-    if link.delay_ns > LARGEST_DELAY_NS:
-        most = format_duration(LARGEST_DELAY_NS)
+    if link.delay_ns > ranges.DELAY.most:
+        most = format_duration(ranges.DELAY.most)
         raise FabricError(
             f"{place}: a delay of {format_duration(link.delay_ns)} is out of range; choose one up to {most}"
         )

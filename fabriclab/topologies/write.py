@@ -1,4 +1,6 @@
-"""A fabric as the text of a Containerlab file: https://containerlab.dev/manual/topo-def-file/ .
+"""A fabric as the text of a Containerlab file, and the experiment that a new lab begins with.
+
+The file: https://containerlab.dev/manual/topo-def-file/ .
 
 `group` is what `containerlab graph` sorts by, the labels `graph-level` (1 at the top) and `graph-icon` are what its
 draw.io export (https://github.com/srl-labs/clab-io-draw) reads; that export looks at nodes only, so these two stand at
@@ -104,3 +106,35 @@ def _link(link: FabricLink, mtu_bytes: int) -> str:
 
 def _listed(addresses: Iterable[object]) -> str:
     return ", ".join(f"'{address}'" for address in addresses)
+
+
+_TEXT = """title: In-cast over {name}, to begin with
+
+# docs/language explains every key; `fabriclab check` says what is wrong after a change.
+switches:
+  default: {{buffer: 128 KB}}
+
+hosts:
+  default: {{congestion_control: cubic}}
+
+traffic:
+  incast: {{kind: rounds, senders: all, receiver: {receiver}, size: 64 KB, rounds: 10}}
+
+probes:
+  queues: {{ports: ['{port}']}}
+
+parameters:
+  buffer: switches.default.buffer
+  senders: traffic.incast.senders
+  congestion_control: hosts.default.congestion_control
+
+matrix:
+  buffers: {{congestion_control: [cubic, reno], buffer: [64 KB, 128 KB, 512 KB]}}
+"""
+
+
+def experiment_text(fabric: Fabric) -> str:
+    """Return an experiment: all hosts answer the first one at once, and the queue before it is sampled."""
+    receiver = fabric.hosts[0].name
+    port = next(upper for lower, upper in (link.ports for link in fabric.links) if lower.partition(":")[0] == receiver)
+    return _TEXT.format(name=fabric.name, receiver=receiver, port=port)

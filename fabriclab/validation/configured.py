@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriclab.formats.run_directory import HOSTS_FILE
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 from fabriclab.lab.validation import WrittenPing
 from fabriclab.results import Results
 from fabriclab.validation.bench import Bench, Collector, Setting, Stage, collected, set_up

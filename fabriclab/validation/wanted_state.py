@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriclab.formats.plan.node import Node
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 from fabriclab.lab.wanted_state import ABSENT, WrittenRoute, WrittenSession
 from fabriclab.results import Results
 from fabriclab.validation.bench import Bench, Collector, collected

@@ -1,14 +1,18 @@
-"""When the flows of one sender start: arrival processes."""
+"""Open-loop flows: senders start flows by an arrival process, whatever becomes of those before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
-from fabriclab.formats.plan.traffic import Arrivals
+from fabriclab.formats.plan.traffic import Arrivals, ArrivalsTraffic
+from fabriclab.workload.flows import by_start, flow_table
+from fabriclab.workload.pairs import Receivers
 from fabriclab.workload.randomness import Integers, Stream, rounded
 from fabriclab.workload.site import Site
+from fabriclab.workload.sizes import draw_sizes
 
 _BLOCK = 1 << 20
 """Most gaps that are drawn at a time."""
@@ -63,3 +67,28 @@ def _poisson(stream: Stream, mean_ns: int, span_ns: int) -> Integers:
 def jitters(traffic: str, senders: Sequence[str], jitter_ns: int, count: int, site: Site) -> Integers:
     """Return each sender's `count` shifts: an array of `count` rows with a column for each sender."""
     return np.column_stack([jitter(site.stream(traffic, sender, "jitter"), jitter_ns, count) for sender in senders])
+
+
+def arrivals_table(traffic: ArrivalsTraffic, site: Site) -> pl.DataFrame:
+    """Return the flows of an arrival process."""
+    receivers = Receivers(traffic.pairs, site, traffic.name)
+    senders = site.order(traffic.name, traffic.pairs.senders)
+    starts = [
+        draw_starts(traffic.arrivals, site.stream(traffic.name, sender, "starts"), traffic.start_ns, traffic.stop_ns)
+        for sender in senders
+    ]
+    counts = [len(of_sender) for of_sender in starts]
+    columns = {
+        "start_ns": np.concatenate(starts),
+        "src": np.repeat(site.indices(senders), counts),
+        "dst": np.concatenate([receivers.of(sender, count) for sender, count in zip(senders, counts, strict=True)]),
+        "size_bytes": np.concatenate(
+            [
+                draw_sizes(traffic.size, site.stream(traffic.name, sender, "sizes"), count)
+                for sender, count in zip(senders, counts, strict=True)
+            ]
+        ),
+        "mode": traffic.mode,
+        "deadline_ns": traffic.deadline_ns,
+    }
+    return by_start(flow_table(site, traffic.name, traffic.carrier, columns))

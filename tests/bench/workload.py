@@ -31,7 +31,7 @@ from fabriclab.formats.plan.traffic import (
     Traffic,
     UniformSize,
 )
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.workload import Site, UserTrace, read_traces, trace_text
 from fabriclab.workload.flows import numbered
 from fabriclab.workload.generate import table_of

@@ -13,11 +13,11 @@ from synthetic_run import incast_run
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.exchange import archive
-from fabriclab.exchange.archive import ArchiveError, pack, unpack
-from fabriclab.exchange.bundle import write_bundle
 from fabriclab.files import NotReadableError, below
 from fabriclab.results import read_run
+from fabriclab.run_bundles import archive
+from fabriclab.run_bundles.archive import ArchiveError, pack, unpack
+from fabriclab.run_bundles.bundle import write_bundle
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,8 @@ from strangers import Desk
 
 import fabriclab
 from fabriclab.api.consent import code_subject, lab_request, lab_subject, recorded_request
-from fabriclab.consent.gate import is_trusted
+from fabriclab.consent.gate import SHIPPED_LABS, is_shipped, is_trusted
 from fabriclab.consent.request import ConsentError, ConsentRequest
-from fabriclab.consent.shipped_labs import SHIPPED_LABS, is_shipped
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import parse_plan_json
 from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of

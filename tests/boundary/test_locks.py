@@ -12,7 +12,7 @@ import pytest
 from patience import patient
 
 from fabriclab.engine.packed import UnusableError, locked
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 
 LAB = Path(__file__).parents[2] / "labs" / "dctcp-queue"
 
@@ -61,8 +61,8 @@ def test_a_command_of_live_labs_says_what_to_do(tmp_path: Path, command: tuple[s
 def test_no_descriptor_is_left(runtime: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(20):
-        with pytest.raises(registry.RegistryError):
-            registry.labs()
+        with pytest.raises(labs_up.LabsUpError):
+            labs_up.labs()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert [path.name for path in runtime.iterdir()] == [".lock"]
 
@@ -71,8 +71,8 @@ def test_a_guard_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     (tmp_path / "fabriclab" / ".lock").mkdir(parents=True)
     (tmp_path / "fabriclab").chmod(0o700)
-    with pytest.raises(registry.RegistryError, match=r"\.lock: Is a directory; set XDG_RUNTIME_DIR to a directory of"):
-        registry.labs()
+    with pytest.raises(labs_up.LabsUpError, match=r"\.lock: Is a directory; set XDG_RUNTIME_DIR to a directory of"):
+        labs_up.labs()
 
 
 @pytest.mark.usefixtures("runtime")

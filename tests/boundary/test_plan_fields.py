@@ -15,17 +15,18 @@ import pytest
 from pydantic import BaseModel
 from sample_plans import star
 
-from fabriclab.formats.constraints import Finite, Holding, Scalars, Text, Within
+from fabriclab.constraints import Finite, Holding, Scalars, Text, Within
 from fabriclab.formats.plan import PlanError, parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import KINDS
+from fabriclab.keys.values import Word
 from fabriclab.lab import parse_lab
-from fabriclab.qdiscs import Key
+from fabriclab.qdiscs import Option
 from fabriclab.resolve import Resolver
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
-RANGES = (Within, Finite, Text, Scalars, Key)
+RANGES = (Within, Finite, Text, Scalars, Option)
 FREE: dict[str, str] = {}
 """Fields without a constraint, each with the reason: there is none."""
 
@@ -93,7 +94,7 @@ def test_every_field_declares_what_it_may_hold(record: type) -> None:
 
 def test_a_field_without_a_constraint_is_found() -> None:
     assert list(unbound(tuple[str, ...] | None)) == [str]
-    assert list(unbound(dict[Annotated[str, Key("x", "word")], int])) == [int]
+    assert list(unbound(dict[Annotated[str, Option("x", Word(("y",)))], int])) == [int]
     assert list(unbound(Annotated[tuple[int, ...], Holding(1, 2)])) == [int]
 
 

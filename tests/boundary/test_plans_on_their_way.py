@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sample_plans import star
 
-from fabriclab.cluster.worker import plan_of
+from fabriclab.cluster.on_worker import plan_of
 from fabriclab.files import NotReadableError
 from fabriclab.formats.plan import PlanError, plan_json
 from fabriclab.formats.plan.model import Plan

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import fabriclab
 from fabriclab.api.bundles import Bundle, reproduce
 from fabriclab.cli.app import app
-from fabriclab.exchange.bundle import About
 from fabriclab.formats.json_text import DEEPEST, JsonError, parse_json
 from fabriclab.results import ResultsError, read_run
+from fabriclab.run_bundles.bundle import About
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import pytest
 from synthetic_run import incast_run
 
 from fabriclab.cli.host.visible import visible
-from fabriclab.exchange.bundle import write_bundle
 from fabriclab.results import read_run
+from fabriclab.run_bundles.bundle import write_bundle
 
 TITLE = "clear \x1b[2J, name \x1b]0;mine\x07, back\x08, turned \u202e, C1 \x9b31m, null \x00"
 FORBIDDEN = ("\x1b[2J", "\x1b]0;", "\x07", "\x08", "\u202e", "\x9b", "\x00")

@@ -19,7 +19,7 @@ from fabriclab.engine.containers.node import NodeError
 from fabriclab.engine.containers.preflight import UnfitHostError, check_host
 from fabriclab.engine.containers.topology import deployable, read_containers
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.vendors import SONIC_VS
+from fabriclab.registry.vendors import SONIC_VS
 from fabriclab.vendors.sonic import container as sonic
 from fabriclab.vendors.sonic.container import (
     await_databases,

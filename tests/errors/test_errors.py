@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.reading import kernel_names
-from fabriclab.lab.reading.problems import listed
 from fabriclab.qdiscs import AQM_WORDS, KINDS
 
 HERE = Path(__file__).parent

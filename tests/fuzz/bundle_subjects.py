@@ -29,11 +29,11 @@ from fabriclab.api.bundles import open_bundle
 from fabriclab.cli.commands.report import report
 from fabriclab.cli.host.visible import VisibleStream, visible
 from fabriclab.errors import FabriclabError
-from fabriclab.exchange.bundle import runs_of, write_bundle
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import Resolver
+from fabriclab.run_bundles.bundle import runs_of, write_bundle
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import plan_for
 

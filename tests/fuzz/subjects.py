@@ -30,14 +30,14 @@ from fabriclab.compile import (
     machine_memory_bytes,
     trace_text,
 )
+from fabriclab.flow_importers.convert import convert_flows
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.runnable import check_runnable
-from fabriclab.importers.convert import convert_flows
 from fabriclab.lab import Lab, LabError, parse_lab
+from fabriclab.registry.vendors import stand_in_of
 from fabriclab.resolve import Resolver
 from fabriclab.runs.engines import plan_for
-from fabriclab.vendors import stand_in_of
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.frr.lab import import_network
 from fabriclab.vendors.sonic.judge import judge_config_db
@@ -206,7 +206,7 @@ def subjects() -> list[Subject]:
         }
         for case in sorted((golden / "frr").iterdir())
     }
-    foreign = {path.name: path.read_text() for path in _files(golden / "foreign" / "mixed" / "given")}
+    foreign = {path.name: path.read_text() for path in _files(golden / "stand-in" / "mixed" / "given")}
     fabric = {path.name: path.read_text() for path in sorted((ROOT / "labs" / "sonic-leaf-spine").glob("*.json"))}
     return [
         *(LabSubject(directory.name, lab_files(directory)) for directory in LABS),

@@ -21,7 +21,7 @@ from fabriclab.cli import fast
 from fabriclab.cli.app import app
 from fabriclab.formats.live import SESSION_FILE
 from fabriclab.live.lab import Live
-from fabriclab.live.registry import labs
+from fabriclab.live.labs_up import labs
 from fabriclab.live.terminal import Streams, run_in_node
 
 PATCHED = """\

@@ -13,7 +13,7 @@ import pytest
 import fabriclab
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import Input, Output
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 from fabriclab.live.client import Connection, Gone, LiveError, Session, ask
 from fabriclab.live.lab import CommandFailed, Live
 from fabriclab.live.launch import UpFailed
@@ -92,7 +92,7 @@ def test_a_process_whose_client_has_gone_is_hung_up(live: Live) -> None:
 def test_frames_of_no_client_of_ours_end_the_connection_alone(live: Live) -> None:
     for frame in (b"\0" * 5, client_frame(Input.OPEN, b"[]"), b"\xff" * 5, client_frame(Input.DATA, b"x")):
         with socket.socket(socket.AF_UNIX) as end, suppress(OSError):
-            end.connect(registry.socket_path(live.name))
+            end.connect(labs_up.socket_path(live.name))
             end.sendall(frame)
             end.shutdown(socket.SHUT_WR)
             while end.recv(1000):
@@ -157,7 +157,7 @@ def test_a_recording_says_what_was_done_when(live: Live) -> None:
 
 def test_a_lab_that_is_down_is_gone(served_here: Path) -> None:
     live = fabriclab.up("pair")
-    assert registry.labs()[live.name]["nodes"] == ["s1", "h1", "h2"]
+    assert labs_up.labs()[live.name]["nodes"] == ["s1", "h1", "h2"]
     with Connection(live.name) as connection:
         session = Session(connection, {"open": {"exec": {"node": "h1", "argv": ["wait"], "environment": {}}}})
         while not session.started:
@@ -166,8 +166,8 @@ def test_a_lab_that_is_down_is_gone(served_here: Path) -> None:
         with pytest.raises(LiveError, match="has gone down"):
             while True:
                 session.receive()
-    assert registry.labs() == {}
-    with pytest.raises(registry.RegistryError, match="no lab is up"):
+    assert labs_up.labs() == {}
+    with pytest.raises(labs_up.LabsUpError, match="no lab is up"):
         live.exec("h1", ["echo"])
     assert issubclass(Gone, LiveError)
 
@@ -175,10 +175,10 @@ def test_a_lab_that_is_down_is_gone(served_here: Path) -> None:
 def test_two_labs_have_two_names(served_here: Path) -> None:
     with fabriclab.up("pair") as first, fabriclab.up("pair") as second, fabriclab.up("pair", name="mine") as third:
         assert [first.name, second.name, third.name] == ["pair", "pair-2", "mine"]
-        with pytest.raises(registry.RegistryError, match="up are: mine, pair, pair-2; say which"):
-            registry.chosen(None)
-        with pytest.raises(registry.RegistryError, match="pair-3: no lab of that name is up"):
-            registry.chosen("pair-3")
+        with pytest.raises(labs_up.LabsUpError, match="up are: mine, pair, pair-2; say which"):
+            labs_up.chosen(None)
+        with pytest.raises(labs_up.LabsUpError, match="pair-3: no lab of that name is up"):
+            labs_up.chosen("pair-3")
 
 
 def test_what_keeps_a_lab_from_coming_up_is_said(served_here: Path) -> None:
@@ -195,7 +195,7 @@ def test_what_keeps_a_lab_from_coming_up_is_said(served_here: Path) -> None:
         fabriclab.up("./pairs")
     with pytest.raises(ArgumentError, match="a text, a number"):
         fabriclab.up("pair", set={"x": None})  # type: ignore[dict-item]
-    assert registry.labs() == {}
+    assert labs_up.labs() == {}
 
 
 def test_a_lab_made_in_python_comes_up(served_here: Path) -> None:

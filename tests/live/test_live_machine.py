@@ -21,7 +21,7 @@ from replayed_labs import FABRICLAB, replayed
 
 import fabriclab
 from fabriclab.live.lab import Live
-from fabriclab.live.registry import labs
+from fabriclab.live.labs_up import labs
 
 pytestmark = pytest.mark.vm
 

@@ -15,7 +15,7 @@ import pytest
 from fabriclab.cli.fast import plain
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import PAYLOAD_MAX, REAL_TIME, Input, Request
-from fabriclab.live import registry
+from fabriclab.live import labs_up
 from fabriclab.live.busy import Busy
 from fabriclab.live.client import exit_status, failure_text
 from fabriclab.live.copying import split_path
@@ -121,44 +121,44 @@ def test_an_error_names_its_place() -> None:
 
 
 def test_the_registry_s_directory_is_the_user_s_alone(runtime: Path) -> None:
-    assert registry.directory() == str(runtime)
+    assert labs_up.directory() == str(runtime)
     assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
     runtime.chmod(0o755)
-    with pytest.raises(registry.RegistryError, match="yours alone"):
-        registry.directory()
+    with pytest.raises(labs_up.LabsUpError, match="yours alone"):
+        labs_up.directory()
     runtime.chmod(0o700)
     runtime.rename(runtime.with_name("other"))
     runtime.symlink_to(runtime.with_name("other"))
-    with pytest.raises(registry.RegistryError, match="yours alone"):
-        registry.directory()
+    with pytest.raises(labs_up.LabsUpError, match="yours alone"):
+        labs_up.directory()
 
 
 def test_without_a_runtime_directory_it_lies_in_tmp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    assert registry.directory() == f"/tmp/fabriclab-{os.getuid()}"
+    assert labs_up.directory() == f"/tmp/fabriclab-{os.getuid()}"
 
 
 def test_what_a_killed_server_left_is_removed(runtime: Path) -> None:
-    entry = registry.Entry("pair")
+    entry = labs_up.Entry("pair")
     entry.fill({"nodes": ["h1"]})
     Path(entry.socket).touch()
-    assert registry.chosen(None) == "pair"
+    assert labs_up.chosen(None) == "pair"
     # A killed process's lock is free; its files are there.
     (runtime / "dead.json").write_text(json.dumps({"name": "dead"}))
     (runtime / "dead.sock").touch()
-    assert list(registry.labs()) == ["pair"]
+    assert list(labs_up.labs()) == ["pair"]
     assert not list(runtime.glob("dead*"))
     held = os.open(runtime / "pair.json", os.O_RDONLY)
     with pytest.raises(BlockingIOError):
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(held)
     entry.close()
-    assert registry.labs() == {}
+    assert labs_up.labs() == {}
 
 
 def test_a_name_whose_socket_would_have_too_long_a_path_is_refused(runtime: Path) -> None:
-    with pytest.raises(registry.RegistryError, match="shorter name"):
-        registry.Entry("x" * 200)
+    with pytest.raises(labs_up.LabsUpError, match="shorter name"):
+        labs_up.Entry("x" * 200)
     assert not list(runtime.glob("x*"))
 
 

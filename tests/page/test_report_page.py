@@ -14,10 +14,10 @@ from page_fixtures import new_context
 from playwright.sync_api import Browser, Locator, Page, expect
 from synthetic_run import incast_sweep
 
-from fabriclab.bundles import BundleError
+from fabriclab.browser_bundles import BrowserBundleError
 from fabriclab.report import write_report
 from fabriclab.report.assets import CHARTS
-from fabriclab.results import read_sweep
+from fabriclab.results import coflow_table, read_sweep
 
 pytestmark = pytest.mark.xdist_group("report-page")
 SENDERS = (2, 8, 16)
@@ -28,7 +28,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep of six points with its report."""
     try:
         CHARTS.load()
-    except BundleError as error:
+    except BrowserBundleError as error:
         pytest.skip(f"not tried in a browser: {error}")
     directory = incast_sweep(tmp_path_factory.mktemp("report") / "sweep", senders=SENDERS)
     write_report([directory], directory / "report.html")
@@ -94,13 +94,33 @@ def test_what_is_drawn_are_the_numbers_of_the_sweep(report: Page, swept: Path) -
     assert np.ptp(drawn[:, 1]) > 50
 
 
+def test_bars_begin_and_end_where_the_coflows_did(report: Page, swept: Path) -> None:
+    title = report.get_by_role("heading", name=re.compile("^Coflows over time: ")).inner_text()
+    chart = chart_below(report, title)
+    told = re.search(r"over time: (CUBIC|DCTCP), (\d+) senders", title)
+    assert told is not None
+    wanted = {"variant": told[1].lower(), "senders": int(told[2])}
+    (run,) = (run for run in read_sweep(swept).runs if run.settings == wanted)
+    measured = coflow_table(run.flows).filter(pl.col("level") == "coflow").select("start_ns", "end_ns")
+    ink = report.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--c-0072b2').trim()")
+    drawn = []
+    for path in chart.locator(f"path[fill='{ink}']").all():
+        left, along = re.match(r"M([\d.]+) [\d.]+l([\d.]+) 0", path.get_attribute("d") or "").groups()  # type: ignore[union-attr]
+        drawn += [float(left), float(left) + float(along)]
+    every = measured.to_numpy().flatten().astype(float)
+    assert len(drawn) == len(every)
+    slope, begin = np.polyfit(every, drawn, 1)
+    assert begin + slope * every == pytest.approx(drawn, abs=0.6)
+
+
 def test_a_series_is_hidden_and_shown_with_the_mouse_and_with_keys(report: Page) -> None:
     chart = chart_below(report, "Goodput against senders")
-    lines = chart.locator("path[fill='none'][stroke-width='1.8'], path[fill='none'][stroke-width='2']")
+    ink = report.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--c-0072b2').trim()")
+    lines = chart.locator(f"path[fill='none'][stroke='{ink}']")
     expect(lines.first).to_be_attached()
     before = lines.count()
     chart.locator("text", has_text="CUBIC").click()
-    expect(lines).not_to_have_count(before)
+    expect(lines).to_have_count(0)
     chart.focus()
     report.keyboard.press("1")
     expect(lines).to_have_count(before)

@@ -17,7 +17,7 @@ from fabriclab.api.lab import load_lab
 from fabriclab.formats.live import Input, Output
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.live.adjustable import adjustable
-from fabriclab.live.registry import Entry
+from fabriclab.live.labs_up import Entry
 from fabriclab.live.wire import client_frame, decode, encode, number, parse_client_head
 from fabriclab.resolve import resolve_plan
 

@@ -11,7 +11,8 @@ from fabriclab.lab import Lab, parse_lab
 from fabriclab.resolve import resolve_plan
 
 HOSTS = tuple(f"h{number}" for number in range(1, 9))
-EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\n"
+SWITCHES = "switches: {default: {buffer: 64 KB}}"
+EXPERIMENT = f"title: T\n{SWITCHES}\n"
 ONE_FLOW = "traffic: {one: {kind: flows, senders: [h1], receiver: h8, size: 1 KB}}\n"
 
 
@@ -29,11 +30,11 @@ def two_racks() -> str:
     return f"name: racks\ntopology:\n  nodes:\n{switches}{hosts}  links:\n{links}{core}"
 
 
-def lab_of(directory: Path, text: str = ONE_FLOW) -> Lab:
+def lab_of(directory: Path, text: str = ONE_FLOW, switches: str = SWITCHES) -> Lab:
     """Return the lab whose experiment goes on with `text`."""
     directory.mkdir(exist_ok=True)
     (directory / "topology.clab.yml").write_text(two_racks(), encoding="utf-8")
-    (directory / "experiment.yml").write_text(EXPERIMENT + text, encoding="utf-8")
+    (directory / "experiment.yml").write_text(f"title: T\n{switches}\n{text}", encoding="utf-8")
     return parse_lab(directory)
 
 

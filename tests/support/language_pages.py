@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from fabriclab.keys.mappings import Key, Keys, Kinds
+from fabriclab.keys.values import Value
 from fabriclab.language.document import SCHEMAS
-from fabriclab.language.keys import Key, Keys, Kinds
-from fabriclab.language.values import Value
 
 PAGES = Path(__file__).parents[2] / "docs" / "language"
 _LONGEST_CELL = 300
@@ -26,7 +27,7 @@ def mappings() -> Mapping[str, Keys | Kinds]:
     """Return every mapping of the language that has a name."""
     found: dict[str, Keys | Kinds] = {}
 
-    def collect(value: Value) -> None:
+    def collect(value: Value[Any]) -> None:
         if isinstance(value, Keys | Kinds):
             found[value.name] = value
         for part in value.parts():
@@ -53,7 +54,7 @@ def with_tables(page: str) -> str:
     return _BLOCK.sub(_made, page)
 
 
-def _chosen(match: re.Match[str]) -> list[Key]:
+def _chosen(match: re.Match[str]) -> list[Key[Any]]:
     """Return the keys that a table has: those that are named, or all but those of every kind of traffic."""
     value = mappings()[match["name"]]
     assert isinstance(value, Keys)
@@ -78,9 +79,9 @@ def _made(match: re.Match[str]) -> str:
     return f"{head}\n\n" + "\n".join(lines) + "\n\n<!-- end -->"
 
 
-def row(key: Key) -> str:
+def row(key: Key[Any]) -> str:
     """Return a key's row of a table."""
-    source = f" ({key.default.source})" if key.default is not None and key.default.source else ""
+    source = f" ({key.source})" if key.source else ""
     told = key.value.told()
     cells = (
         key.name,

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from fabriclab.keys.mappings import Forms, Key, Keys, Kinds, Named
+from fabriclab.keys.paths import DottedKey, Settings
+from fabriclab.keys.quantities import Factor, Flag, Number, Percent, Quantity
+from fabriclab.keys.values import Either, Items, Several, Text, Value, Word
 from fabriclab.lab.settings import split_key
+from fabriclab.lab.switch.queue_keys import PowerOfTwo
 from fabriclab.language.document import SCHEMAS
-from fabriclab.language.keys import Forms, Key, Keys, Kinds, Named
-from fabriclab.language.paths import Settings
-from fabriclab.language.values import Either, Factor, Flag, Items, Number, Percent, Quantity, Several, Text, Value, Word
 from fabriclab.units import format_quantity
 
 ROOTS = SCHEMAS
@@ -26,14 +28,14 @@ def fitting(pattern: str, candidates: tuple[str, ...]) -> str:
     return next(text for text in candidates if not pattern or re.fullmatch(pattern, text))
 
 
-def of_key(key: Key) -> Any:
+def of_key(key: Key[Any]) -> Any:
     """Return a value that a key may have."""
     if not key.examples:
         return of(key.value)
     return list(key.examples[0]) if isinstance(key.examples[0], tuple) else key.examples[0]
 
 
-SAMPLES: dict[type[Value], Callable[[Any], Any]] = {
+SAMPLES: dict[type[Value[Any]], Callable[[Any], Any]] = {
     Quantity: lambda value: format_quantity(max(value.least, 1), value.dimension),
     Number: lambda value: value.least,
     Percent: lambda value: "50 %",
@@ -41,6 +43,8 @@ SAMPLES: dict[type[Value], Callable[[Any], Any]] = {
     Flag: lambda value: True,
     Word: lambda value: value.words[0],
     Text: lambda value: fitting(value.pattern, TEXTS),
+    DottedKey: lambda value: "hosts.default.ecn",
+    PowerOfTwo: lambda value: "1/8",
     Either: lambda value: of(value.values[0]),
     Several: lambda value: [of(value.item)],
     Items: lambda value: [of(value.item)],
@@ -55,14 +59,15 @@ SAMPLES: dict[type[Value], Callable[[Any], Any]] = {
 }
 
 
-def of(value: Value) -> Any:
+def of(value: Value[Any]) -> Any:
     """Return something that may stand there; of a mapping all its keys, of kinds and alternatives the first."""
-    return SAMPLES[type(value)](value)
+    kind = next(one for one in type(value).__mro__ if one in SAMPLES)
+    return SAMPLES[kind](value)
 
 
-def find(value: Value, dotted: str, kind: str = "") -> list[Value]:
+def find(value: Value[Any], dotted: str, kind: str = "") -> list[Value[Any]]:
     """Return what may stand at a dotted key: several where there are alternatives, none where it is unknown."""
-    found: list[Value] = [value]
+    found: list[Value[Any]] = [value]
     words = split_key(dotted) if dotted else []
     for index, word in enumerate(words):
         name, bracket, _ = word.partition("[")
@@ -73,7 +78,7 @@ def find(value: Value, dotted: str, kind: str = "") -> list[Value]:
     return found
 
 
-def step(value: Value, word: str, kind: str) -> list[Value]:
+def step(value: Value[Any], word: str, kind: str) -> list[Value[Any]]:
     """Return what may stand at a word below a value."""
     match value:
         case Either():
@@ -92,11 +97,11 @@ def step(value: Value, word: str, kind: str) -> list[Value]:
     return []
 
 
-def plain(value: Value) -> list[Value]:
+def plain(value: Value[Any]) -> list[Value[Any]]:
     """Return the alternatives of a value, one by one."""
     return [one for part in value.values for one in plain(part)] if isinstance(value, Either) else [value]
 
 
-def mappings(value: Value) -> list[Value]:
+def mappings(value: Value[Any]) -> list[Value[Any]]:
     """Return the mappings among the alternatives."""
     return [one for one in plain(value) if isinstance(one, Keys | Kinds | Forms | Named | Settings)]

@@ -56,7 +56,7 @@ def desk(artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def where_servers_are(desk: Path) -> None:
     """Say what the servers of a test's labs wait for, and what their machines said, when it takes too long."""
-    from fabriclab.live.registry import labs
+    from fabriclab.live.labs_up import labs
     from fabriclab.live.serve import LOG
 
     for facts in labs().values():

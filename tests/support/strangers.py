@@ -14,9 +14,9 @@ from sample_algorithms import CONTROL
 from synthetic_run import incast_run
 
 from fabriclab.engine.packed import cache_root
-from fabriclab.exchange.bundle import write_bundle
 from fabriclab.formats.plan.algorithm import sha256_of
 from fabriclab.results import read_run
+from fabriclab.run_bundles.bundle import write_bundle
 
 TOPOLOGY = """name: stranger
 topology:

@@ -72,7 +72,7 @@ def _of_lab(ctx: typer.Context, incomplete: str, words: Callable[[Lab], Iterable
 
 
 def _settings(lab: Lab) -> Iterable[str]:
-    from fabriclab.lab.study import SEED, VARIANT
+    from fabriclab.lab.study_keys import SEED, VARIANT
 
     yield from (f"{VARIANT}={name}" for name in lab.variants)
     for name in lab.parameters:

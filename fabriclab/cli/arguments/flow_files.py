@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fabriclab.importers import NAMES, file_words
+from fabriclab.flow_importers import NAMES, file_words
 
 if TYPE_CHECKING:
     ImporterName = str

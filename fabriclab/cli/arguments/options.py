@@ -11,6 +11,7 @@ from fabriclab.cli.arguments.completion import complete_lab, complete_matrix, co
 from fabriclab.formats.stages import STAGES
 
 EngineName = Literal["vm", "containerlab"]
+ComparisonFormat = Literal["text", "json", "junit", "html"]
 Software = Literal["frr"]
 """What can stand for the software of switches that does not run here."""
 
@@ -27,8 +28,8 @@ As = Annotated[
     Software | None,
     typer.Option(
         "--as",
-        help="LAB is a Containerlab file, whatever its kinds: FRR runs in the place of its switches, and what the file "
-        "does not say is made up, and said.",
+        help="Take LAB as a Containerlab file with any kinds of node, and run FRR in place of its switches. Values "
+        "that the file does not give are chosen and listed.",
         show_default=False,
     ),
 ]
@@ -37,7 +38,7 @@ Vars = Annotated[
     typer.Option(
         "--vars",
         metavar="FILE",
-        help="The variables of a Containerlab file that is a Go template. Repeatable.",
+        help="Variables for a Containerlab file that is a Go template. Repeatable.",
         show_default="NAME_vars.yml beside it",
     ),
 ]
@@ -46,8 +47,8 @@ Seed = Annotated[
     typer.Option(
         min=0,
         max=2**31 - 1,
-        help="Seed of everything random. The same seed gives the same run, bit by bit.",
-        show_default="the experiment's, 1 if it has none",
+        help="Seed of all random numbers. The same seed gives the same run, bit by bit.",
+        show_default="the experiment's seed, else 1",
     ),
 ]
 Set = Annotated[
@@ -55,7 +56,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a parameter, `variant`, or any key of the experiment. Repeatable.",
+        help="Set a parameter, `variant`, or any key of the experiment. Repeatable.",
         show_default=False,
         autocompletion=complete_setting,
     ),
@@ -71,66 +72,72 @@ On = Annotated[
     str,
     typer.Option(
         metavar="WHERE",
-        help="Where the points run: local, or a cluster (docs/cluster.md): dask://HOST:8786, tls://HOST:8786, a "
+        help="Where the points run: local, or on a cluster (docs/cluster.md): dask://HOST:8786, tls://HOST:8786, a "
         "scheduler's FILE.json, ssh://HOST1,HOST2, slurm, kubernetes.",
     ),
 ]
 Keep = Annotated[
     Literal["all", "results"],
     typer.Option(
-        help="What stays of each run: all, or the results alone, without what the engine was given and what programs "
-        "said."
+        help="What to keep of each run: all, or only the results, without the engine's input and the programs' output."
     ),
 ]
 Stall = Annotated[
     float,
     typer.Option(
-        min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung."
+        min=1, metavar="SECONDS", help="Wall time without progress after which a virtual machine counts as hung."
     ),
 ]
 Trust = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="What the lab brings that runs outside of its nodes may run: an algorithm in C, containers. The folder is "
-        "trusted from then on (docs/trust.md).",
+        help="Let the lab's algorithms in C and containers run, although they run outside of its nodes. The directory "
+        "is trusted from then on (docs/trust.md).",
     ),
 ]
 Compile = Annotated[
     bool,
-    typer.Option("--compile", help="Compile algorithms in C although the lab is not trusted yet; none of them runs."),
+    typer.Option("--compile", help="Compile algorithms in C even if the lab is not trusted yet. They do not run."),
 ]
 Cores = Annotated[
     str | None,
     typer.Option(
         metavar="N|auto",
-        help="Cut the lab into so many parts, a machine and a core for each, in step. The bits are the same for every "
-        "N (docs/cores.md). `auto`: as many as this host has and the lab gains by, not cut where it gains by none.",
-        show_default="one machine, not cut",
+        help="Divide the lab among N virtual machines, one per core, that run in step. The bits are the same for every "
+        "N (docs/cores.md). `auto` takes as many cores as this host has and the lab gains from, and divides nothing if "
+        "the lab gains nothing.",
+        show_default="one virtual machine, not divided",
     ),
 ]
 Matrix = Annotated[
     str | None,
-    typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix),
+    typer.Option(help="The matrix of the experiment to run.", show_default="the first", autocompletion=complete_matrix),
 ]
 Seeds = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Run every point with seeds 1 to N, or with a range such as 1..1000.",
-        show_default="the matrix's",
+        help="Run every point with seeds 1 to N, or with a range of seeds such as 1..1000.",
+        show_default="the seeds of the matrix",
     ),
 ]
 Only = Annotated[
     list[str] | None,
     typer.Option(
         metavar="STAGE",
-        help=f"Only this stage ({', '.join(STAGES)}). Repeatable.",
+        help=f"Run only this stage ({', '.join(STAGES)}). Repeatable.",
         show_default="all",
         autocompletion=complete_stage,
     ),
 ]
 Summary = Annotated[
     bool,
-    typer.Option("--summary", help="Say instead what each traffic comes to: flows, bytes, sizes, load asked and got."),
+    typer.Option(
+        "--summary", help="Print a summary of each traffic instead: flows, bytes, sizes, load asked for and achieved."
+    ),
+]
+OutFile = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="standard output"),
 ]

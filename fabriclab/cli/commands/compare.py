@@ -10,8 +10,8 @@ from rich.table import Table
 
 from fabriclab.api.comparison import Compared
 from fabriclab.api.comparison import compare as compared
+from fabriclab.cli.arguments.options import ComparisonFormat
 from fabriclab.cli.arguments.runs import refuse_no_run
-from fabriclab.cli.commands.compare_options import Format
 from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
@@ -35,7 +35,7 @@ def compare(
     level: float,
     *,
     every: bool,
-    form: Format,
+    form: ComparisonFormat,
     out: Path | None,
 ) -> int:
     """Compare, write what was asked for; returns the exit status."""

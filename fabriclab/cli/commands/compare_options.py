@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from fabriclab.cli.arguments.options import ComparisonFormat
 from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer()
-
-Format = Literal["text", "json", "junit", "html"]
 
 
 @app.command()
@@ -19,7 +18,7 @@ def compare(
     base: Annotated[Path, typer.Argument(metavar="BASE", help="A run or sweep directory.", show_default=False)],
     others: Annotated[
         list[Path],
-        typer.Argument(metavar="OTHER...", help="Runs or sweeps, each compared with BASE.", show_default=False),
+        typer.Argument(metavar="OTHER...", help="Runs or sweeps; each is compared with BASE.", show_default=False),
     ],
     metrics: Annotated[
         list[str] | None,
@@ -27,7 +26,7 @@ def compare(
             "--metric",
             "-m",
             metavar="METRIC",
-            help="What is compared (docs/metrics.md); `all` for everything. Repeatable.",
+            help="A metric to compare (docs/metrics.md), or `all`. Repeatable.",
             show_default="the headlines",
         ),
     ] = None,
@@ -36,24 +35,26 @@ def compare(
         typer.Option(
             "--fail-on",
             metavar="CONDITION",
-            help="Exit with 1 where it holds: worse:METRIC:2%, changed:METRIC:2%, different-bits. Repeatable.",
+            help="Exit with 1 if this holds: worse:METRIC:2%, changed:METRIC:2%, different-bits. Repeatable.",
             show_default=False,
         ),
     ] = None,
-    level: Annotated[float, typer.Option(help="Confidence of intervals and verdicts.", metavar="<float>")] = 0.95,
-    every: Annotated[bool, typer.Option("--all", help="Show what is undecided, the same or not measured too.")] = False,
-    form: Annotated[Format, typer.Option("--format", "-f", help="What is written.")] = "text",
+    level: Annotated[float, typer.Option(help="Confidence level of intervals and verdicts.", metavar="<float>")] = 0.95,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also show metrics that are undecided, unchanged or not measured.")
+    ] = False,
+    form: Annotated[ComparisonFormat, typer.Option("--format", "-f", help="Output format.")] = "text",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The file to write.", show_default="the output; compare.html for a page"),
+        typer.Option("--out", "-o", help="The file to write.", show_default="standard output; compare.html for HTML"),
     ] = None,
 ) -> None:
-    """Compare runs or sweeps: what was changed, and what became better or worse for it.
+    """Compare runs or sweeps: the settings that differ, and the metrics that became better or worse.
 
-    Points with the same settings are compared, runs of the same seed in pairs. A verdict needs three seeds, and all
-    verdicts hold together with the confidence asked for.
+    Points with the same settings are compared, and runs with the same seed form pairs. A verdict needs three seeds. All
+    verdicts together have the confidence level of --level.
 
-    Exit status: 0, or 1 where a condition of --fail-on holds or could not be judged anywhere; 2 bad input.
+    Exit status: 0 success, 1 a condition of --fail-on holds or could be judged at no point, 2 bad input.
 
     [bold]Examples[/bold]
 

@@ -14,12 +14,13 @@ app = typer.Typer()
 @app.command()
 def doctor(
     as_json: Annotated[
-        bool, typer.Option("--json", help="As JSON: what was found, what mends it, whether labs can run.")
+        bool, typer.Option("--json", help="Print JSON: what was found, what repairs it, whether labs can run.")
     ] = False,
 ) -> None:
-    """Say what this host can do, and the one line that mends what is missing.
+    """Check what this host can do, and print the command that installs what is missing.
 
-    Exit status: 0 labs can run in the virtual machine, 1 they cannot. What containers lack is told, and no failure.
+    Exit status: 0 labs can run in the virtual machine, 1 they cannot. What the container engine lacks is listed, but is
+    no failure.
     """
     with waiting("loading"):
         from fabriclab.cli.commands import doctor as checkup

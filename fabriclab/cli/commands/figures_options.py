@@ -17,28 +17,31 @@ def figures(
     labs: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[LAB]...", help="Labs: their directories, or names in `labs`.", show_default="all that publish"
+            metavar="[LAB]...",
+            help="Labs: their directories, or names in `labs`.",
+            show_default="all labs that publish figures",
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Run nothing and write nothing: say where a README differs from its data.")
+        bool, typer.Option("--check", help="Run and write nothing; list where a README differs from its data.")
     ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; on a cluster all that it has"
+            "--jobs", "-j", min=1, help="Number of runs at a time.", show_default="one per CPU; all cores of a cluster"
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Where the sweeps and `moved.md` lie; what is done there is kept.")
+        Path,
+        typer.Option("--out", "-o", help="Directory of the sweeps and of `moved.md`; finished points in it are kept."),
     ] = Path("runs/figures"),
     on: On = "local",
     keep: Keep = "all",
     trust: Trust = False,
 ) -> None:
-    """Run a lab's published matrices again, write its README's tables, numbers and pictures, and say what moved.
+    """Run a lab's published matrices again, update the figures in its README, and list what changed.
 
-    What a lab publishes stands in its `published.yml` (labs/README.md).
+    The file `published.yml` of a lab lists the tables, numbers and pictures that it publishes (labs/README.md).
 
     [bold]Examples[/bold]
 

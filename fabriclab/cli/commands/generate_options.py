@@ -9,7 +9,7 @@ import typer
 from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="rich", help="Write a topology: leaf-spine, fat-tree, star, dumbbell."
+    no_args_is_help=True, rich_markup_mode="rich", help="Generate a topology: leaf-spine, fat-tree, star, dumbbell."
 )
 
 Rate = Annotated[str, typer.Option(metavar="RATE", help="Rate of a host's link.")]
@@ -17,7 +17,7 @@ Oversubscription = Annotated[
     str | None,
     typer.Option(
         metavar="DOWN:UP",
-        help="What the hosts of a switch can send against what its uplinks carry, such as 3:1.",
+        help="Rate of a switch's host links against the rate of its uplinks, such as 3:1.",
         show_default=False,
     ),
 ]
@@ -27,7 +27,7 @@ Ipv6 = Annotated[
     bool,
     typer.Option(
         "--ipv6",
-        help="Addresses of IPv6 beside IPv4's; with addresses: ipv6 in the experiment the lab has IPv6 only.",
+        help="Also give IPv6 addresses. With addresses: ipv6 in the experiment the lab has IPv6 only.",
     ),
 ]
 Name = Annotated[str | None, typer.Option(help="Name of the lab.", show_default="the fabric's kind")]
@@ -37,11 +37,10 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="DIR",
-        help="Lab's directory in which to write topology.clab.yml, and an experiment.yml to begin with if it has none; "
-        "- for the output.",
+        help="Directory to write topology.clab.yml to, and a first experiment.yml if it has none; - is the output.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace the topology if there is one already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the topology if it exists.")]
 
 
 @app.command("leaf-spine")

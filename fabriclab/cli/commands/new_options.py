@@ -13,7 +13,7 @@ Origin = Annotated[
     typer.Option(
         "--from",
         metavar="LAB",
-        help="What to begin with: a lab, by name or directory, or star, dumbbell, fat-tree.",
+        help="The starting point: a lab, by name or directory, or star, dumbbell, fat-tree.",
         show_default=False,
         autocompletion=complete_origin,
     ),
@@ -22,7 +22,7 @@ Template = Annotated[
     str | None,
     typer.Option(
         metavar="KIND",
-        help="Begin an algorithm of your own instead, in one C file: congestion-control or qdisc.",
+        help="Create your own algorithm in one C file instead: congestion-control or qdisc.",
         show_default=False,
     ),
 ]

@@ -19,19 +19,22 @@ _EXPERIMENT = SchemaName("experiment")
 
 @app.command()
 def schema(
-    file: Annotated[SchemaName, typer.Argument(metavar="[FILE]", help="Which file's: experiment, switch-profile.")] = (
-        _EXPERIMENT
-    ),
+    file: Annotated[
+        SchemaName,
+        typer.Argument(metavar="[FILE]", help="The file that the schema describes: experiment, switch-profile."),
+    ] = (_EXPERIMENT),
     path: Annotated[
-        bool, typer.Option("--path", help="Print where the schema lies, for an editor's settings, not the schema.")
+        bool,
+        typer.Option("--path", help="Print the path of the schema, for an editor's settings, instead of the schema."),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there.", show_default="the output")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="standard output"),
     ] = None,
 ) -> None:
-    """Print the JSON schema of a lab's experiment.yml, from which editors complete, explain and check it.
+    """Print the JSON schema of experiment.yml, with which editors complete, explain and check it.
 
-    docs/language/editors.md says how an editor takes it. A topology file has Containerlab's own schema.
+    docs/language/editors.md describes the set-up of editors. A topology file has Containerlab's own schema.
 
     [bold]Examples[/bold]
 

@@ -14,8 +14,8 @@ from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.formats import ranges
 from fabriclab.lab.axes import expand_numbers
-from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.runs.engines import EngineName
 from fabriclab.runs.point import Keep
 
@@ -97,9 +97,9 @@ def parse_seeds(text: str) -> range:
         seeds = expand_numbers(text if ".." in text or text.strip() == "0" else f"1..{text}")
     except ValueError as error:
         raise BadInputError(f"--seeds {text!r}: {error}") from error
-    if seeds is None or seeds[-1] > LARGEST_SEED:
+    if seeds is None or seeds[-1] > ranges.SEED.most:
         raise BadInputError(
-            f"--seeds {text!r}: write how many, such as 200, or a range such as 1..1000 (to {LARGEST_SEED} at most)"
+            f"--seeds {text!r}: write how many, such as 200, or a range such as 1..1000 (to {ranges.SEED.most} at most)"
         )
     return seeds
 

@@ -27,13 +27,13 @@ def sweep(
             "--jobs",
             "-j",
             min=1,
-            help="Runs at a time.",
-            show_default="one a CPU; in real time one; on a cluster all that it has",
+            help="Number of runs at a time.",
+            show_default="one per CPU; one in real time; all cores of a cluster",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX"),
+        typer.Option("--out", "-o", help="Sweep directory to create or to continue.", show_default="runs/LAB/MATRIX"),
     ] = None,
     engine: Engine = "vm",
     on: On = "local",
@@ -41,7 +41,7 @@ def sweep(
     stall: Stall = 120.0,
     trust: Trust = False,
 ) -> None:
-    """Run every point of a lab's matrix, on all CPUs or on a cluster. What is done already is not run again.
+    """Run every point of a lab's matrix, on all CPUs or on a cluster. Finished points are not run again.
 
     [bold]Examples[/bold]
 

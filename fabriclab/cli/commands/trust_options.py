@@ -19,17 +19,17 @@ def trust(
         Path | None,
         typer.Argument(
             metavar="[LAB]",
-            help="A lab, or the directory of an unpacked bundle, a run or a sweep, whose algorithms in C are meant.",
-            show_default="lists what is trusted",
+            help="A lab, or the directory of an unpacked bundle, a run or a sweep.",
+            show_default="list what is trusted",
             autocompletion=complete_lab,
         ),
     ] = None,
     forget: Annotated[bool, typer.Option("--forget", help="Trust it no longer.")] = False,
 ) -> None:
-    """Let what a lab brings run without a question, take that back, or list what is trusted (docs/trust.md).
+    """Trust a lab, so that its algorithms in C and containers run without a question; withdraw or list trust.
 
-    Asked about is what runs outside of a lab's nodes: an algorithm in C, containers. Labs that `fabriclab new` made
-    here and those that fabriclab brings along are trusted.
+    fabriclab asks before it runs anything of a lab outside of the lab's nodes: an algorithm in C, or containers. Labs
+    that `fabriclab new` made here and fabriclab's own labs are trusted. docs/trust.md has more.
 
     [bold]Examples[/bold]
 

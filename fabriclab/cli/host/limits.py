@@ -5,7 +5,8 @@ from __future__ import annotations
 
 def refuse_limits() -> None:
     """End the command where `ulimit -v` leaves too little: Polars aborts where it gets no memory."""
-    from fabriclab.cli.host import address_space, failure
+    from fabriclab.cli.host import failure
+    from fabriclab.engine import address_space
 
     with failure.reported():
         address_space.refuse_too_little()

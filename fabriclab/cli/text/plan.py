@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from fabriclab.api.cores import cores_line
 from fabriclab.api.warnings import counted_sentences
-from fabriclab.cli.text.layer2 import layer2_lines
 from fabriclab.cli.text.switch import switch_lines
 from fabriclab.formats.plan.model import Pcap, Plan
-from fabriclab.formats.plan.node import Queue
-from fabriclab.traffic import load
-from fabriclab.traffic.kinds import words
-from fabriclab.units import SIZE, format_count, format_quantity
+from fabriclab.formats.plan.node import Node, PortChannel, Queue, Vlan
+from fabriclab.registry.traffic import load
+from fabriclab.resolve.interfaces import interfaces, neighbours
+from fabriclab.traffic_kinds import words
+from fabriclab.units import SIZE, format_count, format_quantity, format_rate
 
 _FEW = 8
 
@@ -82,3 +82,26 @@ def _notes(plan: Plan) -> Iterator[str]:
                 f"traffic.{traffic.name} runs over MPTCP, but {whose} have no `mptcp` section: "
                 "their connections have one subflow"
             )
+
+
+def layer2_lines(plan: Plan) -> Iterator[str]:
+    """Yield a line for each VLAN and for each port channel of a switch."""
+    for node in plan.nodes:
+        if node.role == "switch":
+            yield from (_channel_line(node, channel) for channel in node.port_channels)
+            yield from (_vlan_line(node, vlan, plan) for vlan in node.vlans)
+
+
+def _channel_line(node: Node, channel: PortChannel) -> str:
+    ports = [port for port in node.ports if port.interface in channel.members]
+    lines = f"{len(ports)} x {format_rate(ports[0].rate_bps)} ({', '.join(channel.members)})"
+    return (
+        f"{node.name} {channel.name}: {lines} to {ports[0].peer_node} {channel.peer_interface}, "
+        f"{channel.address or channel.ipv6 or 'of a VLAN'}"
+    )
+
+
+def _vlan_line(node: Node, vlan: Vlan, plan: Plan) -> str:
+    (own,) = (interface for interface in interfaces(node) if interface.name == vlan.name)
+    hosts = [f"{neighbour.node.name} {neighbour.interface.ip}" for neighbour in neighbours(node, own, plan.by_name())]
+    return f"{node.name} {vlan.name}: {own.address}, members {', '.join(vlan.members)}; hosts {', '.join(hosts)}"

@@ -16,7 +16,7 @@ from fabriclab.engine.containers.job import Task
 JOB = "/job"
 """Where a run directory's files lie in a container, as in the machine."""
 _COLLECT_S = 120.0
-"""More than the minute that Hadoop's history has (`fabriclab.compile.hadoop`)."""
+"""More than the minute that Hadoop's history has (`fabriclab.hadoop.compile.cluster`)."""
 _LOST = ("No such exec instance", "Cannot connect to the Docker daemon", "error during connect")
 """What `docker exec` says when its daemon ends, or is another one than it began with."""
 

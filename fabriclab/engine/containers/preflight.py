@@ -22,7 +22,7 @@ from fabriclab.engine.containers.needs import (
 )
 from fabriclab.engine.containers.topology import NodeContainer
 from fabriclab.qdiscs import CLASSFUL, STOCK
-from fabriclab.vendors import VENDORS
+from fabriclab.registry.vendors import VENDORS
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
 """What a node's container must be allowed when it is not privileged: qdiscs and routes, ping, a writable /proc/sys."""

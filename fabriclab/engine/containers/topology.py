@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.vendors import VENDORS, kind_of
+from fabriclab.registry.vendors import VENDORS, kind_of
 
 _CONFIG_PATHS = tuple(path for vendor in VENDORS if vendor.kind is not None for path in vendor.kind.config_paths)
 _HOST_PATHS = ("binds", "startup-config", "license", "env-files")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names
 
 AlgorithmKind = Literal["congestion_control", "qdisc"]
@@ -22,7 +23,7 @@ class OwnAlgorithm:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 
     kind: AlgorithmKind
-    name: Annotated[str, names.ALGORITHM_NAME]
+    name: Annotated[str, ALGORITHM_NAME]
     """What it registers itself as."""
     file: Annotated[str, names.LAB_PATH]
     """Relative to the lab's directory."""

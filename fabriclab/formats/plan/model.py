@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.constraints import Finite
 from fabriclab.formats import names, ranges
-from fabriclab.formats.constraints import Finite
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import InterfaceName, NodeName, PortName, Setting, SettingName
 from fabriclab.formats.plan.algorithm import OwnAlgorithm

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
 from fabriclab.formats.plan.setup import Setup
@@ -155,7 +156,7 @@ class Mptcp(Frozen):
 class Transport(Frozen):
     """A host's TCP. Sources: Linux Documentation/networking/ip-sysctl.rst, ip-route(8)."""
 
-    congestion_control: Annotated[str, names.ALGORITHM_NAME]
+    congestion_control: Annotated[str, ALGORITHM_NAME]
     ecn: Literal["off", "on", "accept", "accurate"]
     rto_min_us: Annotated[int, ranges.RTO_US]
     delayed_ack: bool

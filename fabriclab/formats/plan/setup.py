@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from fabriclab.constraints import Record
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import NodeName, Word
-from fabriclab.formats.plan.traffic.record import Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.constraints import Holding
 from fabriclab.formats import names, ranges
 from fabriclab.formats.classes import QUEUES
-from fabriclab.formats.constraints import Holding
 from fabriclab.formats.record import Frozen
 
 CODEPOINTS = 64

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from fabriclab.formats.family import Family
 from fabriclab.formats.plan.traffic import Traffic
-from fabriclab.lab.hosts.mptcp import MOST_ADDRESSES
+from fabriclab.lab.hosts.keys import MOST_ENDPOINTS, MPTCP_SUBFLOWS
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.segments import Layer2
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.lab.reading.section import value_or
 
 
 def check_mptcp(
@@ -43,17 +41,17 @@ def check_endpoints(
     over = {each.carried_by.ip or families[0] for each in traffic if each.carried_by.transport == "mptcp"}
     if len(over) < 2:
         return
-    most = MOST_ADDRESSES // len(over)
+    most = MOST_ENDPOINTS // len(over)
     for host, transport in hosts.items():
         mptcp = transport.mptcp
         if mptcp is None or mptcp.is_none:
             continue
-        subflows = value_or(mptcp.subflows, defaults.MPTCP_SUBFLOWS)
+        subflows = MPTCP_SUBFLOWS.or_default(mptcp.subflows)
         place = mptcp.subflows.place if mptcp.subflows is not None else mptcp.place
         if subflows > most and place is not None:
             message = (
                 f"{host} has {subflows} subflows, of each family as MPTCP runs over both, and the kernel has "
-                f"{MOST_ADDRESSES} endpoints; write {most} at most"
+                f"{MOST_ENDPOINTS} endpoints; write {most} at most"
             )
             problems.add(place, f"hosts.{host}.mptcp.subflows", message, host)
             return

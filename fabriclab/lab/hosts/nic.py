@@ -1,29 +1,38 @@
-"""A host's NIC as written: its keys and their bounds."""
+"""A host's NIC as written: its segmentation, its queues, its pacer, its QCN limiters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabriclab.formats import ranges
-from fabriclab.lab.hosts.limiter import WrittenLimiter, read_limiter
-from fabriclab.lab.hosts.pacer import WrittenPacer, read_pacer
+from fabriclab.lab.hosts.keys import LIMITER, NIC, PACER
 from fabriclab.lab.ports.aqm import WrittenAqm
-from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.or_none import Part, read_part
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.units import parse_size
 
-NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring", "pacer", "qcn")
-OFF = "off"
-LEAST_TSO_BYTES, MOST_TSO_BYTES = ranges.TSO_BYTES
-"""Two full segments and more; GSO_LEGACY_MAX_SIZE, include/linux/netdevice.h."""
-MOST_TX_QUEUES = ranges.TX_QUEUES.most
-"""TC_SWITCH_QUEUES of the kernel's `uapi/switch_port.h`."""
-LONGEST_INTERRUPT_DELAY_NS = ranges.INTERRUPT_DELAY_US.most * 1000
-"""Well above what cards take: some 1,000 us with Intel's (drivers/net/ethernet/intel/ixgbe/ixgbe.h)."""
-PACING = ("fq", OFF)
-_NS_PER_US = 1_000
+
+@dataclass(frozen=True)
+class WrittenPacer(Part):
+    """What an experiment says of a NIC's pacer; None: nothing. With `is_none` it says that the NIC has none."""
+
+    bucket: Written[int] | None = None
+    interval: Written[int] | None = None
+    eta: Written[int] | None = None
+    """Parts of a million, and so is `probability`."""
+    beta: Written[int] | None = None
+    probability: Written[int] | None = None
+    idle: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenLimiter(Part):
+    """What an experiment says of a NIC's limiters; None: nothing. With `is_none` it says that the NIC has none."""
+
+    least: Written[int] | None = None
+    active: Written[int] | None = None
+    hyper: Written[int] | None = None
+    cycle_bytes: Written[int] | None = None
+    cycle_time: Written[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,44 +54,13 @@ class WrittenNic(Part):
 
 def read_nic(host: Section) -> WrittenNic | None:
     """Return the `nic` of a host's section; None when it is absent or wrong."""
-    return read_part(host, "nic", NIC_KEYS, _read, WrittenNic(is_none=True))
+    return read_part(host, "nic", NIC, _read, WrittenNic(is_none=True))
 
 
-def _read(section: Section) -> WrittenNic:
-    return WrittenNic(
-        tso=section.read("tso", f"a size from {LEAST_TSO_BYTES} B to 65536 B, or '{OFF}'", _tso),
-        gro=section.flag("gro"),
-        interrupt_delay=_interrupt_delay(section),
-        queues=section.count("queues", 1, MOST_TX_QUEUES, "queues of the card"),
-        pacing=section.choice("pacing", PACING),
-        ring=section.size("ring", 1, LARGEST_BUFFER_BYTES),
-        pacer=read_pacer(section),
-        qcn=read_limiter(section),
-        place=section.place,
-    )
-
-
-def _tso(text: str) -> int | None:
-    if text.strip() == OFF:
-        return None
-    size = parse_size(text)
-    if not LEAST_TSO_BYTES <= size <= MOST_TSO_BYTES:
-        raise ValueError(
-            f"{shown(text)} is no burst of TSO: {LEAST_TSO_BYTES} B, about two full segments, to {MOST_TSO_BYTES} B, "
-            f"or '{OFF}'"
-        )
-    return size
-
-
-def _interrupt_delay(section: Section) -> Written[int] | None:
-    """Read a time in nanoseconds of whole microseconds, as ethtool has it."""
-    delay = section.duration("interrupt_delay", 0, LONGEST_INTERRUPT_DELAY_NS, "from a frame to its interrupt")
-    if delay is not None and delay.value % _NS_PER_US:
-        delay.complain(
-            section.problems,
-            f"{shown(delay.text)} is no whole number of microseconds, in which a NIC is told (rx-usecs)",
-        )
-    return delay
+def _read(nic: Section) -> WrittenNic:
+    pacer = read_part(nic, "pacer", PACER, lambda part: part.fill(WrittenPacer, PACER), WrittenPacer(is_none=True))
+    qcn = read_part(nic, "qcn", LIMITER, lambda part: part.fill(WrittenLimiter, LIMITER), WrittenLimiter(is_none=True))
+    return nic.fill(WrittenNic, NIC, pacer=pacer, qcn=qcn, place=nic.place)
 
 
 def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems) -> None:

@@ -1,46 +1,20 @@
-"""The transports of hosts as written: which keys there are, their bounds, and how `default`,
-ranges and names combine."""
+"""The transports of hosts as written, and how `default`, ranges and names combine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from fabriclab.formats import ranges
+from fabriclab.keys.values import Word
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS, HOST
 from fabriclab.lab.hosts.mptcp import WrittenMptcp, read_mptcp
 from fabriclab.lab.hosts.nic import WrittenNic, check_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
-from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.kernel_names import kernel_congestion_controls
 from fabriclab.lab.reading.names import Names, expand_hosts
-from fabriclab.lab.reading.or_none import NONE, override_part
-from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Written
-
-CONGESTION_CONTROLS = (
-    *("reno", "cubic", "dctcp", "htcp", "bic", "bbr", "vegas", "westwood", "nv"),
-    *("cdg", "yeah", "illinois", "veno", "scalable", "highspeed", "hybla", "lp", "lia", "dx"),
-)
-"""The congestion controls of the machine's kernel (net/ipv4/Kconfig), and ours: `lia` (net/mptcp/lia.c), `dx`
-(net/ipv4/tcp_dx.c)."""
-
-HOST_KEYS = (
-    *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
-    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp", "nic"),
-    "timestamp_error",
-)
-
-ECN_WORDS = ("off", "on", "accept", "accurate")
-ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
-_US, _MS = 1_000, 1_000_000
-SHORTEST_RTO_NS, LONGEST_RTO_NS = (bound_us * _US for bound_us in ranges.RTO_US)
-"""The timer ticks once a millisecond; TCP_RTO_MAX, include/net/tcp.h."""
-MOST_INITIAL_SEGMENTS = ranges.SEGMENTS.most
-LARGEST_TIMESTAMP_ERROR_NS = ranges.TIMESTAMP_ERROR.most
-"""tcp_delay_error_max of the kernel's patch 0070."""
-SMALLEST_SOCKET_BUFFER = ranges.SOCKET_BUFFER_BYTES.least
-"""One page: SK_MEM_QUANTUM, the first value of tcp_rmem and tcp_wmem (Documentation/networking/ip-sysctl.rst)."""
+from fabriclab.lab.reading.or_none import override_part
+from fabriclab.lab.reading.section import Section, Written
 
 
 @dataclass(frozen=True)
@@ -69,7 +43,7 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
     ranges: list[tuple[tuple[str, ...], WrittenTransport]] = []
     single: dict[str, WrittenTransport] = {}
     for name in hosts.names():
-        section = hosts.section(name, HOST_KEYS)
+        section = hosts.section(name, HOST)
         if section is None:
             continue
         transport = _read_host(section, names)
@@ -105,52 +79,18 @@ def read_congestion_control(section: Section, names: Names) -> Written[str] | No
     known: tuple[str, ...] = CONGESTION_CONTROLS
     if isinstance(value, ScalarValue) and value.text.strip() not in (*known, *own):
         known = tuple(dict.fromkeys((*known, *kernel_congestion_controls())))
-    return section.choice("congestion_control", known, own)
+    return section.value("congestion_control", Word[str](known, aliases=own))
 
 
 def _read_host(section: Section, names: Names) -> WrittenTransport:
-    return WrittenTransport(
+    return section.fill(
+        WrittenTransport,
+        HOST,
         congestion_control=read_congestion_control(section, names),
-        ecn=section.choice("ecn", ECN_WORDS, ECN_ALIASES),
-        rto_min=_rto_min(section),
-        delayed_ack=section.flag("delayed_ack"),
-        initial_window=section.count("initial_window", 1, MOST_INITIAL_SEGMENTS, "segments"),
-        window_limit=section.read("window_limit", f"a number of segments, or '{NONE}'", _window_limit),
-        receive_buffer=section.size("receive_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
-        send_buffer=section.size("send_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
-        queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
         aqm=read_aqm(section, names),
         mptcp=read_mptcp(section),
         nic=read_nic(section),
-        timestamp_error=section.duration(
-            "timestamp_error", 0, LARGEST_TIMESTAMP_ERROR_NS, "of delays that are measured"
-        ),
     )
-
-
-def _rto_min(section: Section) -> Written[int] | None:
-    """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks,
-    and at most TCP_RTO_MAX (include/net/tcp.h)."""
-    rto_min = section.duration(
-        "rto_min",
-        SHORTEST_RTO_NS,
-        LONGEST_RTO_NS,
-        "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s",
-    )
-    if rto_min is not None and rto_min.value % _MS:
-        rto_min.complain(
-            section.problems,
-            f"{shown(rto_min.text)} is no whole number of milliseconds, in which the kernel's timer ticks",
-        )
-    return rto_min
-
-
-def _window_limit(text: str) -> int | None:
-    if text == NONE:
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) == 0:
-        raise ValueError(f"{shown(text)} is no window; write a whole number of segments from 1 on, or '{NONE}'")
-    return int(text)
 
 
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:

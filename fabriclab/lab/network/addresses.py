@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Interface, IPv6Address, IPv6Interface
 
 from fabriclab.formats.family import AnyAddress
-from fabriclab.lab.reading.problems import shown
+from fabriclab.keys.wording import shown
 
 SHORTEST_IPV6_PREFIX, LONGEST_IPV6_PREFIX = 8, 127
 LEAST_IPV6_MTU = 1280

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from fabriclab.formats.family import Family
+from fabriclab.keys.wording import shown
 from fabriclab.lab.network.addresses import LEAST_IPV6_MTU
+from fabriclab.lab.network.keys import ADDRESSES
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
-
-ADDRESSES: Mapping[str, tuple[Family, ...]] = {"ipv4": (4,), "ipv6": (6,), "dual": (4, 6)}
 
 
 def families_of_lab(addresses: Written[str] | None, topology: Topology) -> tuple[Family, ...]:

@@ -8,9 +8,11 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Literal, TypeVar, cast
 
 from fabriclab.formats import ranges
+from fabriclab.keys.quantities import WHOLE_NUMBER, Number
+from fabriclab.keys.values import Word
+from fabriclab.keys.wording import listed, nearest, shown
 from fabriclab.lab.network.addresses import is_unicast
-from fabriclab.lab.reading.problems import listed, nearest, shown
-from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written
+from fabriclab.lab.reading.section import Section, Written
 
 Role = Literal["host", "switch"]
 A = TypeVar("A", IPv4Address, IPv6Address)
@@ -24,7 +26,9 @@ LOOPBACK6_LABEL = "fabriclab.loopback6"
 LABELS = (ROLE_LABEL, ASN_LABEL, LOOPBACK_LABEL, TIER_LABEL, LOOPBACK6_LABEL)
 
 ROLES = ("host", "switch")
+_ROLE: Word[str] = Word(ROLES)
 LOWEST_TIER = 9
+_TIER = Number(1, LOWEST_TIER, why="1 is the top of the fabric")
 _LARGEST_ASN = ranges.ASN.most
 _RESERVED_ASNS = {23_456: "AS_TRANS (RFC 6793)", 65_535: "reserved (RFC 7300)"}
 
@@ -50,16 +54,16 @@ def read_labels(layers: Sequence[Section]) -> WrittenLabels:
     role, asn, loopback, tier, loopback6 = (holder[name] for name in LABELS)
     return WrittenLabels(
         role=None if role is None else _role(role),
-        asn=None if asn is None else asn.read(ASN_LABEL, "an AS number such as 64512", parse_asn),
-        loopback=None if loopback is None else loopback.read(LOOPBACK_LABEL, "an IPv4 address", parse_loopback),
-        tier=None if tier is None else tier.count(TIER_LABEL, 1, LOWEST_TIER, "1 is the top of the fabric"),
-        loopback6=None if loopback6 is None else loopback6.read(LOOPBACK6_LABEL, "an IPv6 address", parse_loopback6),
+        asn=None if asn is None else asn.convert(ASN_LABEL, "an AS number such as 64512", parse_asn),
+        loopback=None if loopback is None else loopback.convert(LOOPBACK_LABEL, "an IPv4 address", parse_loopback),
+        tier=None if tier is None else tier.value(TIER_LABEL, _TIER),
+        loopback6=None if loopback6 is None else loopback6.convert(LOOPBACK6_LABEL, "an IPv6 address", parse_loopback6),
     )
 
 
 def _role(labels: Section) -> Role:
     """Return the role; a wrong one is recorded, and host until it is mended."""
-    written = labels.choice(ROLE_LABEL, ROLES)
+    written = labels.value(ROLE_LABEL, _ROLE)
     return "host" if written is None else cast(Role, written.value)
 
 

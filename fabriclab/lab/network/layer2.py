@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface, NetmaskValueError
 
-from fabriclab.formats import ranges
+from fabriclab.keys.mappings import Keys
+from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab.network.keys import CHANNEL, LARGEST_CHANNEL, LARGEST_VLAN, LAYER2, VLAN
 from fabriclab.lab.reading.names import Names, expand_range
-from fabriclab.lab.reading.problems import Place, did_you_mean, shown
+from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Section, Written, duplicates
 
-LAYER2_KEYS = ("vlans", "port_channels")
-VLAN_KEYS = ("members", "ipv4", "hosts")
-CHANNEL_KEYS = ("members", "ipv4")
-LARGEST_VLAN, LARGEST_CHANNEL = ranges.VLAN.most, 9999
-"""IEEE 802.1Q, 9.6; SONiC's bound, with which a name is as long as Linux has room for."""
 _VLAN_NAME = re.compile(r"Vlan([1-9][0-9]{0,3})")
 _CHANNEL_NAME = re.compile(r"PortChannel[0-9]{1,4}")
 
@@ -83,10 +80,10 @@ def read_layer2(switches: Section, names: Names) -> dict[str, WrittenLayer2]:
     found = {}
     for name in switches.names():
         section = switches.section(name, None)
-        if section is None or not any(key in section for key in LAYER2_KEYS):
+        if section is None or not any(key in section for key in (layer2.name for layer2 in LAYER2)):
             continue
         if name == "default":
-            for key in LAYER2_KEYS:
+            for key in (layer2.name for layer2 in LAYER2):
                 if key in section:
                     section.complain(key, "is of one switch, whose ports it names; write it below the switch's name")
         elif name in names.switches:
@@ -108,7 +105,7 @@ class _Reader:
 
     def _channels(self) -> tuple[WrittenPortChannel, ...]:
         found = []
-        for name, group in self._groups("port_channels", CHANNEL_KEYS):
+        for name, group in self._groups("port_channels", CHANNEL):
             if name in self._ports:
                 self._wrong_name(
                     "port_channels", name, "port channel but a port of this switch; name the port otherwise"
@@ -124,7 +121,7 @@ class _Reader:
 
     def _vlans(self, channels: Sequence[str]) -> tuple[WrittenVlan, ...]:
         found = []
-        for name, group in self._groups("vlans", VLAN_KEYS):
+        for name, group in self._groups("vlans", VLAN):
             if name in self._ports:
                 self._wrong_name("vlans", name, "VLAN but a port of this switch; name the port otherwise")
             elif is_vlan_name(name):
@@ -134,7 +131,7 @@ class _Reader:
                 self._wrong_name("vlans", name, f"VLAN; write Vlan1 to Vlan{LARGEST_VLAN}")
         return tuple(found)
 
-    def _groups(self, key: str, keys: tuple[str, ...]) -> list[tuple[str, Section]]:
+    def _groups(self, key: str, keys: Keys) -> list[tuple[str, Section]]:
         section = self._section.section(key, None)
         named = [] if section is None else [(name, section.section(name, keys)) for name in section.names()]
         return [(name, group) for name, group in named if group is not None]
@@ -170,7 +167,9 @@ class _Reader:
         hosts = group.section("hosts", None)
         found = {}
         for name in hosts.names() if hosts is not None else ():
-            address = hosts.read(name, "an IPv4 address such as 192.168.0.11", _address) if hosts is not None else None
+            address = (
+                hosts.convert(name, "an IPv4 address such as 192.168.0.11", _address) if hosts is not None else None
+            )
             if address is not None:
                 found[name] = address
         return found
@@ -185,7 +184,7 @@ def _interface(group: Section) -> Written[IPv4Interface] | None:
             pass
         raise ValueError(f"{shown(text)} is no IPv4 address with prefix length; write one such as 192.168.0.1/24")
 
-    return group.read("ipv4", "an IPv4 address with prefix length such as 192.168.0.1/24", convert)
+    return group.convert("ipv4", "an IPv4 address with prefix length such as 192.168.0.1/24", convert)
 
 
 def _address(text: str) -> IPv4Address:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.network.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
 from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
-from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.units import format_count
 

@@ -9,22 +9,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from fabriclab.formats import ranges
 from fabriclab.formats.names import INTERFACE_NAME
+from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import parse_ipv4, parse_ipv6
+from fabriclab.lab.network.keys import LINK_DELAY, LINK_MTU, LINK_RATE
 from fabriclab.lab.network.kinds import interface_name
 from fabriclab.lab.network.topology import Endpoint, Link
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, nearest, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
-
-SMALLEST_RATE_BPS, LARGEST_RATE_BPS = ranges.LINE_RATE
-"""The fastest Ethernet there is a standard for (IEEE 802.3dj, 1.6 Tbps)."""
-LARGEST_DELAY_NS = ranges.DELAY.most
-"""One second: more is not a data centre, and a mistyped unit far more often."""
-SMALLEST_MTU, LARGEST_MTU = ranges.MTU
-"""Bytes of an IP packet: what every IPv4 host must take (RFC 791) and the most that a veth takes."""
 
 _VARS = ("rate", "delay")
 _NEAR_VAR = 0.74
@@ -60,14 +54,14 @@ def read_links(
 
 def read_vars(section: Section) -> tuple[Written[int] | None, Written[int] | None]:
     """Return rate and delay, each None where it is not written."""
-    rate = section.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
-    delay = section.duration("delay", 0, LARGEST_DELAY_NS)
+    rate = section.read(LINK_RATE)
+    delay = section.read(LINK_DELAY)
     return rate, delay
 
 
 def read_mtu(section: Section) -> Written[int] | None:
     """Return the MTU in bytes, None where it is not written."""
-    return section.count("mtu", SMALLEST_MTU, LARGEST_MTU, "bytes of an IP packet")
+    return section.read(LINK_MTU)
 
 
 class _LinkReader:
@@ -178,8 +172,8 @@ class _LinkReader:
         end.require("interface", example="interface: a name such as eth1")
         node, interface = end.scalar("node", "a node's name"), end.scalar("interface", "an interface's name")
         rate, delay = self._vars(end)
-        mac, ipv4 = end.read("mac", "a MAC address", parse_mac), end.read("ipv4", "an IPv4 address", parse_ipv4)
-        ipv6 = end.read("ipv6", "an IPv6 address", parse_ipv6)
+        mac, ipv4 = end.convert("mac", "a MAC address", parse_mac), end.convert("ipv4", "an IPv4 address", parse_ipv4)
+        ipv6 = end.convert("ipv6", "an IPv6 address", parse_ipv6)
         if node is None or interface is None:
             return None
         name = self._interface(node.value, interface.value)

@@ -1,4 +1,4 @@
-"""What a switch of a vendor's kind is by its own configuration (`fabriclab.vendors`)."""
+"""What a switch of a vendor's kind is by its own configuration (`fabriclab.registry.vendors`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OwnSession:
 
 @dataclass(frozen=True)
 class OwnConfiguration:
-    """What a switch of a vendor's kind is by its own configuration (`fabriclab.vendors`)."""
+    """What a switch of a vendor's kind is by its own configuration (`fabriclab.registry.vendors`)."""
 
     file: str
     profile: str

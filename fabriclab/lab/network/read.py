@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Protocol
 
 from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family
+from fabriclab.keys.wording import shown
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import LONGEST_IPV6_PREFIX
 from fabriclab.lab.network.links import read_links
@@ -25,10 +26,10 @@ from fabriclab.lab.network.topology import (
     settle_roles,
 )
 from fabriclab.lab.reading.document import MappingValue, parse_document, read_document
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.setup.read import settle_order
-from fabriclab.vendors import VENDORS
+from fabriclab.registry.vendors import VENDORS
 
 
 class Kind(Protocol):

@@ -16,6 +16,7 @@ from pathlib import Path
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.setup import Setup
+from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.network.foreign_configs import foreign_configs
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
@@ -23,10 +24,10 @@ from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.own_configuration import OwnConfiguration
 from fabriclab.lab.network.role_hints import NO_HINTS, RoleHints, binds_one_of, read_hints
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.setup.read import WrittenSetup, read_setup
-from fabriclab.vendors import VENDORS, NodeKind, bound_at, kind_of, kind_of_machine
+from fabriclab.registry.vendors import VENDORS, NodeKind, bound_at, kind_of, kind_of_machine
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabriclab.formats.names import QDISC_OPTIONS
+from fabriclab.keys.values import NONE, Word
+from fabriclab.keys.wording import did_you_mean, listed, shown
+from fabriclab.lab.ports.keys import OWN_QDISC
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.or_none import NONE
-from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.qdiscs import AQM_WORDS, KINDS, Key
+from fabriclab.qdiscs import AQM_WORDS, KINDS
+from fabriclab.qdiscs.own import QDISC_OPTIONS
 
-_NS_PER_US = 1_000
-OWN_KEYS = ("source", "options")
+_KIND: Word[str] = Word(tuple(KINDS))
 
 
 @dataclass(frozen=True)
@@ -46,25 +47,25 @@ def read_aqm(section: Section, names: Names) -> WrittenAqm | None:
         wanted = f"a mapping of {listed(('kind', *AQM_WORDS))} is wanted (kind: codel), or '{NONE}'"
         section.complain("aqm", f"{shown(value.text)} stands here; {wanted}")
         return None
-    if isinstance(value, MappingValue) and not value.entries.keys().isdisjoint(OWN_KEYS):
+    if isinstance(value, MappingValue) and not value.entries.keys().isdisjoint(OWN_QDISC.names):
         return _read_own(section, names)
     aqm = section.section("aqm", ("kind", *AQM_WORDS))
     if aqm is None:
         return None
-    kind = aqm.choice("kind", tuple(KINDS))
-    values = {name: one for name, key in AQM_WORDS.items() if (one := _read(aqm, key)) is not None}
+    kind = aqm.value("kind", _KIND)
+    values = {name: one for name, key in AQM_WORDS.items() if (one := aqm.value(name, key.value)) is not None}
     return WrittenAqm(kind=kind, values=values)
 
 
 def _read_own(section: Section, names: Names) -> WrittenAqm | None:
     """Return a qdisc of the user's own; of a layer it may be the options alone."""
-    aqm = section.section("aqm", OWN_KEYS)
+    aqm = section.section("aqm", OWN_QDISC)
     if aqm is None:
         return None
     registered = names.own_names("qdisc")
     return WrittenAqm(
-        own=aqm.read("source", "a C file beside the lab, such as ./sch_mine.c", lambda text: registered[text]),
-        options=aqm.read("options", "pairs of a word and a value, such as 'limit 100 target 5ms'", _options),
+        own=aqm.convert("source", "a C file beside the lab, such as ./sch_mine.c", lambda text: registered[text]),
+        options=aqm.convert("options", "pairs of a word and a value, such as 'limit 100 target 5ms'", _options),
     )
 
 
@@ -75,26 +76,6 @@ def _options(text: str) -> str:
             f"between them, at most {QDISC_OPTIONS.most_characters} characters"
         )
     return " ".join(text.split())
-
-
-def _read(section: Section, key: Key) -> Written[int] | Written[bool] | Written[str] | None:
-    if key.meaning == "duration":
-        return _microseconds(section, key)
-    if key.meaning == "size":
-        return section.size(key.name, key.least, key.most)
-    if key.meaning == "count":
-        return section.count(key.name, key.least, key.most)
-    return section.flag(key.name) if key.meaning == "flag" else section.choice(key.name, key.words)
-
-
-def _microseconds(section: Section, key: Key) -> Written[int] | None:
-    """Read a time in nanoseconds that is whole microseconds."""
-    written = section.duration(key.name, key.least, key.most)
-    if written is not None and written.value % _NS_PER_US:
-        written.complain(
-            section.problems, f"{shown(written.text)} is no whole number of microseconds, in which the qdisc is told"
-        )
-    return written
 
 
 def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.files import (
     LARGEST_YAML_BYTES,
     MissingError,
@@ -24,7 +25,7 @@ from fabriclab.lab.reading.files import (
     read_named_file,
     text_of,
 )
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.problems import Place, Problems
 
 _HALVES = re.compile("[\ud800-\udfff]")
 _NULLS = ("", "~", "null", "Null", "NULL")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import WHOLE_NUMBER
+from fabriclab.keys.quantities import WHOLE_NUMBER
+from fabriclab.keys.wording import did_you_mean, shown
 
 LARGEST_DSCP = 63
 """Six bits (RFC 2474)."""

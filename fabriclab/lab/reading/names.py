@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.algorithm import AlgorithmKind
+from fabriclab.keys.quantities import WHOLE_NUMBER
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import Value
 from fabriclab.lab.reading.own_algorithms import OwnAlgorithms
-from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, as_words, duplicates
+from fabriclab.lab.reading.section import Section, Written, as_words, duplicates
 
 _RANGE = re.compile(r"(?P<stem>.*?)(?P<first>[0-9]{1,9})\.\.(?P<stem2>.*?)(?P<last>[0-9]{1,9})")
 _LONGEST_RANGE = 100_000
@@ -96,7 +97,7 @@ class HostReader:
                 raise ValueError(f"{shown(text)} is no host; {did_you_mean(text, self._names.hosts)}")
             return text
 
-        return self._section.read("receiver", "a host's name", convert)
+        return self._section.convert("receiver", "a host's name", convert)
 
     def hosts(self, key: str, receiver: str | None = None) -> tuple[str, ...] | None:
         """Return the hosts of `key`, None when it is absent or wrong.

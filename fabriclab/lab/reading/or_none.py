@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
+from fabriclab.keys.mappings import Keys
+from fabriclab.keys.values import NONE
+from fabriclab.keys.wording import listed, shown
 from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.lab.reading.problems import listed, shown
 from fabriclab.lab.reading.section import Section
 
 T = TypeVar("T")
-NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,16 @@ class Part:
 P = TypeVar("P", bound=Part)
 
 
-def read_part(section: Section, name: str, keys: Sequence[str], read: Callable[[Section], T], none: T) -> T | None:
+def read_part(section: Section, name: str, keys: Keys, read: Callable[[Section], T], none: T) -> T | None:
     """Return what `read` makes of the mapping below `name`, `none` where the word stands there;
     None when it is absent or wrong."""
     value = section.get(name)
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == NONE:
             return none
-        section.complain(name, f"{shown(value.text)} stands here; a mapping of {listed(keys)} is wanted, or '{NONE}'")
+        section.complain(
+            name, f"{shown(value.text)} stands here; a mapping of {listed(keys.names)} is wanted, or '{NONE}'"
+        )
         return None
     part = section.section(name, keys)
     return None if part is None else read(part)

@@ -10,11 +10,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from fabriclab.formats.names import ALGORITHM_NAME
+from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm, sha256_of
+from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.files import MissingError, UnreadableError, own_name, read_lab_file
-from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
+from fabriclab.lab.reading.problems import Problems
 
 LARGEST_SOURCE_BYTES = 2**20
 """The largest file of an own algorithm that is read; Linux's longest, sch_cake.c, has a twelfth of that."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
+from fabriclab.lab.reading.problems import Place, Problems
 
 Key = str | int
 _WIDTH = 120

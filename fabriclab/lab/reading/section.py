@@ -1,23 +1,26 @@
-"""Reading one mapping of a lab: each key by its meaning, whatever is wrong recorded with its place
-and what would be right."""
+"""Reading one mapping of a lab: each key by its record, whatever is wrong recorded with its place and what would be
+right."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from fabriclab.keys.mappings import Key, Keys
+from fabriclab.keys.values import Plain
+from fabriclab.keys.wording import did_you_mean, listed, nearest
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
-from fabriclab.lab.reading.percent import format_percent, parse_percent
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, nearest, shown
-from fabriclab.units import DURATION, RATE, SIZE, Dimension, UnitError, format_quantity, parse_quantity
+from fabriclab.lab.reading.problems import Place, Problems
 
 T = TypeVar("T")
-W = TypeVar("W", bound=str)
-WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
-TRUE_WORDS = ("true", "on", "yes")
-FALSE_WORDS = ("false", "off", "no")
+R = TypeVar("R", bound="Record")
+
+
+class Record(Protocol):
+    """A dataclass of what was written at the keys of a mapping."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,9 @@ def value_of(written: Written[T] | None) -> T | None:
 class Section:
     """A mapping that is being read. Unknown keys are recorded at once, with the nearest valid word."""
 
-    def __init__(self, value: Value, key: str, problems: Problems, known: Sequence[str] | None) -> None:
+    def __init__(self, value: Value, key: str, problems: Problems, known: Keys | Sequence[str] | None) -> None:
         """Wrap `value`; `known` are the valid keys, None where any may stand (names)."""
+        known = known.names if isinstance(known, Keys) else known
         self.key = key
         self.problems = problems
         self._known = known
@@ -92,7 +96,7 @@ class Section:
             if name not in self and not mistyped(name, self.mapping, self._known or ()):
                 self.complain(name, f"missing; write {example or name + ': ...'}")
 
-    def section(self, name: str, known: Sequence[str] | None) -> Section | None:
+    def section(self, name: str, known: Keys | Sequence[str] | None) -> Section | None:
         """Return the mapping below `name`; None when there is none."""
         value = self.get(name)
         return None if value is None else Section(value, self.path(name), self.problems, known)
@@ -112,7 +116,16 @@ class Section:
         value = self.get(name)
         return None if value is None else as_text(value, self.path(name), self.problems, wanted)
 
-    def read(self, name: str, wanted: str, convert: Callable[[str], T]) -> Written[T] | None:
+    def read(self, key: Key[T]) -> Written[T] | None:
+        """Return what stands at a key; None when it is absent or wrong, which is recorded."""
+        assert isinstance(key.value, Plain), f"{key.name} is no plain value"
+        return self.value(key.name, key.value)
+
+    def value(self, name: str, kind: Plain[T]) -> Written[T] | None:
+        """Return a value of a kind below `name`; None when it is absent or wrong, which is recorded."""
+        return self.convert(name, kind.wanted, kind.parse)
+
+    def convert(self, name: str, wanted: str, convert: Callable[[str], T]) -> Written[T] | None:
         """Return `convert` of the text of `name`; a ValueError of it is recorded with its message."""
         written = self.scalar(name, wanted)
         if written is None:
@@ -123,85 +136,11 @@ class Section:
             written.complain(self.problems, str(error))
             return None
 
-    def size(self, name: str, minimum: int = 0, maximum: int | None = None, why: str = "") -> Written[int] | None:
-        """Return the size below `name` in bytes; None when it is absent or wrong, which is recorded."""
-        return self.quantity(name, SIZE, minimum, maximum, why)
-
-    def rate(self, name: str, minimum: int = 0, maximum: int | None = None, why: str = "") -> Written[int] | None:
-        """Return the rate below `name` in bit/s; None when it is absent or wrong, which is recorded."""
-        return self.quantity(name, RATE, minimum, maximum, why)
-
-    def duration(self, name: str, minimum: int = 0, maximum: int | None = None, why: str = "") -> Written[int] | None:
-        """Return the time below `name` in nanoseconds; None when it is absent or wrong, which is recorded."""
-        return self.quantity(name, DURATION, minimum, maximum, why)
-
-    def quantity(
-        self, name: str, dimension: Dimension, minimum: int, maximum: int | None, why: str
-    ) -> Written[int] | None:
-        """Return a quantity within bounds, in the smallest unit of its dimension."""
-
-        def convert(text: str) -> int:
-            value = parse_quantity(text, dimension)
-            if value < minimum or (maximum is not None and value > maximum):
-                raise UnitError(
-                    _out_of_bounds(
-                        text, _bounds(minimum, maximum, lambda bound: format_quantity(bound, dimension)), why
-                    )
-                )
-            return value
-
-        return self.read(name, f"a {dimension.name} such as {dimension.example!r}", convert)
-
-    def count(self, name: str, minimum: int, maximum: int, why: str = "") -> Written[int] | None:
-        """Return a whole number within bounds."""
-
-        def convert(text: str) -> int:
-            bounds = _bounds(minimum, maximum, str)
-            if WHOLE_NUMBER.fullmatch(text) is None:
-                raise ValueError(f"{shown(text)} is no whole number; write one {bounds}")
-            if not minimum <= int(text) <= maximum:
-                raise ValueError(_out_of_bounds(text, bounds, why))
-            return int(text)
-
-        return self.read(name, "a whole number", convert)
-
-    def percent(self, name: str, minimum: int, maximum: int, why: str = "") -> Written[int] | None:
-        """Return a share in parts of a million; so are the bounds."""
-
-        def convert(text: str) -> int:
-            bounds = _bounds(minimum, maximum, format_percent)
-            ppm = parse_percent(text)
-            if ppm is None:
-                raise ValueError(f"{shown(text)} is no percentage; write one {bounds}, such as '40 %'")
-            if not minimum <= ppm <= maximum:
-                raise ValueError(_out_of_bounds(text, bounds, why))
-            return ppm
-
-        return self.read(name, "a percentage such as '40 %'", convert)
-
-    def choice(self, name: str, words: Sequence[W], aliases: Mapping[str, W] | None = None) -> Written[W] | None:
-        """Return the one of `words` that stands below `name`, or that its alias stands for; None when it is absent or
-        none of them, which is recorded."""
-        valid: dict[str, W] = {**dict(zip(words, words, strict=True)), **(aliases or {})}
-
-        def convert(text: str) -> W:
-            if text not in valid:
-                near = nearest(text, words)
-                hint = f"did you mean {near!r}? " if near else ""
-                raise ValueError(f"{shown(text)} is unknown; {hint}valid here: {listed(words)}")
-            return valid[text]
-
-        return self.read(name, f"one of {listed(words)}", convert)
-
-    def flag(self, name: str) -> Written[bool] | None:
-        """Return the truth value below `name`; None when it is absent or no such, which is recorded."""
-
-        def convert(text: str) -> bool:
-            if text.lower() not in TRUE_WORDS + FALSE_WORDS:
-                raise ValueError(f"{shown(text)} is neither true nor false")
-            return text.lower() in TRUE_WORDS
-
-        return self.read(name, "true or false", convert)
+    def fill(self, record: type[R], keys: Keys, **others: Any) -> R:
+        """Return a record whose fields are what stands at the plain keys of their names; `others` are the rest."""
+        names = set(record.__dataclass_fields__) - set(others)
+        read = {key.name: self.read(key) for key in keys.keys if key.name in names and isinstance(key.value, Plain)}
+        return record(**read, **others)
 
     def words(self, name: str) -> list[Written[str]] | None:
         """Return a list of texts; a single text is a list whose items are separated by commas (as
@@ -235,14 +174,6 @@ def mistyped(name: str, mapping: MappingValue, known: Sequence[str]) -> bool:
     """Return whether an unknown key of `mapping` was probably meant to be `name`;
     that key is complained about already."""
     return any(key not in known and nearest(key, known) == name for key in mapping.entries)
-
-
-def _bounds(minimum: int, maximum: int | None, show: Callable[[int], str]) -> str:
-    return f"of at least {show(minimum)}" if maximum is None else f"from {show(minimum)} to {show(maximum)}"
-
-
-def _out_of_bounds(text: str, bounds: str, why: str) -> str:
-    return f"{shown(text)} is out of range; write one {bounds}" + (f" ({why})" if why else "")
 
 
 def first_line(text: str) -> str:

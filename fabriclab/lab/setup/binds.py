@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from fabriclab.formats.plan.setup import NodeFile
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue
 from fabriclab.lab.reading.files import OutsideError, UnreadableError, read_lab_file
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_words
 
 LARGEST_FILE_BYTES = 1 << 20

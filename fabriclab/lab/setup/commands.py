@@ -11,11 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fabriclab.formats.plan.setup import HealthCheck, SetupCommand
+from fabriclab.keys.quantities import Number
+from fabriclab.keys.values import Word
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text, as_words
 
 STAGES = ("create", "create-links", "configure", "healthy", "exit")
+_STAGE: Word[str] = Word(STAGES)
+_TARGET: Word[str] = Word(("container", "host"))
+_PHASE: Word[str] = Word(("on-enter", "on-exit"))
 _BEFORE_EXEC = (("create", "on-enter"), ("create", "on-exit"), ("create-links", "on-enter"))
 """In these stages a node has no links yet; here it has, and what is asked then comes first."""
 _NS_PER_S = 10**9
@@ -101,13 +107,13 @@ def read_stages(layers: Sequence[Section], problems: Problems) -> Stage:
             if stage is None:
                 continue
             for awaited in _entries(stage, "wait-for", ("node", "stage")):
-                node, until = awaited.scalar("node", "a node's name"), awaited.choice("stage", STAGES)
+                node, until = awaited.scalar("node", "a node's name"), awaited.value("stage", _STAGE)
                 if node is not None and until is not None:
                     waits.setdefault(node.value, node)
                     health |= {node.value} if until.value == "healthy" else set()
             for number, entry in enumerate(_entries(stage, "exec", ("command", "target", "phase")), 1):
-                target = entry.choice("target", ("container", "host"))
-                phase = entry.choice("phase", ("on-enter", "on-exit"))
+                target = entry.value("target", _TARGET)
+                phase = entry.value("phase", _PHASE)
                 written = entry.scalar("command", "a command")
                 if written is None:
                     entry.require("command", example="command: touch /ready")
@@ -157,5 +163,5 @@ def read_health(layers: Sequence[Section], problems: Problems) -> HealthCheck | 
 
 
 def _seconds(section: Section, name: str, least: int, default: int) -> int:
-    written = section.count(name, least, 3600, "Docker counts in whole seconds")
+    written = section.value(name, Number(least, 3600, why="Docker counts in whole seconds"))
     return default if written is None else written.value

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.formats.plan.setup import NodeFile, Setup, SetupCommand
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
-from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
 from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages

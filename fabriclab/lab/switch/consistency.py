@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from fabriclab.lab.reading.problems import Problems, did_you_mean, nearest, shown
+from fabriclab.keys.wording import did_you_mean, nearest, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.lossless import active_pfc, is_boundless, lossless_queues
 from fabriclab.lab.switch.written import (

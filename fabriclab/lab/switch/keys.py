@@ -1,132 +1,255 @@
-"""All keys of a switch's section, at every depth, and what each holds: for settings,
-which reach any of them by a dotted key."""
+"""The keys of switches: ports with a buffer each, or one memory that all ports share; and those of a switch profile's
+file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
+from fabriclab.formats import ranges
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.reading.canonical import Meaning
+from fabriclab.keys.mappings import Key, Keys, Named
+from fabriclab.keys.quantities import Factor, Number, Quantity
+from fabriclab.keys.values import NONE, Either, Several, Text, Value, Word, or_none
+from fabriclab.lab.network.keys import LAYER2
+from fabriclab.lab.ports.keys import PORT_BUFFER
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
-from fabriclab.lab.switch.layer import is_pool_name
-from fabriclab.lab.switch.numbered_sections import DEFAULT, parse_numbers
-from fabriclab.qdiscs import AQM_WORDS
+from fabriclab.lab.switch.queue_keys import GROUP, LARGEST_BYTES, QUEUE, RATE_OF_A_PORT, SIZE_OF_MEMORY, SLOWEST_BPS
+from fabriclab.units import DURATION, RATE, SIZE
+
+PROFILE_FORMAT = "fabriclab-switch-1"
+NUMBERS_OF_SLICES = (1, 2, 4)
+"""Into how many parts a memory may be divided: a frame's slice is two numbers, bit by bit together."""
+POOL_NAME = r"[A-Za-z][A-Za-z0-9_-]{0,62}"
+PROFILES = Path(__file__).resolve().parents[2] / "switches"
+"""Where the profiles lie that come with fabriclab."""
+_LARGEST_BANDWIDTH_BPS = 10**15
+EIGHTH = Number(0, QUEUES - 1)
+_NUMBERS = rf"[0-{QUEUES - 1}](?:\.\.[0-{QUEUES - 1}])?"
+_EXAMPLES = (*map(str, range(QUEUES)), "3..4")
+_CODEPOINT = r"(?:[0-9]|[1-5][0-9]|6[0-3])"
+_WATCH = Quantity(DURATION, *ranges.WATCH)
+"""SONiC polls, and takes 100 ms to 5 s and 100 ms to 60 s (sonic-pfcwd.yang); the machine's watchdog is exact, and may
+be faster."""
+PRIORITY = Number(0, QUEUES - 1, "a priority")
+PRIORITIES = Several(PRIORITY, f"priorities from 0 to {QUEUES - 1}, a list or one", is_set=True)
 
 
-@dataclass(frozen=True)
-class Key:
-    """What stands at a key: a value, or further keys, or either (a part that `none` gives up)."""
-
-    value: Meaning | None = None
-    """None: no value, only keys below."""
-    below: Mapping[str, Key] = field(default_factory=dict)
-    names: Names | None = None
-    """Names that stand below instead of fixed words."""
-
-    def words(self, word: str) -> Sequence[str]:
-        """Return what may stand below; a name that may is among them."""
-        if self.names is None:
-            return tuple(self.below)
-        return (word,) if self.names.accepts(word) else self.names.examples
-
-    def at(self, word: str) -> Key | None:
-        """Return the key below; None when there is none of that name."""
-        if self.names is None:
-            return self.below.get(word)
-        return self.names.key if self.names.accepts(word) else None
+def dscp_names() -> str:
+    """Return a regular expression of the names of DSCPs, in any case."""
+    return "|".join("".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in name) for name in DSCP_NAMES)
 
 
-@dataclass(frozen=True)
-class Names:
-    """Keys that are not fixed words: names of pools, numbers, ranges."""
+DSCP_PATTERN = rf"{_CODEPOINT}(?:\.\.{_CODEPOINT})?|{dscp_names()}"
+"""A DSCP as a key: a number, a range, a name."""
 
-    key: Key
-    accepts: Callable[[str], bool]
-    examples: tuple[str, ...]
-
-
-def _numbers(count: int, names: Mapping[str, int] | None, *others: str) -> Callable[[str], bool]:
-    def accepts(word: str) -> bool:
-        try:
-            return word in others or len(parse_numbers(word, count, names)) > 0
-        except ValueError:
-            return False
-
-    return accepts
-
-
-def _values(**meanings: Meaning) -> dict[str, Key]:
-    return {name: Key(meaning) for name, meaning in meanings.items()}
-
-
-_ONE_OF_EIGHT = _numbers(QUEUES, None)
-_QUEUE_OR_DEFAULT = _numbers(QUEUES, None, DEFAULT)
-_NUMBER_EXAMPLES = (*map(str, range(QUEUES)), "3..4")
-_ACCOUNT = _values(pool="word", reserved="size", alpha="fraction", limit="size")
-_AQM = Key(
-    "word",
-    _values(kind="word", source="word", options="word", **{name: key.meaning for name, key in AQM_WORDS.items()}),
+WATCHDOG_DETECTION = Key(
+    "detection",
+    _WATCH,
+    "How long a queue must be paused without a break until the watchdog acts.",
+    examples=("200 ms",),
 )
-_WRED = Key(
-    "word", _values(min="threshold", max="threshold", probability="percent", weight="count", ecn="flag", non_ect="word")
+WATCHDOG_RESTORATION = Key(
+    "restoration",
+    _WATCH,
+    "How long no pause must have come until the queue is restored.",
+    unset="twice `detection`",
 )
-_PHANTOM = Key("word", _values(rate="percent", threshold="size"))
-_CONGESTION_POINT = Key("word", _values(set_point="size", sample="size", weight="count"))
-_QUEUE = Key(
-    below={
-        **_ACCOUNT,
-        **_values(scheduler="word", weight="count", cir="rate", cbs="size", pir="rate", pbs="size"),
-        "wred": _WRED,
-        "phantom": _PHANTOM,
-        "qcn": _CONGESTION_POINT,
-        **_values(voq_limit="threshold", event="size"),
-    }
+WATCHDOG_ACTION = Key(
+    "action",
+    Word[str](("drop", "forward")),
+    "What becomes of the queue's packets meanwhile.",
+    default="drop",
 )
-_GROUP = Key(below={**_ACCOUNT, **_values(lossless="flag", headroom="size", xon="size", xon_offset="size")})
-_WATCHDOG = Key("word", _values(detection="duration", restoration="duration", action="word"))
-_PFC = Key("word", {**_values(priorities="counts", quanta="count", reaction="duration"), "watchdog": _WATCHDOG})
-_POOL = Key(below=_values(size="size", headroom="size"))
-_MAP = Key(names=Names(Key("count"), _ONE_OF_EIGHT, _NUMBER_EXAMPLES))
-_DSCP_MAP = Key(names=Names(Key("count"), _numbers(LARGEST_DSCP + 1, DSCP_NAMES), ("0", "0..7", *DSCP_NAMES)))
-_EIGHT = ("tc_to_queue", "tc_to_group", "priority_to_queue", "priority_to_group")
-
-_SHARED = Key(
-    below={
-        **_values(buffer="size", ecn_threshold="size", non_ect="word"),
-        "aqm": _AQM,
-        **_values(profile="word", scale="fraction", cell="size", slices="count"),
-        "pools": Key(names=Names(_POOL, is_pool_name, ("a pool's name",))),
-        "maps": Key(below={"dscp_to_tc": _DSCP_MAP, **dict.fromkeys(_EIGHT, _MAP)}),
-        "queues": Key(names=Names(_QUEUE, _QUEUE_OR_DEFAULT, (DEFAULT, *_NUMBER_EXAMPLES))),
-        "priority_groups": Key(names=Names(_GROUP, _QUEUE_OR_DEFAULT, (DEFAULT, *_NUMBER_EXAMPLES))),
-        "pfc": _PFC,
-        "slice": Key(below={"in": Key("count"), "out": Key("count")}),
-    }
+WATCHDOG = Keys(
+    "pfc-watchdog",
+    "The watchdog against pause storms",
+    (
+        WATCHDOG_DETECTION,
+        WATCHDOG_RESTORATION,
+        WATCHDOG_ACTION,
+    ),
 )
-_PORT = Key(below={word: _SHARED.below[word] for word in ("maps", "queues", "priority_groups", "pfc", "slice")})
-SWITCH = Key(below={**_SHARED.below, "ports": Key(names=Names(_PORT, bool, ("a port's name",)))})
-"""What stands below `default` or a switch's name."""
+
+PFC_PRIORITIES = Key("priorities", PRIORITIES, "The priorities that pause and are paused.", examples=(("3", "4"),))
+PFC_QUANTA = Key(
+    "quanta",
+    Number(*ranges.QUANTA, why="512 bit times each; 16 bits of a pause frame"),
+    "How long a pause lasts, in 512 bit times.",
+    default=65_535,
+    source="The most that a pause says; it is repeated, and ended by one of no quanta",
+)
+PFC_REACTION = Key(
+    "reaction",
+    Quantity(DURATION, *ranges.REACTION),
+    "How long it takes from a pause's arrival until the sender is still.",
+    default=0,
+)
+PFC_WATCHDOG: Key[Any] = Key("watchdog", or_none(WATCHDOG), "The watchdog against pause storms.", default=None)
+PFC = Keys(
+    "pfc",
+    "Priority flow control (IEEE 802.1Qbb)",
+    (PFC_PRIORITIES, PFC_QUANTA, PFC_REACTION, PFC_WATCHDOG),
+)
 
 
-def levels(words: Sequence[str]) -> list[Sequence[str]]:
-    """Return what may stand at each level below a switch's name, as deep as `words` go,
-    and further where they end at no value."""
-    valid: list[Sequence[str]] = []
-    key: Key | None = SWITCH
-    for word in words:
-        if key is None or not (key.below or key.names):
-            return valid
-        valid.append(key.words(word))
-        key = key.at(word)
-    if key is not None and key.value is None:
-        valid.append(key.words(""))
-    return valid
+def _map(what: str, to: str, default: str, *, dscp: bool = False) -> tuple[Value[Any], str, str]:
+    pattern = DSCP_PATTERN if dscp else _NUMBERS
+    last = LARGEST_DSCP if dscp else QUEUES - 1
+    others = "a range such as 3..4 or a name such as ef" if dscp else "a range such as 3..4"
+    wrong = f"A number from 0 to {last} or {others} is wanted here."
+    told = f"a mapping of {what}s from 0 to {last} to numbers from 0 to {QUEUES - 1}"
+    examples = ("0", "0..7", *DSCP_NAMES) if dscp else _EXAMPLES
+    return Named(EIGHTH, told, pattern, wrong, examples=examples), f"Which {to} a {what} belongs to.", default
 
 
-def meaning(words: Sequence[str]) -> Meaning:
-    """Return what the value at a key below a switch's name is."""
-    key: Key | None = SWITCH
-    for word in words:
-        key = None if key is None else key.at(word)
-    return "word" if key is None or key.value is None else key.value
+_SAME = "the same number"
+_MAPS = {
+    "dscp_to_tc": _map("DSCP", "traffic class", "DSCP / 8, so cs3 is class 3", dscp=True),
+    "tc_to_queue": _map("traffic class", "queue", _SAME),
+    "tc_to_group": _map("traffic class", "priority group", _SAME),
+    "priority_to_queue": (*_map("priority", "queue", _SAME)[:1], "Which queue a received pause stops.", _SAME),
+    "priority_to_group": (*_map("priority", "group", _SAME)[:1], "Which group's state a sent pause tells.", _SAME),
+}
+MAPS = Keys(
+    "maps",
+    "Classes, queues and groups of frames",
+    tuple(Key(name, value, about, unset=default) for name, (value, about, default) in _MAPS.items()),
+)
+
+POOL_SIZE = Key("size", Quantity(SIZE, 1, LARGEST_BYTES), "The pool's size, reserved and shared memory together.")
+POOL_HEADROOM = Key(
+    "headroom",
+    SIZE_OF_MEMORY,
+    "Memory beside it that lossless groups share; with 0 B each has its own.",
+    default=0,
+)
+POOL = Keys(
+    "pool",
+    "A pool of the switch's memory",
+    (
+        POOL_SIZE,
+        POOL_HEADROOM,
+    ),
+)
+
+
+_SLICE_NUMBER = Number(0, NUMBERS_OF_SLICES[-1] - 1)
+SLICE_IN = Key("in", _SLICE_NUMBER, "For frames that come in by the port.", default=0)
+SLICE_OUT = Key("out", _SLICE_NUMBER, "For frames that leave by it.", default=0)
+SLICE = Keys(
+    "slice",
+    "Which slice of the memory the frames of a port are in",
+    (
+        SLICE_IN,
+        SLICE_OUT,
+    ),
+)
+
+
+def _numbered(of: Keys, what: str) -> Named:
+    return Named(
+        of,
+        f"a mapping of `default`, ranges such as `3..4` and numbers of {what}s",
+        _NUMBERS,
+        f"`default`, a number from 0 to {QUEUES - 1} or a range such as 3..4 is wanted here.",
+        fixed={"default": of},
+        about={"default": f"What holds for every {what}."},
+        examples=("default", *_EXAMPLES),
+    )
+
+
+_PORT_LAYER: tuple[Key[Any], ...] = (
+    Key("maps", MAPS, "Which class, queue and group a frame belongs to."),
+    Key("queues", _numbered(QUEUE, "queue"), "What leaves by a port."),
+    Key("priority_groups", _numbered(GROUP, "group"), "What came in at a port."),
+    Key("pfc", or_none(PFC), "Priority flow control.", default=None),
+    Key("slice", SLICE, "Which slice of the memory its frames are in."),
+)
+PORT = Keys("switch-port", "Ports of a switch with a shared buffer", _PORT_LAYER)
+_PORTS = Key(
+    "ports",
+    Named(
+        PORT,
+        "a mapping of ports, lists and ranges of ports",
+        examples=("a port's name",),
+    ),
+    "What holds for these ports, over what is said of all ports.",
+)
+CELL = Key("cell", Quantity(SIZE, *ranges.CELL_BYTES), "Memory is taken in whole cells of this size.", default=1)
+SLICES = Key(
+    "slices",
+    Number(NUMBERS_OF_SLICES[0], NUMBERS_OF_SLICES[-1]),
+    "Equal parts of the memory, of chips with several; a limit is one slice's: 1, 2 or 4.",
+    default=1,
+)
+_POOLS = Key(
+    "pools",
+    Named(
+        POOL,
+        "a mapping of at most four pools by name",
+        rf"(?!{NONE}$){POOL_NAME}",
+        "A pool's name has letters, digits, '-' and '_', and is not 'none'.",
+        examples=("a pool's name",),
+    ),
+    "The pools that the switch's memory is divided into.",
+)
+BUFFER: tuple[Key[Any], ...] = (CELL, SLICES, _POOLS, *_PORT_LAYER, _PORTS)
+"""The keys of a shared buffer, as profiles have them too."""
+
+_PROFILE = Key(
+    "profile",
+    Text("a profile's name, or that of a file beside experiment.yml"),
+    "The switch that this one is: its memory and how it divides it.",
+    examples=tuple(sorted(path.stem for path in PROFILES.glob("*.yml"))),
+)
+SCALE: Key[Any] = Key(
+    "scale",
+    Either(
+        (Word[str](("bandwidth", NONE)), Factor("a factor from 1/1000000 to 1000", Fraction(1, 10**6), Fraction(1000))),
+        "is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100",
+    ),
+    "How the profile's figures are made to fit slower links: by the sum of the lab's port rates, not at all, or by a "
+    "factor.",
+    unset="`bandwidth` where the profile says what its figures are made for, else `none`",
+    examples=("bandwidth", "1/100"),
+)
+
+SHARED = Keys("switch-shared", "A switch with a shared buffer", (_PROFILE, SCALE, *BUFFER))
+DEFAULT_SWITCH = Keys("switch-default", "What holds for every switch", (*PORT_BUFFER.keys, *SHARED.keys))
+SWITCH = Keys("switch", "A switch", (*DEFAULT_SWITCH.keys, *LAYER2))
+SWITCHES = Named(
+    SWITCH,
+    "a mapping of `default` and switches",
+    fixed={"default": DEFAULT_SWITCH},
+    source="switches",
+    about={"default": "What holds for every switch, unless its name says otherwise."},
+)
+
+PROFILE_FORMAT_KEY = Key("format", Word[str]((PROFILE_FORMAT,)), "The version of the file.", required=True)
+PROFILE_BANDWIDTH = Key(
+    "bandwidth",
+    Quantity(RATE, SLOWEST_BPS, _LARGEST_BANDWIDTH_BPS),
+    "The sum of all ports' rates that the figures are made for.",
+)
+PROFILE_PORT_RATE = Key("port_rate", RATE_OF_A_PORT, "The rate of one port that the figures are made for.")
+PROFILE = Keys(
+    "switch-profile",
+    "A switch profile of fabriclab",
+    (
+        PROFILE_FORMAT_KEY,
+        Key("title", Text("a text"), "The switch in one line.", required=True),
+        Key(
+            "source",
+            Several(Text("a text"), "a text or a list of texts", least=0, text=Text("a text")),
+            "Where the figures come from.",
+            required=True,
+        ),
+        Key("hardware", Text("a text"), "What its thresholds were compared with; plans and reports say it."),
+        PROFILE_BANDWIDTH,
+        PROFILE_PORT_RATE,
+        *BUFFER,
+    ),
+)
+"""A profile's file by itself."""

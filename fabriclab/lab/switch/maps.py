@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.switch.keys import EIGHTH
 from fabriclab.lab.switch.numbered_sections import read_map
 from fabriclab.lab.switch.written import WrittenMaps
 
-MAP_KEYS = ("dscp_to_tc", "tc_to_queue", "tc_to_group", "priority_to_queue", "priority_to_group")
 _CODEPOINTS = LARGEST_DSCP + 1
 
 
@@ -31,4 +31,4 @@ def _read_map(
     section = maps.section(name, None)
     if section is None:
         return {}
-    return read_map(section, what, count, names, lambda key: section.count(key, 0, QUEUES - 1))
+    return read_map(section, what, count, names, lambda key: section.value(key, EIGHTH))

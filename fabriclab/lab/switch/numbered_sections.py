@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.switch.written import Numbered
 

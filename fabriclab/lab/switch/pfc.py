@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from fabriclab.formats import ranges
 from fabriclab.formats.classes import QUEUES
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.or_none import read_part
-from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, Written, as_words, duplicates
+from fabriclab.lab.switch.keys import PFC, WATCHDOG
 from fabriclab.lab.switch.written import WrittenPfc, WrittenWatchdog
-
-PFC_KEYS = ("priorities", "quanta", "reaction", "watchdog")
-WATCHDOG_KEYS = ("detection", "restoration", "action")
-WATCHDOG_ACTIONS = ("drop", "forward")
-SMALLEST_QUANTA, LARGEST_QUANTA = ranges.QUANTA
-"""A pause is repeated at half its time; 16 bits on the wire (IEEE 802.1Qbb)."""
-LONGEST_REACTION_NS = ranges.REACTION.most
-SHORTEST_WATCH_NS, LONGEST_WATCH_NS = ranges.WATCH
-"""SONiC polls, and takes 100 ms to 5 s and 100 ms to 60 s (sonic-pfcwd.yang);
-the machine's watchdog is exact, and may be faster."""
 
 
 def read_pfc(layer: Section) -> WrittenPfc | None:
     """Return the `pfc` of a switch's section; None when it is absent."""
-    return read_part(layer, "pfc", PFC_KEYS, _read_pfc, WrittenPfc(is_none=True))
+    return read_part(layer, "pfc", PFC, _read_pfc, WrittenPfc(is_none=True))
 
 
 def _read_pfc(section: Section) -> WrittenPfc:
-    return WrittenPfc(
+    return section.fill(
+        WrittenPfc,
+        PFC,
         priorities=read_priorities(section),
-        quanta=section.count("quanta", SMALLEST_QUANTA, LARGEST_QUANTA, "512 bit times each; 16 bits of a pause frame"),
-        reaction=section.duration("reaction", 0, LONGEST_REACTION_NS),
-        watchdog=read_part(section, "watchdog", WATCHDOG_KEYS, _read_watchdog, WrittenWatchdog(is_none=True)),
+        watchdog=read_part(section, "watchdog", WATCHDOG, _read_watchdog, WrittenWatchdog(is_none=True)),
     )
 
 
@@ -56,8 +46,4 @@ def read_priorities(section: Section) -> Written[tuple[int, ...]] | None:
 
 
 def _read_watchdog(section: Section) -> WrittenWatchdog:
-    return WrittenWatchdog(
-        detection=section.duration("detection", SHORTEST_WATCH_NS, LONGEST_WATCH_NS),
-        restoration=section.duration("restoration", SHORTEST_WATCH_NS, LONGEST_WATCH_NS),
-        action=section.choice("action", WATCHDOG_ACTIONS),
-    )
+    return section.fill(WrittenWatchdog, WATCHDOG)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from fabriclab.lab.reading.problems import shown
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.section import Section
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")

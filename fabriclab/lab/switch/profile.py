@@ -6,29 +6,33 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
+from fabriclab.keys.wording import listed, nearest, shown
 from fabriclab.lab.reading.document import MappingValue, SequenceValue, parse_document
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, text_of
-from fabriclab.lab.reading.problems import Place, Problems, listed, nearest, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_text, first_line
-from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
-from fabriclab.lab.switch.queues import FASTEST_BPS, SLOWEST_BPS
+from fabriclab.lab.switch.keys import (
+    PROFILE,
+    PROFILE_BANDWIDTH,
+    PROFILE_FORMAT,
+    PROFILE_FORMAT_KEY,
+    PROFILE_PORT_RATE,
+    PROFILES,
+)
+from fabriclab.lab.switch.layer import read_layer
 from fabriclab.lab.switch.written import WrittenProfile
 
-PROFILE_FORMAT = "fabriclab-switch-1"
-DIRECTORY = Path(__file__).resolve().parents[2] / "switches"
 _SHOWN_DIRECTORY = "fabriclab/switches"
 """How messages name it: the same on every machine."""
-HEAD_KEYS = ("format", "title", "source", "hardware", "bandwidth", "port_rate")
 _EXPERIMENT_KEYS = ("profile", "scale")
 """What a profile's file may not say: it is one switch, and the experiment scales it."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
-LARGEST_BANDWIDTH_BPS = 10**15
 
 
 @cache
 def profile_names() -> tuple[str, ...]:
     """Return the names of the profiles that come with fabriclab, sorted."""
-    return tuple(sorted(path.stem for path in DIRECTORY.glob("*.yml")))
+    return tuple(sorted(path.stem for path in PROFILES.glob("*.yml")))
 
 
 def read_profile(written: Written[str], directory: Path, problems: Problems) -> WrittenProfile | None:
@@ -51,7 +55,7 @@ def read_profile(written: Written[str], directory: Path, problems: Problems) -> 
     if data is not None:
         file = str(directory / own)
     elif name in profile_names():
-        data, file = (DIRECTORY / own).read_bytes(), f"{_SHOWN_DIRECTORY}/{own}"
+        data, file = (PROFILES / own).read_bytes(), f"{_SHOWN_DIRECTORY}/{own}"
     else:
         near = nearest(name, profile_names())
         hint = f"did you mean {near!r}? " if near else ""
@@ -83,7 +87,7 @@ def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | Non
     document = parse_document(text, file, problems)
     if document is None:
         return None, problems
-    root = Section(_without_experiment_keys(document, problems), "", problems, (*HEAD_KEYS, *BUFFER_KEYS))
+    root = Section(_without_experiment_keys(document, problems), "", problems, PROFILE)
     title = _read_head(root)
     bandwidth, port_rate = _read_speeds(root)
     layer = read_layer(root)
@@ -105,7 +109,7 @@ def _without_experiment_keys(document: MappingValue, problems: Problems) -> Mapp
 def _read_head(root: Section) -> str:
     """Return the title; the version and the sources are checked."""
     root.require("format", example=f"format: {PROFILE_FORMAT}")
-    root.choice("format", (PROFILE_FORMAT,))
+    root.read(PROFILE_FORMAT_KEY)
     root.require("title", example="title: the switch in one line")
     root.require("source", example="source: where the figures come from, a text or a list")
     title, source = root.scalar("title", "a title"), root.get("source")
@@ -118,8 +122,8 @@ def _read_head(root: Section) -> str:
 
 def _read_speeds(root: Section) -> tuple[Written[int] | None, Written[int] | None]:
     """Return what the figures are made for: bits per second of all ports, and of one."""
-    bandwidth = root.rate("bandwidth", SLOWEST_BPS, LARGEST_BANDWIDTH_BPS)
-    port_rate = root.rate("port_rate", SLOWEST_BPS, FASTEST_BPS)
+    bandwidth = root.read(PROFILE_BANDWIDTH)
+    port_rate = root.read(PROFILE_PORT_RATE)
     if ("bandwidth" in root) != ("port_rate" in root):
         missing = "port_rate" if "bandwidth" in root else "bandwidth"
         root.complain(

@@ -5,20 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from fabriclab.lab.network.layer2 import LAYER2_KEYS
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.ports.aqm import check_aqm
-from fabriclab.lab.ports.buffer import PORT_BUFFER_KEYS, WrittenPortBuffer, override_port_buffer, read_port_buffer
+from fabriclab.lab.ports.buffer import WrittenPortBuffer, override_port_buffer, read_port_buffer
+from fabriclab.lab.ports.keys import PORT_BUFFER
 from fabriclab.lab.reading.document import MappingValue
-from fabriclab.lab.reading.fraction import parse_fraction
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.consistency import check_switch
-from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
+from fabriclab.lab.switch.keys import SCALE, SHARED, SWITCH
+from fabriclab.lab.switch.layer import read_layer
 from fabriclab.lab.switch.lossless import dormant_groups, finish, without_lossless
 from fabriclab.lab.switch.override import by_number, override_layer
 from fabriclab.lab.switch.port_keys import exactness
@@ -26,9 +25,6 @@ from fabriclab.lab.switch.profile import parse_profile, read_profile
 from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenLayer, WrittenProfile, WrittenSwitch
 
 CONFIG_FILE = "config_db.json"
-SHARED_KEYS = ("profile", "scale", *BUFFER_KEYS)
-SWITCH_KEYS = (*PORT_BUFFER_KEYS, *SHARED_KEYS, *LAYER2_KEYS)
-_SMALLEST_FACTOR, _LARGEST_FACTOR = Fraction(1, 10**6), Fraction(1000)
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
             place = switches.mapping.key_place(name)
             message = f"{shown(name)} is no switch; {did_you_mean(name, ['default', *names.switches])}"
             switches.problems.add(place, switches.path(name), message, name)
-        section = switches.section(name, SWITCH_KEYS)
+        section = switches.section(name, SWITCH)
         if section is not None:
             layers[name] = _read_layer(section, names)
     are_good = len(switches.problems) == before
@@ -86,7 +82,7 @@ def _read_layer(section: Section, names: Names) -> _Layer:
         section=section,
         port_buffer=read_port_buffer(section, names),
         profile=section.scalar("profile", "a switch profile's name"),
-        scale=section.read("scale", "'bandwidth', 'none' or a factor such as 1/100", _scale),
+        scale=section.read(SCALE),
         shared=read_layer(section),
     )
 
@@ -95,19 +91,6 @@ def _empty_layer(switches: Section, name: str, names: Names) -> _Layer:
     return _read_layer(
         Section(MappingValue({}, {}, switches.place), switches.path(name), switches.problems, None), names
     )
-
-
-def _scale(text: str) -> Scale:
-    if text == "bandwidth":
-        return "bandwidth"
-    if text == "none":
-        return "none"
-    factor = parse_fraction(text)
-    if factor is None or not _SMALLEST_FACTOR <= factor <= _LARGEST_FACTOR:
-        raise ValueError(
-            f"{shown(text)} is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100"
-        )
-    return factor
 
 
 def _is_shared(layers: list[_Layer]) -> bool:
@@ -119,7 +102,7 @@ def _port_buffer(layers: list[_Layer]) -> WrittenPortBuffer:
     written = WrittenPortBuffer()
     for layer in layers:
         written = override_port_buffer(written, layer.port_buffer)
-        for key in SHARED_KEYS:
+        for key in SHARED.names:
             if key in layer.section:
                 layer.section.complain(
                     key, "belongs to a shared buffer; write a profile (such as profile: trident-3) or pools, too"
@@ -156,7 +139,7 @@ def _shared(
     ):
         check_switch(written, last.problems)
     for layer in layers:
-        for key in PORT_BUFFER_KEYS:
+        for key in PORT_BUFFER.names:
             if key in layer.section:
                 layer.section.complain(key, _why_not_beside(key, layers))
     variants = {_variant(keys): _finished(written.of(interface), layers, keys) for interface, keys in keys_of.items()}

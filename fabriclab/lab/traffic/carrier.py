@@ -4,23 +4,17 @@ kept."""
 from __future__ import annotations
 
 from fabriclab.formats.family import FAMILIES, Family
-from fabriclab.formats.plan.traffic import Carried, Carrier, Connection
+from fabriclab.formats.plan.traffic import Carrier, Connection
 from fabriclab.lab.hosts.transport import read_congestion_control
-from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.dscp import parse_dscp
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.section import Section, value_of, value_or
-
-CARRIER_KEYS = ("transport", "congestion_control", "dscp", "ip")
-IP_WORDS = tuple(map(str, FAMILIES))
-TRANSPORTS: tuple[Carried, ...] = ("tcp", "mptcp")
-CONNECTIONS: tuple[Connection, ...] = ("kept", "new")
+from fabriclab.lab.reading.section import Section, value_of
+from fabriclab.lab.traffic.keys import CONNECTION, DSCP, IP, TRANSPORT
 
 
 def read_carrier(section: Section, names: Names) -> Carrier:
     """Return what carries the flows."""
     return Carrier(
-        transport=value_or(section.choice("transport", TRANSPORTS), defaults.TRANSPORT),
+        transport=TRANSPORT.or_default(section.read(TRANSPORT)),
         congestion_control=value_of(read_congestion_control(section, names)),
         dscp=read_dscp(section),
         ip=_read_family(section, names),
@@ -29,15 +23,15 @@ def read_carrier(section: Section, names: Names) -> Carrier:
 
 def read_dscp(section: Section) -> int:
     """Return the class of what is sent, 0 to 63."""
-    return value_or(section.read("dscp", "a DSCP such as 46 or ef", parse_dscp), defaults.DSCP)
+    return DSCP.or_default(section.read(DSCP))
 
 
 def _read_family(section: Section, names: Names) -> Family | None:
     """Return the version of IP that is written; None: the fabric's first."""
-    written = section.choice("ip", IP_WORDS)
+    written = section.read(IP)
     if written is None:
         return None
-    family = FAMILIES[IP_WORDS.index(written.value)]
+    family = next(one for one in FAMILIES if str(one) == written.value)
     if family not in names.families:
         message = f"the fabric has no IPv{family} addresses; write addresses: dual, or remove the key"
         written.complain(section.problems, message)
@@ -46,9 +40,9 @@ def _read_family(section: Section, names: Names) -> Family | None:
 
 def read_connection(section: Section, carrier: Carrier) -> Connection:
     """Return `kept` (one connection of each pair carries all its flows) or `new`; over MPTCP each flow has its own."""
-    connection = section.choice("connection", CONNECTIONS)
+    connection = section.read(CONNECTION)
     if carrier.transport != "mptcp":
-        return value_or(connection, defaults.CONNECTION)
+        return CONNECTION.or_default(connection)
     if connection is not None and connection.value == "kept":
         connection.complain(section.problems, "each flow over MPTCP has a connection of its own; write connection: new")
     return "new"

@@ -10,20 +10,19 @@ from pathlib import Path
 
 from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import Awaited, HadoopTraffic, ProgramTraffic, Traffic
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.scope import complain_unreadable
 
-LARGEST_STATUS = ranges.STATUS.most
-SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES = ranges.PROGRAM_MEMORY_BYTES
 PACKAGE = r"[a-z0-9][a-z0-9+.-]+"
 """Debian Policy, section 5.6.1."""
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
-AFTER = r"[A-Za-z0-9_-]+(?::[0-9]{1,5})?"
-OUTPUT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
+AWAITED = r"[A-Za-z0-9_-]+(?::[0-9]{1,5})?"
+OUTPUT_FILE = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 JAR = r"[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)? [0-9a-f]{64}"
 """Maven's coordinates, and a checksum."""
 _LARGEST_PORT = ranges.TCP_PORT.most
@@ -39,7 +38,7 @@ def read_node(section: Section, names: Names) -> str | None:
             raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
         return text
 
-    written = section.read("node", "a node's name", convert)
+    written = section.convert("node", "a node's name", convert)
     return value_of(written)
 
 
@@ -89,7 +88,7 @@ def read_after(section: Section) -> tuple[Awaited, ...]:
     """Return what a program waits for; that it is there is looked at when all programs are known (`check_programs`)."""
     found = []
     for word in section.words("after") or []:
-        if re.fullmatch(AFTER, word.value) is None:
+        if re.fullmatch(AWAITED, word.value) is None:
             message = f"{shown(word.value)}: write a program's name for its end, or NAME:PORT for its TCP port"
             word.complain(section.problems, message)
             continue
@@ -123,11 +122,11 @@ def read_output(section: Section) -> str | None:
     """Return the name of the file that a program's output goes to."""
 
     def convert(text: str) -> str:
-        if re.fullmatch(OUTPUT, text) is None:
+        if re.fullmatch(OUTPUT_FILE, text) is None:
             raise ValueError(f"{shown(text)} is no file name of letters, digits, '_', '-' and '.', such as result.csv")
         return text
 
-    written = section.read("output", "a file's name", convert)
+    written = section.convert("output", "a file's name", convert)
     return value_of(written)
 
 

@@ -6,12 +6,12 @@ from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope
 
-SENDERS = "senders: a count, a range such as h1..h4, a group, a list, or all"
+EXAMPLE_OF_SENDERS = "senders: a count, a range such as h1..h4, a group, a list, or all"
 
 
 def read_fan_in(section: Section, scope: Scope) -> tuple[tuple[str, ...], str] | None:
     """Return the senders and their receiver; None after recording what is wrong."""
-    section.require("senders", example=SENDERS)
+    section.require("senders", example=EXAMPLE_OF_SENDERS)
     section.require("receiver", example="receiver: a host's name")
     reader = HostReader(section, scope.names)
     receiver = reader.receiver()

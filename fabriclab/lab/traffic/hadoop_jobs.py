@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from fabriclab.formats import ranges
 from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import HadoopJob
-from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind, job_file
+from fabriclab.formats.plan.traffic.hadoop import JobKind, job_file
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, own_name, read_lab_file
-from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, value_of, value_or
+from fabriclab.lab.traffic.hadoop_keys import (
+    JOB,
+    JOB_ENABLED,
+    JOB_FRAMEWORK,
+    JOB_KIND,
+    JOB_MODE,
+    JOB_NAME,
+    JOB_REDUCERS,
+    JOB_SIZE,
+    JOB_SPLITS,
+    MAIN,
+)
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start
 from fabriclab.units import format_size
 
-JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
-FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
-JOB_KEYS = ("kind", "framework", "start", "size", "splits", "reducers", "mode", "file", "main", "arguments", "enabled")
-JOB_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]*"
-MAIN = r"[A-Za-z_$][A-Za-z0-9_$.]*"
-DFSIO_MODES = ("write", "read")
-SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES = ranges.JOB_BYTES
-MOST_TASKS = 10_000
-DEFAULT_REDUCERS = 1
-"""Hadoop: mapreduce.job.reduces."""
 _RECORD_BYTES = 100
 """TeraGen's."""
 _BELONGS: dict[JobKind, tuple[str, ...]] = {
@@ -99,8 +101,8 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
             message = f"{shown(name)} cannot name a job; write letters, digits, '-' and '_'"
             section.problems.add(jobs.mapping.key_place(name), jobs.path(name), message, name)
         elif value is not None and jobs is not None:
-            written = Section(value, jobs.path(name), section.problems, JOB_KEYS)
-            enabled = value_or(written.flag("enabled"), True)
+            written = Section(value, jobs.path(name), section.problems, JOB)
+            enabled = JOB_ENABLED.or_default(written.read(JOB_ENABLED))
             job = _read_job(written, name, scope, cluster)
             read.append(job)
             found += [job] if job is not None and enabled else []
@@ -112,14 +114,14 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
 
 
 def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> HadoopJob | None:
-    section.require("kind", example=f"kind: one of {', '.join(JOB_KINDS)}")
-    kind = section.choice("kind", JOB_KINDS)
+    section.require("kind", example=f"kind: one of {', '.join(_BELONGS)}")
+    kind = section.read(JOB_KIND)
     start_ns = read_start(section)
     if kind is None:
         return None
     for key in section.names():
-        if key in JOB_KEYS and key not in ("kind", "start", "enabled", *_BELONGS[kind.value]):
-            owners = ", ".join(one for one in JOB_KINDS if key in _BELONGS[one])
+        if key in JOB.names and key not in ("kind", "start", "enabled", *_BELONGS[kind.value]):
+            owners = ", ".join(one for one, keys in _BELONGS.items() if key in keys)
             section.complain(key, f"belongs to jobs of kind {owners}, not of {kind.value}")
     if kind.value == "jar":
         return _read_jar(section, name, scope, cluster, start_ns)
@@ -127,13 +129,13 @@ def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> Ha
     if data is None:
         return None
     if kind.value == "dfsio":
-        prepare, run = _dfsio(data, value_or(section.choice("mode", DFSIO_MODES), DFSIO_MODES[0]))
+        prepare, run = _dfsio(data, JOB_MODE.or_default(section.read(JOB_MODE)))
         prove: tuple[str, ...] = ()
     elif kind.value == "wordcount":
         (prepare, run), prove = _wordcount(data), ()
     else:
         prepare, run, prove = _terasort(data, cluster)
-    framework = value_or(section.choice("framework", FRAMEWORKS), FRAMEWORKS[0])
+    framework = JOB_FRAMEWORK.or_default(section.read(JOB_FRAMEWORK))
     return HadoopJob(
         name=name,
         kind=kind.value,
@@ -148,16 +150,16 @@ def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> Ha
 
 def _read_data(section: Section, name: str, cluster: Cluster) -> _Data | None:
     section.require("size", example="size: bytes of the job's input, such as 1 GB")
-    size = section.size("size", SMALLEST_JOB_BYTES, LARGEST_JOB_BYTES)
-    splits = section.count("splits", 1, MOST_TASKS)
-    reducers = section.count("reducers", 1, MOST_TASKS)
+    size = section.read(JOB_SIZE)
+    splits = section.read(JOB_SPLITS)
+    reducers = section.read(JOB_REDUCERS)
     if size is None:
         return None
     parts = value_or(splits, -(-size.value // cluster.block_bytes))
-    if size.value < parts * SMALLEST_JOB_BYTES and splits is not None:
-        least = format_size(SMALLEST_JOB_BYTES)
+    if size.value < parts * ranges.JOB_BYTES.least and splits is not None:
+        least = format_size(ranges.JOB_BYTES.least)
         splits.complain(section.problems, f"{parts} splits of {shown(size.text)}; each has at least {least}")
-    return _Data(name, size.value, parts, value_or(reducers, DEFAULT_REDUCERS))
+    return _Data(name, size.value, parts, JOB_REDUCERS.or_default(reducers))
 
 
 def _terasort(data: _Data, cluster: Cluster) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -194,7 +196,7 @@ def _dfsio(data: _Data, mode: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _read_jar(section: Section, name: str, scope: Scope, cluster: Cluster, start_ns: int) -> HadoopJob | None:
     section.require("file", example="file: the Java archive, a file in the lab's directory")
     file = section.scalar("file", "a file's name")
-    main = section.read("main", "a class", _main)
+    main = section.convert("main", "a class", _main)
     arguments = [word.value for word in section.words("arguments") or []]
     if file is None:
         return None

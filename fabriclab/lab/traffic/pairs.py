@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabriclab.formats.plan.traffic import Pairs, Pattern
+from fabriclab.keys.mappings import Key
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.names import HostReader
-from fabriclab.lab.reading.percent import WHOLE_PPM
-from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic.keys import HOT_SHARE
 from fabriclab.lab.traffic.scope import Scope
-
-PATTERNS: tuple[Pattern, ...] = ("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")
-PAIRS_KEYS = ("receivers", "pairs", "hot_spots", "hot_share")
+from fabriclab.units import WHOLE_PPM
 
 
-def read_pairs(section: Section, scope: Scope, senders: tuple[str, ...] | None, default: Pattern) -> Pairs | None:
-    """Return the pairs, by default with all hosts as receivers; None after recording what is wrong with them."""
-    pattern = value_or(section.choice("pairs", PATTERNS), default)
+def read_pairs(section: Section, scope: Scope, senders: tuple[str, ...] | None, key: Key[Pattern]) -> Pairs | None:
+    "Return the pairs, by default with all hosts as receivers and the pattern of `key`; None after recording"
+    "what is wrong with them."
+    pattern = key.or_default(section.read(key))
     receivers = HostReader(section, scope.names).hosts("receivers") if "receivers" in section else scope.names.hosts
     hot_spots, hot_share_ppm = _hot_spots(section, scope, pattern, receivers)
     if senders is None or receivers is None or hot_spots is None:
@@ -45,7 +45,7 @@ def _hot_spots(
     section.require("hot_spots", example="hot_spots: the receivers that get most, such as [h1]")
     section.require("hot_share", example="hot_share: the share of flows that goes to them, such as 50 %")
     hot_spots = HostReader(section, scope.names).hosts("hot_spots")
-    share = section.percent("hot_share", 1, WHOLE_PPM)
+    share = section.read(HOT_SHARE)
     if hot_spots is None or share is None or receivers is None:
         return None, 0
     for host in hot_spots:

@@ -8,17 +8,12 @@ from fractions import Fraction
 
 from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import Arrivals, Process, Size
-from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.problems import shown
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.section import Section, Written, mistyped, value_of, value_or
-from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_REPEATS
+from fabriclab.lab.traffic.keys import ARRIVAL, BURST, INTERVAL, LATER, LOAD
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_rate
 
-PROCESSES: tuple[Process, ...] = ("poisson", "fixed", "jittered", "bursty")
-PROCESS_KEYS = ("arrival", "interval", "burst")
-SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM = ranges.LOAD_PPM
-"""0.01 % to 200 % of a line: an open loop may ask for more than it can get."""
 _NS_PER_S = 10**9
 
 
@@ -30,7 +25,7 @@ def interval_of_load(load_ppm: int, mean_bytes: Fraction, rate_bps: int) -> int:
 def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None, size: Size | None) -> Arrivals | None:
     """Return the arrivals of flows, of exactly one of `interval` and `load`;
     the jitter of `arrival: jittered` is the section's."""
-    load = section.percent("load", SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM)
+    load = section.read(LOAD)
     if "load" in section and "interval" in section:
         section.complain("load", "stands beside an interval, which says the same in another way; write one of the two")
     _require_one(
@@ -38,13 +33,13 @@ def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None,
         ("interval", "load"),
         "interval: 10 ms (from one flow of a sender to its next), load: 40 % (of its line)",
     )
-    interval_ns = value_of(_interval(section))
+    interval_ns = value_of(section.read(INTERVAL))
     if load is not None and interval_ns is None:
         interval_ns = _loaded(load, section, scope, senders, size)
     if interval_ns is None:
         return None
     process, burst = _process(section)
-    jitter = section.duration("jitter", 1, LONGEST_NS)
+    jitter = section.value("jitter", LATER)
     if "jitter" in section and process != "jittered":
         section.complain("jitter", f"belongs to arrival: jittered, not to {process}")
     jitter_ns = value_or(jitter, interval_ns) if process == "jittered" else 0
@@ -60,16 +55,12 @@ def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None,
 def read_query_arrivals(section: Section) -> Arrivals | None:
     """Return the arrivals of one aggregator's queries. With `arrival: jittered` each moves within one interval."""
     section.require("interval", example="interval: from one query of an aggregator to its next, such as 10 ms")
-    interval = _interval(section)
+    interval = section.read(INTERVAL)
     process, burst = _process(section)
     if interval is None:
         return None
     jitter_ns = interval.value if process == "jittered" else 0
     return Arrivals(process=process, interval_ns=interval.value, jitter_ns=jitter_ns, burst_flows=burst)
-
-
-def _interval(section: Section) -> Written[int] | None:
-    return section.duration("interval", 1, LONGEST_NS)
 
 
 def _require_one(section: Section, keys: Sequence[str], examples: str) -> None:
@@ -81,9 +72,9 @@ def _require_one(section: Section, keys: Sequence[str], examples: str) -> None:
 
 def _process(section: Section) -> tuple[Process, int]:
     """Return the process and how many flows a burst has."""
-    arrival = section.choice("arrival", PROCESSES)
-    process = value_or(arrival, defaults.ARRIVAL)
-    burst = section.count("burst", 1, MOST_REPEATS)
+    arrival = section.read(ARRIVAL)
+    process = ARRIVAL.or_default(arrival)
+    burst = section.read(BURST)
     if arrival is not None and process == "bursty":
         section.require("burst", example="burst: how many start at one instant")
     elif "burst" in section and (arrival is not None or "arrival" not in section):
@@ -103,7 +94,7 @@ def _loaded(
     if len(rates) != 1 or size is None:
         return None
     interval_ns = interval_of_load(load.value, size.mean, rates[0])
-    if not 1 <= interval_ns <= LONGEST_NS:
+    if not LATER.least <= interval_ns <= ranges.LASTING.most:
         load.complain(
             section.problems,
             f"{shown(load.text)} of {format_rate(rates[0])} is no interval from 1 ns to a day; write another load",

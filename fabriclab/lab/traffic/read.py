@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 
+from fabriclab.formats import ranges
 from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.keys.values import Word
+from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import MappingValue, Value
-from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, value_or
-from fabriclab.lab.traffic.bounds import MOST_FLOWS
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.command import check_programs
+from fabriclab.lab.traffic.keys import ENABLED, TRAFFIC_KIND
 from fabriclab.lab.traffic.scope import Scope
-from fabriclab.traffic import KINDS, load
+from fabriclab.registry.traffic import KINDS, load
 
 _Reader = Callable[[Section, str, Scope], "Traffic | None"]
-
-
-@cache
-def keys_of_kinds() -> Mapping[str, tuple[str, ...]]:
-    """Return the keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can
-    choose among several."""
-    return {kind: (*load(kind).keys, "enabled") for kind in KINDS}
+_KIND: Word[str] = Word(tuple(KINDS))
 
 
 def read_traffic(root: Section, scope: Scope, *, is_optional: bool = False) -> tuple[Traffic, ...]:
@@ -66,19 +61,21 @@ def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) ->
     before = len(root.problems)
     section = Section(value, key, root.problems, None)
     section.require("kind", example=f"kind: one of {', '.join(KINDS)}")
-    kind = section.choice("kind", tuple(KINDS))
+    kind = section.value("kind", _KIND)
     if kind is None:
         return None
     read: _Reader = load(kind.value).read
-    section = Section(value, key, root.problems, keys_of_kinds()[kind.value])
-    enabled = section.flag("enabled")
+    section = Section(value, key, root.problems, TRAFFIC_KIND.kinds[kind.value])
+    enabled = section.read(ENABLED)
     traffic = read(section, name, scope)
-    return traffic if len(root.problems) == before and value_or(enabled, True) else None
+    return traffic if len(root.problems) == before and ENABLED.or_default(enabled) else None
 
 
 def _check_number(every: Sequence[Traffic], section: Section) -> None:
     flows = sum(traffic.flows for traffic in every)
-    if flows > MOST_FLOWS:
+    if flows > ranges.MOST_FLOWS:
         largest = max(every, key=lambda traffic: traffic.flows)
         share = f", {largest.flows} of them of traffic.{largest.name}" if len(every) > 1 else ""
-        section.problems.add(section.place, "traffic", f"{flows} flows{share}; an experiment has at most {MOST_FLOWS}")
+        section.problems.add(
+            section.place, "traffic", f"{flows} flows{share}; an experiment has at most {ranges.MOST_FLOWS}"
+        )

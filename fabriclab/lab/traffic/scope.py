@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from fabriclab.formats.plan.traffic import Mode
-from fabriclab.lab.reading import defaults
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.files import MissingError, UnreadableError
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import Section, Written, value_of, value_or
-from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.lab.reading.section import Section, Written, value_of
+from fabriclab.lab.traffic.keys import DEADLINE, JITTER, MODE, START, STOP
 from fabriclab.units import format_duration
 
 T = TypeVar("T")
-MODES: tuple[Mode, ...] = ("push", "pull")
 
 
 @dataclass(frozen=True)
@@ -33,28 +31,28 @@ class Scope:
 
 def read_start(section: Section) -> int:
     """Return when it starts, nanoseconds after the epoch."""
-    return value_or(section.duration("start", 0, LONGEST_NS), defaults.START_NS)
+    return START.or_default(section.read(START))
 
 
 def read_jitter(section: Section) -> int:
     """Return the window in nanoseconds within which each start is drawn."""
-    return value_or(section.duration("jitter", 0, LONGEST_NS), defaults.JITTER_NS)
+    return JITTER.or_default(section.read(JITTER))
 
 
 def read_deadline(section: Section) -> int | None:
     """Return the deadline in nanoseconds after a start, None: there is none."""
-    return value_of(section.duration("deadline", 1, LONGEST_NS))
+    return value_of(section.read(DEADLINE))
 
 
-def read_mode(section: Section, default: Mode) -> Mode:
+def read_mode(section: Section) -> Mode:
     """Return who asks: `push` the sender, `pull` the receiver."""
-    return value_or(section.choice("mode", MODES), default)
+    return MODE.or_default(section.read(MODE))
 
 
 def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> int | None:
     """Return when it stops; `what` says what happens at `last_start_ns`, after which that has to be."""
     section.require("stop", example=f"stop: when {meaning}, such as 2 s")
-    stop = section.duration("stop", 1, LONGEST_NS)
+    stop = section.read(STOP)
     if stop is not None and stop.value <= last_start_ns:
         stop.complain(section.problems, f"{shown(stop.text)} is not after {what}, {format_duration(last_start_ns)}")
     return value_of(stop)

@@ -10,17 +10,16 @@ from pathlib import Path
 
 from fabriclab import distributions
 from fabriclab.distributions import Distribution, DistributionError
+from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import DistributedSize, FixedSize, Size, UniformSize
 from fabriclab.formats.trace import SMALLEST_BYTES
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue
 from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
-from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, value_of
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, WHY_FOUR_BYTES
+from fabriclab.lab.traffic.keys import BYTES, DISTRIBUTED, SIZE_CAP, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.scope import complain_unreadable
 from fabriclab.units import format_size, parse_size
-
-SIZE_KEYS = ("distribution", "cap")
 
 
 def read_size(section: Section, key: str, directory: Path) -> Size | None:
@@ -31,11 +30,11 @@ def read_size(section: Section, key: str, directory: Path) -> Size | None:
     if text is None:
         return None
     if ".." in text.value and text.value[0].isdigit():
-        written = section.read(key, "a range of sizes", _uniform)
+        written = section.convert(key, "a range of sizes", _uniform)
         return value_of(written)
     if text.value[:1].isalpha():
         return _distributed(text, None, section, directory)
-    size = section.size(key, SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    size = section.value(key, BYTES)
     return None if size is None else FixedSize(size_bytes=size.value)
 
 
@@ -43,18 +42,18 @@ def _uniform(text: str) -> UniformSize:
     smallest, largest = (parse_size(end) for end in text.split("..", 1))
     if largest < smallest:
         raise ValueError(f"{shown(text)} runs backwards; write the smaller size first")
-    if smallest < SMALLEST_BYTES or largest > LARGEST_FLOW_BYTES:
-        bounds = f"{format_size(SMALLEST_BYTES)} to {format_size(LARGEST_FLOW_BYTES)}"
+    if smallest < SMALLEST_BYTES or largest > ranges.FLOW_BYTES.most:
+        bounds = f"{format_size(SMALLEST_BYTES)} to {format_size(ranges.FLOW_BYTES.most)}"
         raise ValueError(f"{shown(text)} is out of range; write sizes from {bounds} ({WHY_FOUR_BYTES})")
     return UniformSize(smallest_bytes=smallest, largest_bytes=largest)
 
 
 def _read_mapping(section: Section, key: str, directory: Path) -> Size | None:
-    size = section.section(key, SIZE_KEYS)
+    size = section.section(key, DISTRIBUTED)
     if size is None:
         return None
     size.require("distribution", example=f"distribution: one of {', '.join(distributions.names())}, or a file")
-    cap = size.size("cap", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    cap = size.read(SIZE_CAP)
     name = size.scalar("distribution", "a distribution's name")
     if name is None or ("cap" in size and cap is None):
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fabriclab.formats.plan.model import PauseStorm
 from fabriclab.report.drawing.charts import ChartAxis, ChartMark, ChartSeries
 from fabriclab.report.drawing.curves import level_label
+from fabriclab.report.drawing.style import INK
 from fabriclab.report.measured.port_facts import PortFacts
 from fabriclab.report.measured.quantities import Axis
 from fabriclab.report.measured.series import Steps
@@ -37,20 +38,41 @@ def level_marks(facts: PortFacts | None, axis: Axis, top: float) -> tuple[ChartM
     levels = facts.levels if facts is not None else ()
     return tuple(
         ChartMark(level_label(level, axis), level.bytes / axis.scale)
+        if level.is_limit
+        else ChartMark(level_label(level, axis), level.bytes / axis.scale, color=INK, is_dotted=True)
         for level in levels
         if level.bytes <= top * axis.scale
     )
 
 
 def steps_series(
-    steps: Steps, name: str, color: str, x: Axis, y: Axis, dash: Any = "-", from_ns: float = 0
+    steps: Steps, name: str, color: str, x: Axis, y: Axis, *, from_ns: float = 0, width: float | None = None
 ) -> ChartSeries:
     """Return a step function as a series that ends where its interval does; an envelope has a band."""
 
-    def closed(values: np.ndarray) -> np.ndarray:
-        result: np.ndarray = np.append(values, values[-1:]) / y.scale
-        return result
-
     times = np.append(steps.time_ns, [steps.end_ns] if len(steps.time_ns) else [])
-    low, high = (closed(steps.low), closed(steps.high)) if steps.is_envelope else (None, None)
-    return ChartSeries(name, color, (times - from_ns) / x.scale, closed(steps.mean), low, high, dash=dash, steps=True)
+    mean, *ends = (closed(each) / y.scale for each in (steps.mean, steps.low, steps.high))
+    low, high = ends if steps.is_envelope else (None, None)
+    return ChartSeries(name, color, (times - from_ns) / x.scale, mean, low, high, steps=True, width=width)
+
+
+def closed(values: np.ndarray) -> np.ndarray:
+    """Return the values of bins with the last one once more: a step function needs an end."""
+    return np.append(values, values[-1:])
+
+
+def rows_axis(names: Sequence[str]) -> ChartAxis:
+    """Return the vertical axis of bars below each other, a name each."""
+    return ChartAxis("", scale="category", names=tuple(names), low=-0.6, high=len(names) - 0.4, downward=True)
+
+
+def stack(
+    edges: np.ndarray, counts: Mapping[str, np.ndarray], colors: Sequence[str], area: float = 1.0
+) -> list[ChartSeries]:
+    """Return areas upon each other, each of the values between the edges."""
+    below, series = np.zeros(len(edges)), []
+    for (name, values), color in zip(counts.items(), colors, strict=False):
+        top = below + closed(values)
+        series.append(ChartSeries(name, color, edges, closed(values), below, top, steps=True, line=False, area=area))
+        below = top
+    return series

@@ -1,7 +1,7 @@
-"""What an interactive chart shows, in numbers: a document that the page's script draws and that Python also writes as a
-table.
+"""The description of a figure: panels with axes, series, bars, lines of reference and texts, in plain records.
 
-Values are in the unit that their axis names. Data flow one way: from here into the page, nothing comes back.
+A figure is described once. `stills.py` draws it as SVG, the page's script as a chart that moves, and `table` has its
+numbers for reading. Values are in the unit that their axis names. Data flow one way: from here into the page.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import base64
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from fabriclab.report.drawing.style import INK, MUTED
 
 Values = Sequence[float] | Sequence[float | None] | npt.NDArray[np.float64]
 MOST_ROWS = 60
@@ -24,17 +26,37 @@ _SHORT = 8
 
 @dataclass(frozen=True)
 class ChartAxis:
-    """An axis: `scale` is `linear`, `log` or `category`, whose places 0, 1, 2 ... have `names`; None: as the data has
-    it."""
+    """An axis. `scale` is `linear`, `log` or `category`.
+
+    An axis without `low` or `high` has room for its data. Categories stand at 0, 1, 2 ..., or at `places`, and have
+    `names`. Numbers have their ticks at `places`, where there are some.
+    """
 
     title: str
     unit: str = ""
-    scale: str = "linear"
+    scale: Literal["linear", "log", "category"] = "linear"
     low: float | None = None
     high: float | None = None
     names: tuple[str, ...] = ()
     base: float | None = None
     """Of a logarithmic axis' ticks; None: 10."""
+    places: tuple[float, ...] = ()
+    whole: bool = False
+    """Whether ticks stand at whole numbers only: these are counts."""
+    downward: bool = False
+    """Whether a vertical axis begins at the top, as a list does."""
+    grid: bool = False
+    """Whether a horizontal axis has grid lines; a vertical one that is not of categories always has."""
+
+    @property
+    def label(self) -> str:
+        """Return what stands beside it: `Queue (KB)`."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    @property
+    def spots(self) -> tuple[float, ...]:
+        """Return where the names of categories stand."""
+        return self.places or tuple(float(index) for index in range(len(self.names)))
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
@@ -46,6 +68,9 @@ class ChartAxis:
             max=self.high,
             names=list(self.names),
             base=self.base,
+            places=list(self.places) if self.names else None,
+            whole=self.whole,
+            downward=self.downward,
         )
 
 
@@ -53,8 +78,8 @@ class ChartAxis:
 class ChartSeries:
     """A line with a name, or points: `low` and `high` are a band around it, or bars where `bars`.
 
-    `steps`: a value holds until the next. `line` is false for points alone. Nothing is drawn between two values of
-    which one is not a number.
+    `steps`: a value holds until the next. `line` is false for points alone, or for an area alone. Nothing is drawn
+    between two values of which one is not a number.
     """
 
     name: str
@@ -70,6 +95,18 @@ class ChartSeries:
     bars: bool = False
     width: float | None = None
     """Of the line; None: the usual."""
+    area: float = 0.0
+    """How opaque what lies between `low` and `high` is, or below `y` where these are None; 0: the usual for a band,
+    nothing below `y`."""
+    hollow: Sequence[bool] = ()
+    """Which marks are hollow; empty: none."""
+    is_labelled: bool = False
+    """Whether its name stands beside it: the still picture has it in no legend."""
+
+    @property
+    def is_area(self) -> bool:
+        """Return whether it is an area without a line."""
+        return self.area > 0 and not self.line and not self.marker
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
@@ -86,6 +123,38 @@ class ChartSeries:
             line=self.line,
             bars=self.bars,
             width=self.width,
+            area=self.area or None,
+            hollow=[int(each) for each in self.hollow] if any(self.hollow) else None,
+            labelled=self.is_labelled,
+        )
+
+
+@dataclass(frozen=True)
+class ChartBars:
+    """Horizontal bars with a name, each from `begin` to `end` at a place of the vertical axis; `thick` is the share of
+    a row that a bar fills."""
+
+    name: str
+    color: str
+    places: Values
+    begin: Values
+    end: Values
+    thick: float = 0.62
+    is_hatched: bool = False
+    colors: tuple[str, ...] = ()
+    """Of each bar, where they differ."""
+
+    def document(self) -> dict[str, Any]:
+        """Return what the page's script needs of it."""
+        return _given(
+            name=self.name,
+            color=self.color,
+            colors=list(self.colors),
+            places=packed(self.places),
+            begin=packed(self.begin),
+            end=packed(self.end),
+            thick=self.thick,
+            hatched=self.is_hatched,
         )
 
 
@@ -96,10 +165,30 @@ class ChartMark:
     name: str
     at: float
     until: float | None = None
+    color: str = MUTED
+    is_dotted: bool = False
+    place: Literal["end", "start", "along"] = "end"
+    """Where its name stands: at the axis' end, at its start, or along the line."""
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
-        return _given(name=self.name, at=self.at, until=self.until)
+        return _given(name=self.name, at=self.at, until=self.until, foot=self.place == "start")
+
+
+@dataclass(frozen=True)
+class ChartText:
+    """A text to the right of a point, vertically in its middle; `x` None: to the right of the panel."""
+
+    text: str
+    x: float | None
+    y: float
+    color: str = INK
+    is_left: bool = False
+    """Whether it stands to the left of the point instead, and below it."""
+
+    def document(self) -> dict[str, Any]:
+        """Return what the page's script needs of it."""
+        return _given(text=self.text, x=self.x, y=self.y, left=self.is_left)
 
 
 @dataclass(frozen=True)
@@ -108,10 +197,23 @@ class ChartPanel:
 
     x: ChartAxis
     y: ChartAxis
-    series: tuple[ChartSeries, ...]
+    series: tuple[ChartSeries, ...] = ()
     title: str = ""
     levels: tuple[ChartMark, ...] = ()
     events: tuple[ChartMark, ...] = ()
+    bars: tuple[ChartBars, ...] = ()
+    texts: tuple[ChartText, ...] = ()
+    height: float = 1.0
+    """Of the still picture's rows, this one's share."""
+    only: Literal["", "still", "chart"] = ""
+    """Which of the two has it, where only one does: a chart needs no part that is shown larger."""
+    larger: tuple[float, float] | None = None
+    """What part of its horizontal axis a panel of the still picture shows larger."""
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names that a legend has, each once."""
+        return list(dict.fromkeys([*(each.name for each in self.series), *(each.name for each in self.bars)]))
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
@@ -122,6 +224,8 @@ class ChartPanel:
             series=[each.document() for each in self.series],
             levels=[each.document() for each in self.levels],
             events=[each.document() for each in self.events],
+            bars=[each.document() for each in self.bars],
+            texts=[each.document() for each in self.texts],
         )
 
 
@@ -138,7 +242,10 @@ class ChartTable:
 
 @dataclass(frozen=True)
 class Chart:
-    """Panels below each other; where they are `linked`, zooming one zooms all."""
+    """A figure: panels in `columns`, row by row; where they are `linked`, zooming one zooms all.
+
+    A chart in the page has them all below each other.
+    """
 
     panels: tuple[ChartPanel, ...]
     linked: bool = False
@@ -146,11 +253,22 @@ class Chart:
     """Where all of the numbers are that a table leaves out."""
     numbers: ChartTable | None = None
     """Its table, where that says more than a row for each point."""
+    height_in: float = 2.7
+    """Of the still picture, whose width is always the same, inches."""
+    columns: int = 1
+    has_own_legends: bool = False
+    """Whether each panel of the still picture has a legend of its own."""
+    has_legend: bool = True
+    """Whether the still picture has any: panels whose titles say it all need none."""
     _table: list[ChartTable] = field(default_factory=list, compare=False, repr=False)
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
-        return _given(panels=[panel.document() for panel in self.panels], linked=self.linked)
+        return _given(panels=[panel.document() for panel in self.shown("chart")], linked=self.linked)
+
+    def shown(self, where: Literal["still", "chart"]) -> tuple[ChartPanel, ...]:
+        """Return the panels that the still picture has, or the chart in the page."""
+        return tuple(panel for panel in self.panels if panel.only in ("", where))
 
     @property
     def table(self) -> ChartTable:
@@ -185,19 +303,20 @@ def number_text(value: float | None) -> str:
 
 
 def _table_of(chart: Chart) -> ChartTable:
-    first = chart.panels[0]
-    alike = all(panel.y == first.y and panel.x.title == first.x.title for panel in chart.panels)
-    has_range = any(series.low is not None for panel in chart.panels for series in panel.series)
-    has_titles = any(panel.title for panel in chart.panels)
+    panels = chart.shown("chart")
+    first = panels[0]
+    alike = all(panel.y == first.y and panel.x.title == first.x.title for panel in panels)
+    has_range = any(series.low is not None and not series.is_area for panel in panels for series in panel.series)
+    has_titles = any(panel.title for panel in panels)
     headings = [
         *(["Panel"] if has_titles else []),
         "Series",
-        _heading(first.x) if alike else "x",
-        _heading(first.y) if alike else "y",
+        first.x.label if alike else "x",
+        first.y.label if alike else "y",
         *(["Low", "High"] if has_range else []),
     ]
     rows, left_out = [], 0
-    for panel in chart.panels:
+    for panel in panels:
         for series in panel.series:
             every = max(1, -(-len(series.x) // MOST_ROWS))
             left_out = max(left_out, every if every > 1 else 0)
@@ -214,12 +333,9 @@ def _rows_of(panel: ChartPanel, series: ChartSeries, every: int, *, has_range: b
         place = series.x[index]
         names = panel.x.names
         text = names[round(float(place or 0))] if names else number_text(place)
-        values = [series.y, *([series.low, series.high] if has_range else [])]
+        ends = [None, None] if series.is_area else [series.low, series.high]
+        values = [series.y, *(ends if has_range else [])]
         yield [text, *(number_text(None if column is None else column[index]) for column in values)]
-
-
-def _heading(axis: ChartAxis) -> str:
-    return f"{axis.title} ({axis.unit})" if axis.unit else axis.title
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabriclab.report.drawing.charts import Chart
+from fabriclab.report.drawing.stills import still
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; the caption says what is seen in it. One with a chart can be explored in the page."""
+    """A figure of the page; `chart` describes it, and the caption says what is seen in it."""
 
     title: str
     caption: str
-    svg: str
-    chart: Chart | None = None
+    chart: Chart
+
+    @cached_property
+    def svg(self) -> str:
+        """Return the still picture as an SVG element."""
+        return still(self.chart, self.caption)
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,19 @@ anything else as categories in the order of the matrix."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
+from fabriclab.report.drawing.charts import ChartAxis
 from fabriclab.report.drawing.curves import setting_noun, value_text
 from fabriclab.report.drawing.pools import PooledRuns
-from fabriclab.report.drawing.style import LABEL_CHARACTERS_PER_IN, WIDTH_IN
-from fabriclab.report.measured.quantities import Axis, axis_label, setting_axis, setting_number
+from fabriclab.report.measured.quantities import Axis, setting_axis, setting_number
 
 _TICK_GAP = 0.045
 """Least distance of two tick labels, as a share of the figure's width."""
-_ROOM_IN = 0.9
-"""What the vertical axis of a panel takes of its width."""
 _MOST_DODGE = 0.16
 _WIDE = 20
 """Positive numbers of which the largest is so many times the smallest would crowd at one end of a linear axis."""
@@ -41,11 +37,6 @@ class SettingAxis:
             return cls(name, setting_axis(values)[1])
         return cls(name, Axis(1, ""), tuple(dict.fromkeys(map(str, values))))
 
-    @property
-    def title(self) -> str:
-        """What stands below the axis: `Delay (ms)`."""
-        return axis_label(setting_title(self.name), self.unit)
-
     def place(self, pool: PooledRuns) -> float | None:
         """Return where the pool's value stands, numbers in base units; None where it has none."""
         value = pool.parameters.get(self.name)
@@ -62,16 +53,19 @@ class SettingAxis:
         """Return whether three or more numbers, in any order, need a logarithmic axis to be told apart."""
         return not self.categories and len(set(places)) > 2 and 0 < _WIDE * min(places) <= max(places)
 
-    def shape(self, axes: Axes, places: Sequence[float], *, log_x: bool, columns: int) -> None:
-        """Put a title and ticks at the places, base units in any order, as many as labels fit in so
-        many columns of panels."""
-        axes.set_xlabel(self.title)
-        axes.xaxis.set_minor_locator(NullLocator())
+    def chart_axis(self, places: Sequence[float], *, log_x: bool = False, columns: int = 1) -> ChartAxis:
+        """Return the axis with ticks at the places, base units in any order, as many as labels fit in so many columns
+        of panels."""
+        title = setting_title(self.name)
         if self.categories:
-            _shape_categories(axes, [value_text(self.name, value) for value in self.categories], columns)
-        else:
-            _shape_numbers(axes, sorted({place / self.unit.scale for place in places}), log_x=log_x, columns=columns)
-            axes.xaxis.set_minor_locator(NullLocator())
+            names = tuple(value_text(self.name, value) for value in self.categories)
+            return ChartAxis(title, scale="category", names=names, low=-0.5, high=len(names) - 0.5)
+        found = sorted({place / self.unit.scale for place in places})
+        low, high = found[0], found[-1]
+        ends = (low / 1.12, high * 1.12) if log_x else (low - 0.04 * (high - low), high + 0.04 * (high - low))
+        scale: Literal["log", "linear"] = "log" if log_x else "linear"
+        ticks = tuple(_with_room(found, _TICK_GAP * columns, log_x=log_x))
+        return ChartAxis(title, self.unit.unit, scale, *ends, base=2 if log_x else None, places=ticks)
 
 
 def setting_title(x: str) -> str:
@@ -80,31 +74,17 @@ def setting_title(x: str) -> str:
     return noun[:1].upper() + noun[1:]
 
 
-def _shape_categories(axes: Axes, labels: Sequence[str], columns: int) -> None:
-    """Label every category, in several lines where that is enough, else aslant."""
-    room = int((WIDTH_IN / columns - _ROOM_IN) / len(labels) * LABEL_CHARACTERS_PER_IN)
-    fits = max(len(word) for label in labels for word in label.split()) <= room
-    axes.xaxis.set_major_locator(FixedLocator(list(range(len(labels)))))
-    axes.xaxis.set_major_formatter(FixedFormatter([textwrap.fill(label, room) if fits else label for label in labels]))
-    if not fits:
-        for tick in axes.get_xticklabels():
-            tick.set(rotation=30, ha="right", rotation_mode="anchor")
-    axes.set_xlim(-0.5, len(labels) - 0.5)
-
-
-def _shape_numbers(axes: Axes, places: Sequence[float], *, log_x: bool, columns: int) -> None:
-    gap = _TICK_GAP * columns
-    if log_x:
-        axes.set_xscale("log", base=2)
+def _with_room(places: Sequence[float], gap: float, *, log_x: bool) -> list[float]:
+    """Return those of ascending places that are a share of the axis or more apart, the last one among them."""
     low, high = places[0], places[-1]
-    axes.set_xlim((low / 1.12, high * 1.12) if log_x else (low - 0.04 * (high - low), high + 0.04 * (high - low)))
 
     def share(place: float) -> float:
+        if high == low:
+            return 0.0
         return float(np.log(place / low) / np.log(high / low)) if log_x else (place - low) / (high - low)
 
     ticks: list[float] = []
     for place in reversed(places):
         if not ticks or share(ticks[-1]) - share(place) >= gap:
             ticks.append(place)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    return ticks[::-1]

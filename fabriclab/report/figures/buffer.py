@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.axes import Axes
 
 from fabriclab.formats.plan.node import Node
-from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
+from fabriclab.report.drawing.chart_parts import closed, event_marks, stack, steps_series, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import (
-    DASHES,
-    INK,
-    MUTED,
-    WARNING,
-    drawing,
-    figure_svg,
-    new_figure,
-    place_legend,
-    ramp,
-)
+from fabriclab.report.drawing.style import DASHES, INK, MUTED, WARNING, ramp
 from fabriclab.report.measured.buffers import Member, alpha, alpha_text, members, pool_of, shared_bytes
-from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric, format_share
-from fabriclab.report.measured.series import Steps, integral_at, read_steps
+from fabriclab.report.measured.quantities import Axis, axis_for, format_metric, format_share
+from fabriclab.report.measured.series import integral_at, read_steps
 from fabriclab.results import Results
 
 Array = npt.NDArray[np.float64]
@@ -65,7 +56,7 @@ class Layer:
     held: Array
 
 
-def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Picture | None:
+def buffer_picture(curve: Curve, switch: str | None = None) -> Picture | None:
     """Return the memory of a switch, by default of the one that was fullest, over time;
     None where none was sampled or used."""
     pools = _used_pools(curve.results, switch)
@@ -73,21 +64,18 @@ def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Pictur
         return None
     begin, end = shown_interval(curve.results)
     headrooms = [pool for pool in pools if pool.headroom_watermark]
-    with drawing():
-        figure = new_figure(0.5 + 2.3 * len(pools) + 1.1 * len(headrooms))
-        heights = [2.0] * len(pools) + [1.0] * len(headrooms)
-        grid = figure.subplots(len(heights), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
-        for axes, pool in zip(grid, pools, strict=False):
-            _draw_pool(axes, curve.results, pool, begin, end)
-        for axes, pool in zip(grid[len(pools) :], headrooms, strict=True):
-            _draw_headroom(axes, pool, begin, end)
-        time = axis_for("ns", [end])
-        for axes in grid:
-            axes.set_xlim(begin / time.scale, end / time.scale)
-            draw_events(axes, curve.results, time)
-        grid[-1].set_xlabel(axis_label("Time", time))
-        caption = f"{curve.label}: {'; '.join(_describe(pool) for pool in pools)}.{_explain(pools)}"
-        return Picture(f"Buffer of {pools[0].node.name} over time", caption, figure_svg(figure, name, caption))
+    time = axis_for("ns", [end])
+    panels = [_pool_panel(curve.results, pool, begin, end) for pool in pools]
+    panels += [_headroom_panel(pool, begin, end) for pool in headrooms]
+    horizontal, events = time_axis(time, begin, end), event_marks(curve.results, time, begin, end)
+    chart = Chart(
+        tuple(replace(panel, x=horizontal, events=events) for panel in panels),
+        linked=True,
+        height_in=0.5 + 2.3 * len(pools) + 1.1 * len(headrooms),
+        has_own_legends=True,
+    )
+    caption = f"{curve.label}: {'; '.join(_describe(pool) for pool in pools)}.{_explain(pools)}"
+    return Picture(f"Buffer of {pools[0].node.name} over time", caption, chart)
 
 
 def _used_pools(results: Results, switch: str | None) -> list[Memory]:
@@ -120,7 +108,8 @@ def _used_pools(results: Results, switch: str | None) -> list[Memory]:
     return [pool for pool in pools if pool.watermark or pool.headroom_watermark]
 
 
-def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int) -> None:
+def _pool_panel(results: Results, pool: Memory, begin: int, end: int) -> ChartPanel:
+    """Return who holds how much upon each other, what is in use in all, and the limits."""
     edges = np.linspace(begin, max(end, begin + 1), _BINS + 1)
     layers = _layers(results, pool, edges)
     used = read_steps(pool.rows, "used_bytes", begin, end, most=2 * _BINS - 1)
@@ -133,42 +122,24 @@ def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int)
     )
     reach = max(highest, pool.shared if pool.shared <= 3 * highest else 0.0)
     axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
-    below = np.zeros(_BINS)
-    for layer, color in zip(layers, [*ramp(MOST_STACKED), MUTED], strict=False):
-        top = below + layer.held / axis.scale
-        color = MUTED if layer.label == "others" else color
-        axes.fill_between(
-            edges / time.scale,
-            _closed(below),
-            _closed(top),
-            step="post",
-            color=color,
-            alpha=0.55,
-            linewidth=0,
-            label=layer.label,
-        )
-        below = top
-    _draw_used(axes, used, axis, time)
-    axes.set_ylim(0, 1.16 * reach / axis.scale)
-    _draw_thresholds(axes, pool, edges, axis, time, 1.16 * reach / axis.scale)
+    top = 1.16 * reach / axis.scale
+    held = {layer.label: layer.held / axis.scale for layer in layers}
+    colors = [
+        MUTED if name == "others" else color for name, color in zip(held, [*ramp(MOST_STACKED), MUTED], strict=False)
+    ]
+    series = stack(edges / time.scale, held, colors, area=0.55)
+    if len(used.time_ns):
+        series.append(replace(steps_series(used, "in use", INK, time, axis, width=1.0), area=0.15 * used.is_envelope))
+    series += _thresholds(pool, edges, axis, time, top)
+    levels: tuple[ChartMark, ...] = ()
     if pool.shared <= 3 * highest:
-        draw_level(axes, pool.shared / axis.scale, f"{pool.name} {format_metric('_bytes', pool.shared)}")
-    axes.set_ylabel(axis_label(f"Pool {pool.name}", axis))
-    place_legend(axes)
+        levels = (ChartMark(f"{pool.name} {format_metric('_bytes', pool.shared)}", pool.shared / axis.scale),)
+    vertical = ChartAxis(f"Pool {pool.name}", axis.unit, low=0, high=top)
+    return ChartPanel(time_axis(time, begin, end), vertical, tuple(series), levels=levels, height=2.0)
 
 
-def _draw_used(axes: Axes, used: Steps, axis: Axis, time: Axis) -> None:
-    if not len(used.time_ns):
-        return
-    times = np.append(used.time_ns, used.end_ns) / time.scale
-    if used.is_envelope:
-        low, high = (_closed(values) / axis.scale for values in (used.low, used.high))
-        axes.fill_between(times, low, high, step="post", color=INK, alpha=0.15, linewidth=0)
-    axes.step(times, _closed(used.mean) / axis.scale, where="post", color=INK, linewidth=1.0, label="in use")
-
-
-def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis, top: float) -> None:
-    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first,
+def _thresholds(pool: Memory, edges: Array, axis: Axis, time: Axis, top: float) -> Iterator[ChartSeries]:
+    """Yield the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first,
     where it is below `top`."""
     alphas = sorted(
         {factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None}
@@ -177,27 +148,26 @@ def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: A
         pool.rows.select("time_ns", pl.col("used_bytes").alias("bytes")).drop_nulls().collect(engine="streaming"), edges
     )
     for factor, dash in zip(alphas[:MOST_THRESHOLDS], DASHES[1:], strict=False):
-        limit = _closed(factor * np.maximum(pool.shared - used, 0)) / axis.scale
+        limit = closed(factor * np.maximum(pool.shared - used, 0)) / axis.scale
         limit[limit > top] = np.nan  # what leaves the picture and comes back would hatch it
-        if np.isnan(limit).all():
-            continue
-        label = f"dynamic limit, {alpha_text(factor)} x free"
-        axes.step(edges / time.scale, limit, where="post", color=INK, linewidth=1.1, linestyle=dash, label=label)
+        if not np.isnan(limit).all():
+            label = f"dynamic limit, {alpha_text(factor)} x free"
+            yield ChartSeries(label, INK, edges / time.scale, limit, dash=dash, steps=True, width=1.1)
 
 
-def _draw_headroom(axes: Axes, pool: Memory, begin: int, end: int) -> None:
+def _headroom_panel(pool: Memory, begin: int, end: int) -> ChartPanel:
     steps = read_steps(pool.rows, "headroom_bytes", begin, end)
-    reach = float(
-        max(pool.headroom_watermark, pool.headroom_size if pool.headroom_size <= 3 * pool.headroom_watermark else 0)
-    )
+    bounded = 0 < pool.headroom_size <= 3 * pool.headroom_watermark
+    reach = float(max(pool.headroom_watermark, pool.headroom_size if bounded else 0))
     axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
-    times = np.append(steps.time_ns, steps.end_ns) / time.scale
-    axes.fill_between(times, 0, _closed(steps.high) / axis.scale, step="post", color=WARNING, alpha=0.35, linewidth=0)
-    axes.step(times, _closed(steps.high) / axis.scale, where="post", color=WARNING, linewidth=1.0)
-    axes.set_ylim(0, 1.25 * reach / axis.scale)
-    if 0 < pool.headroom_size <= 3 * pool.headroom_watermark:
-        draw_level(axes, pool.headroom_size / axis.scale, f"headroom {format_metric('_bytes', pool.headroom_size)}")
-    axes.set_ylabel(axis_label("Headroom", axis))
+    highest = replace(steps, mean=steps.high, is_envelope=False)
+    series = replace(steps_series(highest, "headroom", WARNING, time, axis, width=1.0), area=0.35)
+    levels: tuple[ChartMark, ...] = ()
+    if bounded:
+        name = f"headroom {format_metric('_bytes', pool.headroom_size)}"
+        levels = (ChartMark(name, pool.headroom_size / axis.scale),)
+    vertical = ChartAxis("Headroom", axis.unit, low=0, high=1.25 * reach / axis.scale)
+    return ChartPanel(time_axis(time, begin, end), vertical, (series,), levels=levels)
 
 
 def _layers(results: Results, pool: Memory, edges: Array) -> list[Layer]:
@@ -246,11 +216,6 @@ def _bin_means(rows: pl.DataFrame, edges: Array) -> Array:
 
 def _label(member: Member) -> str:
     return f"{member.port}, {member.kind} {member.index}"
-
-
-def _closed(values: Array) -> Array:
-    """Return the values with the last one once more: a step needs an end."""
-    return np.append(values, values[-1]) if len(values) else np.zeros(1)
 
 
 def _explain(pools: Sequence[Memory]) -> str:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
+from fabriclab.report.drawing.chart_parts import event_marks, rows_axis, stack, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartPanel, ChartTable, ChartText
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import PooledRuns
-from fabriclab.report.drawing.style import CAUSES, drawing, figure_svg, new_figure, place_legend
-from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric
+from fabriclab.report.drawing.style import CAUSES
+from fabriclab.report.measured.quantities import axis_for, format_metric
 from fabriclab.report.measured.series import counter_at, sampled_bins
 from fabriclab.results import Results
 from fabriclab.results.switch_metrics import drop_totals
@@ -76,7 +76,7 @@ def dropped(results: Results) -> dict[str, dict[str, float]]:
     return counts
 
 
-def drops_of_ports(results: Results, name: str) -> Picture | None:
+def drops_of_ports(results: Results) -> Picture | None:
     """Return a bar for each port that dropped something, those with the most where there are
     many; None where none did."""
     bars = [Bar(port, drops) for port, drops in dropped(results).items()]
@@ -87,10 +87,10 @@ def drops_of_ports(results: Results, name: str) -> Picture | None:
     shown = [bar for bar in dropping if bar in largest]
     others = len(dropping) - len(shown)
     more = f" {others} more ports dropped less." if others else ""
-    return _bars_picture(shown, "Drops by port", more, name)
+    return _bars_picture(shown, "Drops by port", more)
 
 
-def drops_of_points(pools: Sequence[PooledRuns], name: str, port: str | None = None) -> Picture | None:
+def drops_of_points(pools: Sequence[PooledRuns], port: str | None = None) -> Picture | None:
     """Return a bar for each pool: the drops of all its switches' ports, or of one;
     None where nobody sampled or nothing was dropped."""
     bars = [bar for pool in pools if (bar := _bar_of_pool(pool, port)) is not None]
@@ -98,9 +98,7 @@ def drops_of_points(pools: Sequence[PooledRuns], name: str, port: str | None = N
         return None
     repeated = " Means over the seeds." if any(len(pool.runs) > 1 for pool in pools) else ""
     where = "At all sampled switch ports together." if port is None else f"At {port}."
-    return _bars_picture(
-        bars, "Drops by cause" if port is None else f"Drops at {port} by cause", f" {where}{repeated}", name
-    )
+    return _bars_picture(bars, "Drops by cause" if port is None else f"Drops at {port} by cause", f" {where}{repeated}")
 
 
 def _bar_of_pool(pool: PooledRuns, port: str | None) -> Bar | None:
@@ -113,38 +111,32 @@ def _bar_of_pool(pool: PooledRuns, port: str | None) -> Bar | None:
     )
 
 
-def _bars_picture(bars: Sequence[Bar], title: str, remark: str, name: str) -> Picture:
+def _bars_picture(bars: Sequence[Bar], title: str, remark: str) -> Picture:
     causes = [cause for cause in CAUSES if any(bar.drops[cause] for bar in bars)]
-    with drawing():
-        figure = new_figure(0.85 + 0.27 * len(bars))
-        axes = figure.subplots()
-        places = list(range(len(bars)))[::-1]
-        below = np.zeros(len(bars))
-        for cause in causes:
-            counts = np.array([bar.drops[cause] for bar in bars])
-            axes.barh(places, counts, left=below, color=CAUSES[cause], height=0.62, label=cause)
-            below = below + counts
-        _label_bars(axes, bars, places)
-        if len(causes) > 1:
-            place_legend(axes)
-        caption = "; ".join(f"{cause}: {_EXPLAINED[cause]}" for cause in causes)
-        caption = f"{caption[0].upper()}{caption[1:]}.{remark}"
-        return Picture(title, caption, figure_svg(figure, name, caption))
+    places, below, drawn = np.arange(len(bars), dtype=np.float64), np.zeros(len(bars)), []
+    for cause in causes:
+        end = below + np.array([bar.drops[cause] for bar in bars])
+        drawn.append(ChartBars(cause, CAUSES[cause], places, below, end))
+        below = end
+    highest = 1.15 * max(bar.total for bar in bars)
+    panel = ChartPanel(
+        ChartAxis("Dropped", "packets", low=0, high=highest, whole=True, grid=True),
+        rows_axis([bar.label for bar in bars]),
+        bars=tuple(drawn),
+        texts=tuple(ChartText(_count(bar.total, "none"), bar.total, place) for place, bar in enumerate(bars)),
+    )
+    rows = [[bar.label, *(_count(bar.drops[cause]) for cause in causes), _count(bar.total)] for bar in bars]
+    numbers = ChartTable(["", *(f"{cause} (packets)" for cause in causes), "All (packets)"], rows)
+    caption = "; ".join(f"{cause}: {_EXPLAINED[cause]}" for cause in causes)
+    caption = f"{caption[0].upper()}{caption[1:]}.{remark}"
+    return Picture(title, caption, Chart((panel,), numbers=numbers, height_in=0.85 + 0.27 * len(bars)))
 
 
-def _label_bars(axes: Axes, bars: Sequence[Bar], places: Sequence[int]) -> None:
-    for place, bar in zip(places, bars, strict=True):
-        text = f"{bar.total:,.0f}" if bar.total else "none"
-        axes.annotate(text, (bar.total, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
-    axes.set_yticks(places, [bar.label for bar in bars])
-    axes.set(xlim=(0, 1.15 * max(bar.total for bar in bars)), ylim=(-0.6, len(bars) - 0.4), xlabel="Dropped (packets)")
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.tick_params(axis="y", length=0)
-    axes.grid(False, axis="y")
-    axes.grid(True, axis="x")
+def _count(value: float, none: str = "0") -> str:
+    return f"{value:,.0f}" if value else none
 
 
-def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
+def drops_over_time(curve: Curve, port: str) -> Picture | None:
     """Return the drops of a port stacked by cause, and its ECN marks, over time; None when there were neither."""
     begin, end = shown_interval(curve.results)
     interval = curve.results.plan.probes.switch_interval_ns or 1
@@ -154,19 +146,21 @@ def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
     if not panels:
         return None
     time = axis_for("ns", [end])
-    with drawing():
-        figure = new_figure(0.4 + 1.35 * len(panels) + 0.3 * (len(drops) > 1))
-        for axes, (word, counts) in zip(
-            figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0], panels, strict=True
-        ):
-            _draw_stack(axes, edges, counts, time, curve.color)
-            axes.set_ylabel(f"{word} (packets)")
-            axes.set_xlim(begin / time.scale, end / time.scale)
-            draw_events(axes, curve.results, time)
-        axes.set_xlabel(axis_label("Time", time))
-        caption = _time_caption(drops, marks, port, float(edges[1] - edges[0]))
-        subject = " and ".join(word for word, counts in (("drops", drops), ("marks", marks)) if counts)
-        return Picture(f"{subject.capitalize()} at {port}", caption, figure_svg(figure, name, caption))
+    events = event_marks(curve.results, time, begin, end)
+    drawn = tuple(
+        ChartPanel(
+            time_axis(time, begin, end),
+            ChartAxis(word, "packets", low=0, whole=True),
+            tuple(stack(edges / time.scale, counts, [CAUSES.get(cause, curve.color) for cause in counts])),
+            events=events,
+        )
+        for word, counts in panels
+    )
+    height = 0.4 + 1.35 * len(panels) + 0.3 * (len(drops) > 1)
+    caption = _time_caption(drops, marks, port, float(edges[1] - edges[0]))
+    subject = " and ".join(word for word, counts in (("drops", drops), ("marks", marks)) if counts)
+    chart = Chart(drawn, linked=True, height_in=height, has_own_legends=True)
+    return Picture(f"{subject.capitalize()} at {port}", caption, chart)
 
 
 def _counts(results: Results, port: str, edges: Array) -> tuple[dict[str, Array], dict[str, Array]]:
@@ -186,25 +180,6 @@ def _counts(results: Results, port: str, edges: Array) -> tuple[dict[str, Array]
     return {cause: count for cause, count in drops.items() if count.sum() > 0}, {
         word: count for word, count in marks.items() if count.sum() > 0
     }
-
-
-def _draw_stack(axes: Axes, edges: Array, counts: dict[str, Array], time: Axis, other: str) -> None:
-    below = np.zeros(len(edges) - 1)
-    for cause, count in counts.items():
-        color = CAUSES.get(cause, other)
-        axes.bar(
-            edges[:-1] / time.scale,
-            count,
-            np.diff(edges) / time.scale,
-            bottom=below,
-            align="edge",
-            color=color,
-            linewidth=0,
-            label=cause,
-        )
-        below = below + count
-    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    place_legend(axes)
 
 
 def _time_caption(drops: dict[str, Array], marks: dict[str, Array], port: str, bin_ns: float) -> str:

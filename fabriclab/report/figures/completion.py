@@ -9,27 +9,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
 from fabriclab.report.drawing.curves import Dash
 from fabriclab.report.drawing.exhibits import Picture, titled
 from fabriclab.report.drawing.pools import PooledRuns, format_measure, measure_of
-from fabriclab.report.drawing.style import DASHES, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.drawing.style import DASHES, ramp
 from fabriclab.report.drawing.traffic_classes import sized_classes
-from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_share
+from fabriclab.report.measured.quantities import Axis, axis_for, format_share
 from fabriclab.results.completion import completion_cdf
 
 MOST_STEPS = 400
 """The most steps of a curve: the page holds many, and a figure is no wider than that."""
 LEAST_OF_A_TAIL = 100
 """With fewer flows in a curve there is no tail to look at."""
-MOST_BANDS = 3
-"""More bands in one panel hide each other."""
 _PERCENTILES = (50, 95, 99)
 _FLOOR = 0.5
 """A tail is drawn down to so many flows."""
+_BEYOND = 1.15
+"""How many times the longest time the axis goes to."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Distribution:
         return int(self.steps["flows"][0])
 
 
-def fct_cdf(pools: Sequence[PooledRuns], name: str, traffic: Sequence[str] = ()) -> Picture | None:
+def fct_cdf(pools: Sequence[PooledRuns], traffic: Sequence[str] = ()) -> Picture | None:
     """Return the share of sized flows that were complete after each time, and beside it the share that was not; a row
     for each class.
 
@@ -60,17 +58,10 @@ def fct_cdf(pools: Sequence[PooledRuns], name: str, traffic: Sequence[str] = ())
     if not panels:
         return None
     everything = [curve for _, curves in panels for curve in curves]
-    with drawing():
-        figure = new_figure(0.3 + 2.5 * len(panels))
-        has_tail = max(curve.flows for curve in everything) >= LEAST_OF_A_TAIL
-        grid = figure.subplots(len(panels), 2 if has_tail else 1, squeeze=False)
-        for row, (title, curves) in zip(grid, panels, strict=True):
-            _draw_panel(row, curves, title if len(panels) > 1 else "")
-        place_legend(figure if has_tail or len(panels) > 1 else grid[0, 0])
-        caption = " ".join(_describe(title if len(panels) > 1 else "", curves) for title, curves in panels)
-        caption += _explain(everything, has_tail=has_tail)
-        svg = figure_svg(figure, name, caption)
-    return Picture(titled("Flow completion times", traffic), caption, svg, cdf_chart(panels, has_tail=has_tail))
+    has_tail = max(curve.flows for curve in everything) >= LEAST_OF_A_TAIL
+    caption = " ".join(_describe(title if len(panels) > 1 else "", curves) for title, curves in panels)
+    caption += _explain(everything, has_tail=has_tail)
+    return Picture(titled("Flow completion times", traffic), caption, cdf_chart(panels, has_tail=has_tail))
 
 
 def cdf_chart(panels: Sequence[tuple[str, Sequence[Distribution]]], *, has_tail: bool) -> Chart:
@@ -80,27 +71,45 @@ def cdf_chart(panels: Sequence[tuple[str, Sequence[Distribution]]], *, has_tail:
     for title, curves in panels:
         axis = _time_unit(curves)
         where = title if len(panels) > 1 else ""
-        x = ChartAxis("Flow completion time", axis.unit, "log")
-        levels = tuple(ChartMark(f"p{percent}", float(percent)) for percent in _PERCENTILES)
-        series = tuple(_cdf_series(curve, axis, is_tail=False) for curve in curves)
+        x = _time_axis(curves, axis)
+        levels = tuple(ChartMark(f"p{each}", float(each), is_dotted=True, place="start") for each in _PERCENTILES)
+        series = tuple(_cdf_series(curve, axis, x.high or 0.0, is_tail=False) for curve in curves)
         found.append(ChartPanel(x, ChartAxis("Flows complete", "%", low=0, high=100), series, where, levels))
         if has_tail:
-            tail = tuple(_cdf_series(curve, axis, is_tail=True) for curve in curves)
-            y = ChartAxis("Not yet complete", "%", "log", high=100)
-            found.append(ChartPanel(x, y, tail, f"{where}, those not yet complete" if where else "Not yet complete"))
-    return Chart(tuple(found), source="flows.parquet of each run")
+            tail = tuple(_cdf_series(curve, axis, x.high or 0.0, is_tail=True) for curve in curves)
+            least = 100 * _FLOOR / max(curve.flows for curve in curves)
+            y = ChartAxis("Not yet complete", "%", "log", low=least, high=100)
+            found.append(ChartPanel(x, y, tail, f"{where}, those not yet complete" if where else ""))
+    return Chart(
+        tuple(found),
+        source="flows.parquet of each run",
+        height_in=0.3 + 2.5 * len(panels),
+        columns=2 if has_tail else 1,
+    )
 
 
-def _cdf_series(curve: Distribution, axis: Axis, *, is_tail: bool) -> ChartSeries:
-    steps = curve.steps
-    x = steps["value"].to_numpy() / axis.scale
-    share, low, high = (100 * steps[name].cast(pl.Float64).to_numpy() for name in ("share", "share_low", "share_high"))
-    if is_tail:
-        share, low, high = 100 - share, 100 - high, 100 - low
-        share = np.where(share > 0, share, np.nan)
-    has_band = not is_tail and steps["share_low"].null_count() == 0
-    band_low, band_high = (low, high) if has_band else (None, None)
-    return ChartSeries(curve.label, curve.color, x, share, band_low, band_high, dash=curve.dash, steps=True)
+def _time_axis(curves: Sequence[Distribution], axis: Axis) -> ChartAxis:
+    shortest = min(float(curve.steps["value"][0]) for curve in curves) / axis.scale
+    longest = max(float(curve.steps["value"][-1]) for curve in curves) / axis.scale
+    return ChartAxis(
+        "Flow completion time", axis.unit, "log", low=shortest / _BEYOND, high=longest * _BEYOND, grid=True
+    )
+
+
+def _cdf_series(curve: Distribution, axis: Axis, end: float, *, is_tail: bool) -> ChartSeries:
+    """Return a curve from 0 at the first completion on, level after the last."""
+    times = curve.steps["value"].to_numpy() / axis.scale
+    x = np.concatenate((times[:1], times, [end]))
+
+    def shown(column: str) -> npt.NDArray[np.float64]:
+        shares = 100 * curve.steps[column].cast(pl.Float64).to_numpy()
+        y = np.concatenate(([0.0], shares, shares[-1:]))
+        return 100 - y if is_tail else y
+
+    has_band = curve.steps["share_low"].null_count() == 0
+    names = ("share_high", "share_low") if is_tail else ("share_low", "share_high")
+    low, high = (shown(name) if has_band else None for name in names)
+    return ChartSeries(curve.label, curve.color, x, shown("share"), low, high, dash=curve.dash, steps=True)
 
 
 def _time_unit(curves: Sequence[Distribution]) -> Axis:
@@ -150,49 +159,6 @@ def _statistics(row: dict[str, object]) -> str:
     return text + (
         f", {missing:,} of {flows:,} flows ({format_share(missing / flows)}) never completed" if missing else ""
     )
-
-
-def _draw_panel(row: npt.NDArray[np.object_], curves: Sequence[Distribution], title: str) -> None:
-    shortest = min(float(curve.steps["value"][0]) for curve in curves)
-    longest = max(float(curve.steps["value"][-1]) for curve in curves)
-    axis = _time_unit(curves)
-    banded = len(curves) <= MOST_BANDS
-    for axes, is_tail in zip(row, (False, True), strict=False):
-        for curve in curves:
-            _draw_curve(axes, curve, axis.scale, 2 * longest, banded=banded, is_tail=is_tail)
-        _shape_time(axes, shortest / axis.scale, longest / axis.scale)
-        axes.set_xlabel(axis_label("Flow completion time", axis))
-    row[0].set(ylim=(0, 102), ylabel="Flows complete (%)", title=title)
-    if len(row) > 1:
-        row[1].set_yscale("log")
-        row[1].set(ylim=(100 * _FLOOR / max(curve.flows for curve in curves), 130), ylabel="Flows not yet complete (%)")
-        row[1].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        row[1].yaxis.set_minor_formatter(NullFormatter())
-
-
-def _draw_curve(axes: Axes, curve: Distribution, scale: float, end: float, *, banded: bool, is_tail: bool) -> None:
-    x = np.concatenate((curve.steps["value"].to_numpy()[:1], curve.steps["value"].to_numpy(), [end])) / scale
-
-    def shown(column: str) -> npt.NDArray[np.float64]:
-        shares = curve.steps[column].to_numpy()
-        # From 0 at the first completion on, and level after the last.
-        y = 100 * np.concatenate(([0.0], shares, shares[-1:]))
-        return np.maximum(100 - y, 100 * _FLOOR / curve.flows / 2) if is_tail else y
-
-    axes.step(x, shown("share"), where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
-    if banded and curve.steps["share_low"].null_count() == 0:
-        axes.fill_between(
-            x, shown("share_low"), shown("share_high"), step="post", color=curve.color, alpha=0.18, linewidth=0
-        )
-
-
-def _shape_time(axes: Axes, shortest: float, longest: float) -> None:
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if longest < 100 * shortest else (1.0,)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(True, axis="x", which="major")
-    axes.set_xlim(shortest / 1.15, longest * 1.15)
 
 
 def _describe(title: str, curves: Sequence[Distribution]) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from matplotlib.axes import Axes
 
+from fabriclab.report.drawing.chart_parts import rows_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartPanel, ChartTable, ChartText
 from fabriclab.report.drawing.exhibits import Picture, titled
 from fabriclab.report.drawing.pools import PooledRuns
-from fabriclab.report.drawing.style import drawing, figure_svg, new_figure
+from fabriclab.report.drawing.style import MUTED
 from fabriclab.report.drawing.traffic_classes import group_noun, plural
 from fabriclab.report.measured.quantities import format_metric, format_share
 from fabriclab.results.completion import coflow_table
@@ -33,7 +34,7 @@ class Missed:
         return self.misses / self.total
 
 
-def deadlines_picture(pools: Sequence[PooledRuns], name: str, traffic: Sequence[str] = ()) -> Picture | None:
+def deadlines_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ()) -> Picture | None:
     """Return a bar for each pool and class that has deadlines; None without any."""
     bars = [missed for pool in pools if pool.runs for missed in missed_deadlines(pool, traffic)]
     if not bars:
@@ -42,17 +43,15 @@ def deadlines_picture(pools: Sequence[PooledRuns], name: str, traffic: Sequence[
         (bar.traffic, bar.noun): [each for each in bars if (each.traffic, each.noun) == (bar.traffic, bar.noun)]
         for bar in bars
     }
-    with drawing():
-        figure = new_figure(0.5 + sum(0.45 + 0.27 * len(members) for members in panels.values()))
-        heights = [1.2 + len(members) for members in panels.values()]
-        grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights, sharex=True)[:, 0]
-        most = max(bar.share for bar in bars)
-        for axes, ((title, noun), members) in zip(grid, panels.items(), strict=True):
-            _draw_bars(axes, members, f"{title}: {plural(noun)}")
-            axes.set_xlim(0, 130 * most if most else 1)
-        grid[-1].set_xlabel("Deadline missed (%)")
-        caption = " ".join(_describe(noun, title, members) for (title, noun), members in panels.items())
-        return Picture(titled("Deadlines missed", traffic), caption, figure_svg(figure, name, caption))
+    most = max(bar.share for bar in bars)
+    axis = ChartAxis("Deadline missed", "%", low=0, high=130 * most if most else 1, grid=True)
+    drawn = tuple(_panel(axis, members, f"{title}: {plural(noun)}") for (title, noun), members in panels.items())
+    rows = [[bar.traffic, bar.pool.label, f"{bar.misses:,}", f"{bar.total:,}", format_share(bar.share)] for bar in bars]
+    numbers = ChartTable(["Class", "", "Missed", "Of", "Share"], rows, 2)
+    height = 0.5 + sum(0.45 + 0.27 * len(members) for members in panels.values())
+    caption = " ".join(_describe(noun, title, members) for (title, noun), members in panels.items())
+    chart = Chart(drawn, numbers=numbers, height_in=height)
+    return Picture(titled("Deadlines missed", traffic), caption, chart)
 
 
 def missed_deadlines(pool: PooledRuns, traffic: Sequence[str] = ()) -> Iterator[Missed]:
@@ -76,20 +75,17 @@ def missed_deadlines(pool: PooledRuns, traffic: Sequence[str] = ()) -> Iterator[
                 yield Missed(pool, str(name), noun, int(members["deadline_missed"].sum()), members.height, deadlines)
 
 
-def _draw_bars(axes: Axes, members: Sequence[Missed], title: str) -> None:
-    places = list(range(len(members)))[::-1]
-    axes.barh(places, [100 * bar.share for bar in members], color=[bar.pool.color for bar in members], height=0.62)
-    for place, bar in zip(places, members, strict=True):
-        text = f"{format_share(bar.share)}: {bar.misses:,} of {bar.total:,}"
-        axes.annotate(
-            text, (100 * bar.share, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5
-        )
-    axes.set_yticks(places, [bar.pool.label for bar in members])
-    axes.set_ylim(-0.6, len(members) - 0.4)
-    axes.set_title(title)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(False, axis="y")
-    axes.grid(True, axis="x")
+def _panel(axis: ChartAxis, members: Sequence[Missed], title: str) -> ChartPanel:
+    ends = [100 * bar.share for bar in members]
+    bars = ChartBars(
+        "", MUTED, range(len(members)), [0.0] * len(members), ends, colors=tuple(bar.pool.color for bar in members)
+    )
+    texts = tuple(
+        ChartText(f"{format_share(bar.share)}: {bar.misses:,} of {bar.total:,}", end, place)
+        for place, (bar, end) in enumerate(zip(members, ends, strict=True))
+    )
+    vertical = rows_axis([bar.pool.label for bar in members])
+    return ChartPanel(axis, vertical, title=title, bars=(bars,), texts=texts, height=len(members))
 
 
 def _describe(noun: str, title: str, members: Sequence[Missed]) -> str:

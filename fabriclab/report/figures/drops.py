@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.drawing.chart_parts import event_marks, time_axis
+from fabriclab.report.drawing.chart_parts import closed, event_marks, time_axis
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries
-from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import WARNING, drawing, figure_svg, new_figure
-from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric
+from fabriclab.report.drawing.style import WARNING
+from fabriclab.report.measured.quantities import axis_for, format_metric
 from fabriclab.report.measured.samples import queue_samples
 from fabriclab.report.measured.series import counter_at
 
@@ -18,7 +17,7 @@ _MOST_BARS = 150
 _COUNTERS = {"Dropped": "drops", "Marked": "marks"}
 
 
-def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
+def drops_picture(curve: Curve, port: str | None = None) -> Picture | None:
     """Return drops and ECN marks over time of a port, or of all sampled ports together;
     None when there were neither."""
     ports = [port] if port is not None else curve.results.plan.probes.queue_ports
@@ -35,41 +34,18 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
         return None
     place = found[0].facts.name if len(found) == 1 else f"{len(found)} ports"
     time = axis_for("ns", [end])
-    with drawing():
-        figure = new_figure(0.4 + 1.35 * len(counts))
-        for axes, (word, count) in zip(
-            figure.subplots(len(counts), 1, squeeze=False, sharex=True)[:, 0], counts.items(), strict=True
-        ):
-            color = WARNING if word == "Dropped" else curve.color
-            axes.bar(
-                edges[:-1] / time.scale, count, np.diff(edges) / time.scale, align="edge", color=color, linewidth=0
-            )
-            axes.set_ylabel(f"{word} (packets)")
-            axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-            axes.set_xlim(begin / time.scale, end / time.scale)
-            draw_events(axes, curve.results, time)
-        axes.set_xlabel(axis_label("Time", time))
-        caption = _drops_caption(counts, (end - begin) / _MOST_BARS, place)
-        if len(found) > 1:
-            caption += f" {_most_at(of_ports, [each.facts.name for each in found])}."
-        svg = figure_svg(figure, name, caption)
+    caption = _drops_caption(counts, (end - begin) / _MOST_BARS, place)
+    if len(found) > 1:
+        caption += f" {_most_at(of_ports, [each.facts.name for each in found])}."
     events = event_marks(curve.results, time, begin, end)
-    panels = tuple(
-        ChartPanel(
-            time_axis(time, begin, end),
-            ChartAxis(word, "packets", low=0),
-            (
-                ChartSeries(
-                    word, WARNING if word == "Dropped" else curve.color, edges[:-1] / time.scale, count, steps=True
-                ),
-            ),
-            "",
-            (),
-            events,
-        )
-        for word, count in counts.items()
-    )
-    return Picture(f"Drops and marks at {place}", caption, svg, Chart(panels, linked=True))
+    panels = []
+    for word, count in counts.items():
+        color = WARNING if word == "Dropped" else curve.color
+        bars = ChartSeries(word, color, edges / time.scale, closed(count), steps=True, line=False, area=1.0)
+        vertical = ChartAxis(word, "packets", low=0, whole=True)
+        panels.append(ChartPanel(time_axis(time, begin, end), vertical, (bars,), events=events))
+    chart = Chart(tuple(panels), linked=True, height_in=0.4 + 1.35 * len(counts), has_own_legends=True)
+    return Picture(f"Drops and marks at {place}", caption, chart)
 
 
 def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, place: str) -> str:

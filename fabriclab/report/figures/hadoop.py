@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.drawing.curves import Curve, draw_buffer_levels, draw_events
+from fabriclab.hadoop.results.times import PARTS
+from fabriclab.report.drawing.chart_parts import event_marks, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartMark, ChartPanel, ChartSeries, ChartTable
+from fabriclab.report.drawing.curves import Curve
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import CAUSES, GRID, drawing, figure_svg, new_figure, place_legend
-from fabriclab.report.figures.queue import draw_queue, queue_scale
-from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric, format_share
+from fabriclab.report.drawing.style import CAUSES, GRID
+from fabriclab.report.figures.queue import queue_panel, queue_scale
+from fabriclab.report.measured.quantities import axis_for, format_metric, format_share
 from fabriclab.report.measured.samples import queue_samples
 from fabriclab.report.measured.series import read_steps
 from fabriclab.results import Results
-from fabriclab.results.hadoop_times import PARTS
 from fabriclab.units import format_count, format_duration, format_size
 
 MOST_ROWS = 120
@@ -39,7 +41,7 @@ _ROW_IN, _PANEL_IN = 0.15, 1.15
 Attempt = Mapping[str, Any]
 
 
-def hadoop_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
+def hadoop_picture(curve: Curve, port: str | None = None) -> Picture | None:
     """Return the tasks' bars above transfers and queue; None where there is no task that began."""
     tasks = _table(curve.results, "hadoop_tasks")
     if tasks is None or not tasks.filter((pl.col("task") != "master") & pl.col("start_ns").is_not_null()).height:
@@ -54,30 +56,24 @@ def hadoop_picture(curve: Curve, name: str, port: str | None = None) -> Picture 
     )
     samples = queue_samples(curve.results, port)
     degrees = _degrees(curve.results, begin, end)
-    panels = 1 + (degrees is not None) + (samples is not None)
-    with drawing():
-        bars_in = max(1.2, _ROW_IN * len(rows) + 0.5)
-        figure = new_figure(bars_in + _PANEL_IN * (panels - 1))
-        grid = figure.subplots(
-            panels, 1, squeeze=False, sharex=True, height_ratios=[bars_in, *[_PANEL_IN] * (panels - 1)]
-        )
-        below = iter(grid[1:, 0])
-        _draw_bars(grid[0, 0], rows, begin, end)
-        if degrees is not None:
-            _draw_degrees(next(below), degrees, begin, end)
-        if samples is not None:
-            axes, steps = next(below), read_steps(samples.rows, "bytes", begin, end)
-            axis, top = queue_scale([steps], [samples.facts])
-            draw_queue(axes, steps, curve.color, axis, (begin, end), top, from_ns=0)
-            draw_buffer_levels(axes, samples.facts, axis, top)
-            axes.set_ylabel(axis_label("Queue", axis))
-        for axes in grid[:, 0]:
-            draw_events(axes, curve.results, axis_for("ns", [end]))
-        for axes in grid[:-1, 0]:
-            axes.set_xlabel("")
-        caption = _caption(curve.results, tasks, "" if samples is None else samples.facts.name)
-        svg = figure_svg(figure, name, caption)
-    return Picture("Hadoop's tasks over time", caption, svg)
+    panels = [_bars(rows, begin, end)]
+    if degrees is not None:
+        panels.append(_degrees_panel(degrees, begin, end))
+    if samples is not None:
+        steps = read_steps(samples.rows, "bytes", begin, end)
+        axis, top = queue_scale([steps], [samples.facts])
+        queue = queue_panel(curve, samples.facts, steps, (begin, end), axis, (0, top))
+        panels.append(replace(queue, height=_PANEL_IN))
+    events = event_marks(curve.results, axis_for("ns", [end]), begin, end)
+    chart = Chart(
+        tuple(replace(panel, events=events) for panel in panels),
+        linked=True,
+        numbers=_numbers(rows),
+        height_in=sum(panel.height for panel in panels),
+        has_own_legends=True,
+    )
+    caption = _caption(curve.results, tasks, "" if samples is None else samples.facts.name)
+    return Picture("Hadoop's tasks over time", caption, chart)
 
 
 def _table(results: Results, name: str) -> pl.DataFrame | None:
@@ -94,24 +90,43 @@ def _interval(tasks: pl.DataFrame) -> tuple[float, float]:
     return max(0.0, begin - margin), end + margin
 
 
-def _draw_bars(axes: Axes, rows: Sequence[Attempt], begin: float, end: float) -> None:
+def _bars(rows: Sequence[Attempt], begin: float, end: float) -> ChartPanel:
+    """Return a row for each attempt with a bar for each of its phases; nodes are named once."""
     time = axis_for("ns", [end])
-    for place, row in enumerate(rows):
-        for phase, start, stop in _phases(row, end):
-            left, width = start / time.scale, (stop - start) / time.scale
-            hatch = "////" if row["status"] in _UNFINISHED else None
-            axes.barh(place, width, left=left, height=0.8, color=PHASES[phase], linewidth=0, hatch=hatch, ec="white")
+    bars = []
+    for phase, is_hatched in itertools.product(PHASES, (False, True)):
+        found = [
+            (place, start / time.scale, stop / time.scale)
+            for place, row in enumerate(rows)
+            for what, start, stop in _phases(row, end)
+            if what == phase and (row["status"] in _UNFINISHED) == is_hatched
+        ]
+        if found:
+            places, starts, stops = zip(*found, strict=True)
+            bars.append(ChartBars(phase, PHASES[phase], places, starts, stops, 0.8, is_hatched))
     nodes = [str(row["node"]) for row in rows]
     first = {node: nodes.index(node) for node in dict.fromkeys(nodes)}
-    axes.set_yticks([first[node] + (nodes.count(node) - 1) / 2 for node in first], list(first))
-    for place in list(first.values())[1:]:
-        axes.axhline(place - 0.5, color=GRID, linewidth=0.8)
-    axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(len(rows) - 0.4, -0.6))
-    axes.grid(visible=False)
-    shown = {phase for row in rows for phase, _, _ in _phases(row, end)}
-    for phase in (phase for phase in PHASES if phase in shown):
-        axes.barh(0, 0, left=begin / time.scale, color=PHASES[phase], label=phase)
-    place_legend(axes)
+    middles = tuple(first[node] + (nodes.count(node) - 1) / 2 for node in first)
+    vertical = ChartAxis(
+        "", scale="category", names=tuple(first), places=middles, low=-0.6, high=len(rows) - 0.4, downward=True
+    )
+    between = tuple(ChartMark("", place - 0.5, color=GRID) for place in list(first.values())[1:])
+    height = max(1.2, _ROW_IN * len(rows) + 0.5)
+    return ChartPanel(time_axis(time, begin, end), vertical, bars=tuple(bars), levels=between, height=height)
+
+
+def _numbers(rows: Sequence[Attempt]) -> ChartTable:
+    return ChartTable(
+        ["Attempt", "Node", "Task", "Status", "Start", "End"],
+        [
+            [
+                *(str(row[column]) for column in ("attempt", "node", "task", "status")),
+                *(format_metric("_ns", row[column]) for column in ("start_ns", "end_ns")),
+            ]
+            for row in rows
+        ],
+        4,
+    )
 
 
 def _phases(row: Attempt, end: float) -> list[tuple[str, float, float]]:
@@ -159,14 +174,15 @@ def _most_under_way(rows: pl.DataFrame, begin: float, end: float) -> tuple[np.nd
     return np.array([*times, end]), np.array([*most, most[-1]])
 
 
-def _draw_degrees(axes: Axes, degrees: Mapping[str, tuple[np.ndarray, np.ndarray]], begin: float, end: float) -> None:
+def _degrees_panel(degrees: Mapping[str, tuple[np.ndarray, np.ndarray]], begin: float, end: float) -> ChartPanel:
     time = axis_for("ns", [end])
-    for phase, (times, most) in degrees.items():
-        axes.step(times / time.scale, most, where="post", color=COLORS[phase], linewidth=1.2, label=phase)
+    series = tuple(
+        ChartSeries(phase, COLORS[phase], times / time.scale, most.astype(np.float64), steps=True, width=1.2)
+        for phase, (times, most) in degrees.items()
+    )
     highest = max(int(most.max()) for _, most in degrees.values())
-    axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(0, 1.15 * highest), ylabel="Transfers")
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
-    place_legend(axes)
+    vertical = ChartAxis("Transfers", low=0, high=1.15 * highest, whole=True)
+    return ChartPanel(time_axis(time, begin, end), vertical, series, height=_PANEL_IN)
 
 
 def _times(transfers: pl.DataFrame | None) -> list[str]:

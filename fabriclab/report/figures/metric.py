@@ -5,34 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
-from fabriclab.report.drawing.curves import Dash, draw_level, setting_label, setting_noun, value_text
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries, ChartText
+from fabriclab.report.drawing.curves import Dash, setting_label, setting_noun
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import Measure, PooledRuns
-from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
+from fabriclab.report.drawing.setting_axis import SettingAxis
 from fabriclab.report.drawing.studies import Band
-from fabriclab.report.drawing.style import (
-    DASHES,
-    GROUND,
-    MARKERS,
-    MUTED,
-    algorithm_color,
-    drawing,
-    figure_svg,
-    label_rows,
-    new_figure,
-    place_legend,
-    ramp,
-)
+from fabriclab.report.drawing.style import DASHES, MARKERS, MUTED, algorithm_color, ramp
 from fabriclab.report.measured.port_facts import receiver_port
 from fabriclab.report.measured.quantities import (
     Axis,
-    axis_label,
     format_metric,
     format_share,
     metric_axis,
@@ -95,7 +80,6 @@ def metric_picture(
     lines: Sequence[Line],
     metric: str,
     x: SettingAxis,
-    name: str,
     *,
     log_x: bool,
     bands: Sequence[Band] = (),
@@ -115,64 +99,45 @@ def metric_picture(
     axis = metric_axis(metric, [highest])
     # Without dashes, which tell lines of one congestion control apart, colours must.
     panels = panels_of(_told_apart(lines) if x.categories else lines)
+    caption = f"{_caption(lines, metric, x, limit)} {note}".rstrip()
+    top = (1.13 if limit else 1.08) * (highest / axis.scale or 1)
     columns = min(2, len(panels))
-    rows = -(-len(panels) // columns)
-    places = [place for line in lines for place in line.x]
-    with drawing():
-        figure = new_figure(3.5 if rows == 1 else 2.6 * rows)
-        grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-        for index, (axes, (group, members)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
-            if not x.categories:
-                _draw_bands(axes, bands, axis, x.unit)
-            for number, line in enumerate(members):
-                placed = replace(
-                    line,
-                    label=line.label.removesuffix(f", {group}"),
-                    x=[at + x.dodge(number, len(members)) for at in line.x],
-                )
-                _draw_line(axes, placed, axis, x, width=max(1.6, 2.8 - 0.6 * number))
-            if limit is not None:
-                draw_level(axes, limit / axis.scale, f"link's maximum {format_metric('_bps', limit)}")
-            x.shape(axes, places, log_x=log_x, columns=columns)
-            axes.set_xlabel(axes.get_xlabel() if index + columns >= len(panels) else "")
-            axes.set_ylim(0, (1.13 if limit else 1.08) * (highest / axis.scale or 1))
-            if index == 0:
-                place_legend(axes if columns == 1 else figure)
-            axes.set_title(group)
-        label_rows(figure, grid, axis_label(metric_title(metric), axis))
-        for axes in grid.flat[len(panels) :]:
-            axes.set_visible(False)
-        caption = f"{_caption(lines, metric, x, limit)} {note}".rstrip()
-        svg = figure_svg(figure, name, caption)
-    chart = metric_chart(panels, metric, x, axis, log_x=log_x, limit=limit, bands=bands)
-    return Picture(f"{metric_title(metric)} against {setting_noun(x.name)}", caption, svg, chart)
+    horizontal = x.chart_axis([place for line in lines for place in line.x], log_x=log_x, columns=columns)
+    vertical = ChartAxis(metric_title(metric), axis.unit, low=0, high=top)
+    chart = metric_chart(panels, (horizontal, vertical), x, axis, limit=limit, bands=() if x.categories else bands)
+    return Picture(f"{metric_title(metric)} against {setting_noun(x.name)}", caption, chart)
 
 
 def metric_chart(
     panels: dict[str, list[Line]],
-    metric: str,
+    axes: tuple[ChartAxis, ChartAxis],
     x: SettingAxis,
     axis: Axis,
     *,
-    log_x: bool,
     limit: float | None = None,
     bands: Sequence[Band] = (),
 ) -> Chart:
     """Return the lines of metric_picture by panel, with their intervals, beside the bands of a published study."""
-    names = tuple(value_text(x.name, value) for value in x.categories)
-    scale = "category" if names else "log" if log_x else "linear"
-    horizontal = ChartAxis(setting_title(x.name), x.unit.unit, scale, names=names, base=2 if log_x else None)
-    vertical = ChartAxis(metric_title(metric), axis.unit, low=0)
-    levels = (ChartMark("link's maximum", limit / axis.scale),) if limit is not None else ()
-    published = () if names else tuple(_published(band, x.unit, axis) for band in bands)
+    levels: tuple[ChartMark, ...] = ()
+    if limit is not None:
+        levels = (ChartMark(f"link's maximum {format_metric('_bps', limit)}", limit / axis.scale),)
+    published = tuple(_published(band, x.unit, axis) for band in bands)
+    names = tuple(
+        ChartText(band.label, band.x_to / x.unit.scale, band.low / axis.scale, MUTED, is_left=True) for band in bands
+    )
     found = []
     for group, members in panels.items():
         series = tuple(
-            _series(line, line.label.removesuffix(f", {group}"), x, axis, x.dodge(number, len(members)))
-            for number, line in enumerate(members)
+            # The first lines are the widest, so that a later one that hides them leaves a rim.
+            replace(_series(line, line.label.removesuffix(f", {group}"), x, axis, dodge), width=max(1.6, 2.8 - 0.6 * n))
+            for n, line in enumerate(members)
+            for dodge in (x.dodge(n, len(members)),)
         )
-        found.append(ChartPanel(horizontal, vertical, (*series, *published), group, levels))
-    return Chart(tuple(found), source="the table of all points")
+        found.append(ChartPanel(*axes, (*published, *series), group, levels, texts=names))
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    height = 3.5 if rows == 1 else 2.6 * rows
+    return Chart(tuple(found), source="the table of all points", height_in=height, columns=columns)
 
 
 def _series(line: Line, label: str, x: SettingAxis, axis: Axis, dodge: float) -> ChartSeries:
@@ -190,6 +155,7 @@ def _series(line: Line, label: str, x: SettingAxis, axis: Axis, dodge: float) ->
         marker=line.marker,
         line=not x.categories,
         bars=has_bars,
+        hollow=[not whole for whole in line.whole],
     )
 
 
@@ -198,9 +164,11 @@ def _ends(line: Line) -> tuple[list[float | None], list[float | None]]:
 
 
 def _published(band: Band, x: Axis, axis: Axis) -> ChartSeries:
+    """Return what the published study found as an area, which has its name beside it."""
     low, high = band.low / axis.scale, band.high / axis.scale
-    place = [band.x_from / x.scale, band.x_to / x.scale]
-    return ChartSeries(band.label, MUTED, place, [(low + high) / 2] * 2, [low] * 2, [high] * 2, dash=(0, (2, 2)))
+    place, middle = [band.x_from / x.scale, band.x_to / x.scale], [(low + high) / 2] * 2
+    area = ChartSeries(band.label, MUTED, place, middle, [low] * 2, [high] * 2, line=False, area=0.16)
+    return replace(area, is_labelled=True)
 
 
 def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x: SettingAxis) -> str:
@@ -282,53 +250,6 @@ def _common_limit(lines: Sequence[Line]) -> float | None:
     runs = [run for line in lines for pool in line.pools for run in pool.runs[:1]]
     limits = {port.goodput_limit_bps for run in runs if (port := receiver_port(run)) is not None}
     return limits.pop() if len(limits) == 1 else None
-
-
-def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: SettingAxis, width: float) -> None:
-    """Draw a line with its marks; the first lines are the widest, so that a later one that hides them leaves a rim."""
-    x, y = np.array(line.x) / x_axis.unit.scale, np.array(line.y) / axis.scale
-    whole = np.array(line.whole)
-    look: dict[str, Any] = {
-        "color": line.color,
-        "marker": line.marker,
-        "markersize": 7.0 if x_axis.categories else 3.4 + width,
-    }
-    look |= {"clip_on": False, "in_layout": False}  # a mark at 0 is seen whole
-    axes.plot(x, y, linestyle="" if x_axis.categories else line.dash, label=line.label, linewidth=width, **look)
-    axes.plot(x[~whole], y[~whole], linestyle="", markerfacecolor=GROUND, markeredgecolor=line.color, **look)
-    draw_intervals(axes, x, line.measures, axis.scale, line.color)
-
-
-def draw_intervals(
-    axes: Axes, x: Sequence[float] | np.ndarray, measures: Sequence[Measure], scale: float, color: str
-) -> None:
-    """Draw the intervals of measures that have one as bars."""
-    bars = [
-        (place, measure.low, measure.high)
-        for place, measure in zip(x, measures, strict=True)
-        if None not in (measure.low, measure.high)
-    ]
-    if bars:
-        places, low, high = (np.array(column, dtype=np.float64) for column in zip(*bars, strict=True))
-        axes.vlines(places, low / scale, high / scale, color=color, linewidth=1.0)
-
-
-def _draw_bands(axes: Axes, bands: Sequence[Band], axis: Axis, x_axis: Axis) -> None:
-    """Shade what the published study found."""
-    for band in bands:
-        left, right = band.x_from / x_axis.scale, band.x_to / x_axis.scale
-        low, high = band.low / axis.scale, band.high / axis.scale
-        axes.fill_between([left, right], low, high, color=MUTED, alpha=0.16, linewidth=0, zorder=0.5)
-        axes.annotate(
-            band.label,
-            (right, low),
-            xytext=(-3, -2),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            fontsize=8,
-            color=MUTED,
-        )
 
 
 def _caption(lines: Sequence[Line], metric: str, x: SettingAxis, limit: float | None) -> str:

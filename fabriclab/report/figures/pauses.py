@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.axes import Axes
 
 from fabriclab.formats.plan.node import Node, Port
-from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
+from fabriclab.report.drawing.chart_parts import closed, event_marks, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries, ChartTable, ChartText
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import drawing, figure_svg, new_figure, ramp
-from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric, format_share
+from fabriclab.report.drawing.style import ramp
+from fabriclab.report.measured.quantities import axis_for, format_metric, format_share
 from fabriclab.report.measured.series import counter_at, sampled_bins
 from fabriclab.results import Results
 from fabriclab.units import format_count
@@ -37,7 +38,7 @@ class Pauses:
     total_ns: int
 
 
-def pauses_picture(curve: Curve, name: str) -> Picture | None:
+def pauses_picture(curve: Curve) -> Picture | None:
     """Return a row for each queue that was paused, those paused longest where there are many; None where none was."""
     begin, end = shown_interval(curve.results)
     edges = sampled_bins(_interval_ns(curve.results), begin, end, _MOST_BINS)
@@ -47,31 +48,27 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
         return None
     time = axis_for("ns", [end])
     colors = dict(zip(sorted({row.number for row in rows}), ramp(8), strict=False))
-    with drawing():
-        figure = new_figure(0.6 + 0.3 * len(rows))
-        axes = figure.subplots()
-        for place, row in zip(range(len(rows))[::-1], rows, strict=True):
-            top = place + _ROW_HEIGHT * np.append(row.share, row.share[-1])
-            axes.fill_between(
-                edges / time.scale, place, top, step="post", color=colors[row.number], alpha=0.8, linewidth=0
-            )
-            text = f"{format_metric('_ns', row.total_ns, 3)} ({format_share(row.total_ns / (end - begin))})"
-            axes.annotate(
-                text,
-                (1, place + 0.4),
-                xycoords=("axes fraction", "data"),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-            )
-        named = curve.results.plan.changes
-        highest = len(rows) + (0.5 if named else 0.0)
-        axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(-0.15, highest), xlabel=axis_label("Time", time))
-        _label_rows(axes, rows)
-        draw_events(axes, curve.results, time)
-        caption = _caption(curve, rows, len(every) - len(rows))
-        return Picture("Who pauses whom", caption, figure_svg(figure, name, caption))
+    x, places = edges / time.scale, range(len(rows))[::-1]
+    series = []
+    for place, row in zip(places, rows, strict=True):
+        share, foot = closed(row.share), np.full(len(edges), float(place))
+        bar = ChartSeries(row.label, colors[row.number], x, share, foot, foot + _ROW_HEIGHT * share, steps=True)
+        series.append(replace(bar, line=False, area=0.8, is_labelled=True))
+    middles = tuple(place + 0.4 for place in places)
+    highest = len(rows) + (0.5 if curve.results.plan.changes else 0.0)
+    names = tuple(row.label for row in rows)
+    vertical = ChartAxis("", scale="category", names=names, places=middles, low=-0.15, high=highest)
+    times = [(format_metric("_ns", row.total_ns, 3), format_share(row.total_ns / (end - begin))) for row in rows]
+    panel = ChartPanel(
+        replace(time_axis(time, begin, end), grid=True),
+        vertical,
+        tuple(series),
+        events=event_marks(curve.results, time, begin, end),
+        texts=tuple(ChartText(f"{of[0]} ({of[1]})", None, place) for of, place in zip(times, middles, strict=True)),
+    )
+    numbers = ChartTable(["Queue", "Paused", "Share"], [[row.label, *of] for row, of in zip(rows, times, strict=True)])
+    chart = Chart((panel,), numbers=numbers, height_in=0.6 + 0.3 * len(rows))
+    return Picture("Who pauses whom", _caption(curve, rows, len(every) - len(rows)), chart)
 
 
 def paused(results: Results, edges: Array) -> Iterator[Pauses]:
@@ -119,13 +116,6 @@ def _interval_ns(results: Results) -> int:
 def _end(node: Node, port: Port) -> str:
     """Return a port's name; a host with one port is its own name."""
     return node.name if len(node.ports) == 1 else f"{node.name}:{port.interface}"
-
-
-def _label_rows(axes: Axes, rows: Sequence[Pauses]) -> None:
-    axes.set_yticks([place + 0.4 for place in range(len(rows))][::-1], [row.label for row in rows])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(False, axis="y")
-    axes.grid(True, axis="x")
 
 
 def _caption(curve: Curve, rows: Sequence[Pauses], hidden: int) -> str:

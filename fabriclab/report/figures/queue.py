@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from matplotlib.axes import Axes
+from dataclasses import dataclass, replace
 
 from fabriclab.report.drawing.chart_parts import event_marks, level_marks, steps_series, time_axis
-from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel
-from fabriclab.report.drawing.curves import Curve, draw_buffer_levels, draw_events, shown_interval
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import GROUND, WARNING, drawing, figure_svg, new_figure
+from fabriclab.report.drawing.style import WARNING
 from fabriclab.report.measured.port_facts import PortFacts, rto_min_us
-from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric, format_share
+from fabriclab.report.measured.quantities import Axis, axis_for, format_metric, format_share
 from fabriclab.report.measured.samples import QueueSamples, queue_samples
 from fabriclab.report.measured.scope import measured_ports
 from fabriclab.report.measured.series import Steps, read_steps
@@ -45,45 +42,32 @@ class Panel:
 
 
 def queue_picture(
-    curve: Curve, name: str, port: str | None = None, queue: int | None = None, *, small: bool = False
+    curve: Curve, port: str | None = None, queue: int | None = None, *, small: bool = False
 ) -> Picture | None:
-    """Return the queue over the whole run and, below, over its most telling part; None when it was not sampled."""
+    """Return the queue over the whole run and, below, over its most telling part, which a `small` one has not; None
+    when it was not sampled."""
     samples = queue_samples(curve.results, port, queue)
     if samples is None:
         return None
-    facts = samples.facts
     begin, end = shown_interval(curve.results)
-    zoom = _zoom_interval(samples, begin, end) if samples.longest_bytes else None
-    panels = [(begin, end)] + ([zoom] if zoom is not None and not small else [])
-    steps = [read_steps(samples.rows, "bytes", *interval) for interval in panels]
-    axis, top = queue_scale(steps, [facts])
-    with drawing():
-        figure = new_figure(1.9 if len(panels) == 1 else 3.9)
-        grid = figure.subplots(len(panels), 1, squeeze=False, sharey=True)
-        for axes, interval, part in zip(grid[:, 0], panels, steps, strict=True):
-            draw_queue(axes, part, curve.color, axis, interval, top)
-            draw_events(axes, curve.results, axis_for("ns", [interval[1]]))
-            draw_buffer_levels(axes, facts, axis, top)
-            axes.set_ylabel(axis_label("Queue", axis))
-        if len(panels) == 2:
-            _mark_zoom(grid[0, 0], panels[1], axis_for("ns", [end]))
-        has_band = any(part.is_envelope for part in steps)
-        caption = _queue_caption(curve, samples, zoom if len(panels) == 2 else None, has_band=has_band)
-        svg = figure_svg(figure, name, caption)
-    time = axis_for("ns", [end])
-    panel = ChartPanel(
-        time_axis(time, begin, end),
-        ChartAxis("Queue", axis.unit, low=0, high=top),
-        (steps_series(steps[0], curve.label, curve.color, time, axis),),
-        "",
-        level_marks(facts, axis, top),
-        event_marks(curve.results, time, begin, end),
-    )
-    return Picture(f"{facts.title} over time", caption, svg, Chart((panel,)))
+    zoom = _zoom_interval(samples, begin, end) if samples.longest_bytes and not small else None
+    parts = [(begin, end), *([zoom] if zoom is not None else [])]
+    steps = [read_steps(samples.rows, "bytes", *interval) for interval in parts]
+    axis, top = queue_scale(steps, [samples.facts])
+    caption = _queue_caption(curve, samples, zoom, has_band=any(part.is_envelope for part in steps))
+    whole, *larger = [
+        queue_panel(curve, samples.facts, part, interval, axis, (0, top))
+        for interval, part in zip(parts, steps, strict=True)
+    ]
+    if zoom is not None:
+        scale = axis_for("ns", [end]).scale
+        whole = replace(whole, larger=(zoom[0] / scale, zoom[1] / scale))
+    chart = Chart((whole, *(replace(each, only="still") for each in larger)), height_in=3.9 if larger else 1.9)
+    return Picture(f"{samples.facts.title} over time", caption, chart)
 
 
 def queue_multiples(
-    curves: Sequence[Curve], columns: int, name: str, port: str | None = None, queue: int | None = None
+    curves: Sequence[Curve], columns: int, port: str | None = None, queue: int | None = None
 ) -> Picture | None:
     """Return the queues of several runs over the same time and on the same axes; None when none was sampled.
 
@@ -102,75 +86,63 @@ def queue_multiples(
     columns = min(columns, len(found))
     lines = -(-len(found) // columns)
     zooms = [_zoom_interval(panel.samples, panel.begin, panel.end) for panel in found] if lines == 1 else []
-    zoomed = bool(zooms) and all(zoom is not None for zoom in zooms)
-    with drawing():
-        figure = new_figure(1.75 * (lines + zoomed) + 0.3)
-        grid = figure.subplots(lines + zoomed, columns, squeeze=False)
-        for index, (panel, axes) in enumerate(zip(found, grid.flat, strict=False)):
-            draw_queue(
-                axes,
-                steps[index],
-                panel.curve.color,
-                axis,
-                (panel.begin, panel.begin + window),
-                top,
-                from_ns=panel.begin,
-            )
-            draw_events(axes, panel.curve.results, axis_for("ns", [window]), panel.begin)
-            draw_buffer_levels(axes, panel.facts, axis, top)
-            _mark_end(axes, panel.end - panel.begin, window)
-            title = (
-                f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}"
-            )
-            axes.set_title(textwrap.fill(title, TITLE_CHARACTERS // columns))
-            axes.set_ylabel(axis_label("Queue", axis) if index % columns == 0 else "")
-            axes.set_xlabel("" if index + columns < len(found) else axes.get_xlabel())
-        for axes in grid[:lines].flat[len(found) :]:
-            axes.set_visible(False)
-        for panel, zoom, axes in zip(found, zooms, grid[lines:].flat, strict=False):
-            assert zoom is not None
-            _draw_zoom(axes, panel, zoom)
-        caption = _multiples_caption(found, window, [zoom for zoom in zooms if zoom is not None] if zoomed else [])
-        is_plain = found[0].facts.queue is None and len(measured_ports(found[0].curve.results, "drops")) < 2
-        subject = "Queue" if is_plain else found[0].facts.title
-        svg = figure_svg(figure, name, caption)
-    return Picture(
-        f"{subject} over time, side by side", caption, svg, _multiples_chart(found, steps, window, axis, top)
+    zoomed = [(panel, zoom) for panel, zoom in zip(found, zooms, strict=False) if zoom is not None]
+    zoomed = zoomed if len(zoomed) == len(found) else []
+    panels = [_multiple(panel, part, window, axis, top, columns) for panel, part in zip(found, steps, strict=True)]
+    panels += [_larger(panel, zoom) for panel, zoom in zoomed]
+    caption = _multiples_caption(found, window, [zoom for _, zoom in zoomed])
+    is_plain = found[0].facts.queue is None and len(measured_ports(found[0].curve.results, "drops")) < 2
+    subject = "Queue" if is_plain else found[0].facts.title
+    chart = Chart(
+        tuple(panels), linked=True, columns=columns, height_in=1.75 * (lines + bool(zoomed)) + 0.3, has_legend=False
+    )
+    return Picture(f"{subject} over time, side by side", caption, chart)
+
+
+def queue_panel(
+    curve: Curve,
+    facts: PortFacts,
+    steps: Steps,
+    interval: tuple[float, float],
+    axis: Axis,
+    limits: tuple[float, float],
+    from_ns: float = 0.0,
+) -> ChartPanel:
+    """Return a queue over an interval, time counted from `from_ns`, with the buffer's levels and the run's events."""
+    begin, end = (edge - from_ns for edge in interval)
+    time = axis_for("ns", [end])
+    series = steps_series(steps, curve.label, curve.color, time, axis, from_ns=from_ns, width=1.2)
+    return ChartPanel(
+        time_axis(time, begin, end),
+        ChartAxis("Queue", axis.unit, low=limits[0], high=limits[1]),
+        (series if steps.is_envelope else replace(series, area=0.12),),
+        levels=level_marks(facts, axis, limits[1]),
+        events=event_marks(curve.results, time, *interval, from_ns),
     )
 
 
-def _multiples_chart(found: Sequence[Panel], steps: Sequence[Steps], window: float, axis: Axis, top: float) -> Chart:
-    time = axis_for("ns", [window])
-    panels = []
-    for panel, part in zip(found, steps, strict=True):
-        curve, begin = panel.curve, panel.begin
-        series = steps_series(part, curve.label, curve.color, time, axis, from_ns=begin)
-        events = event_marks(curve.results, time, begin, begin + window, begin)
-        levels = level_marks(panel.facts, axis, top)
-        vertical = ChartAxis("Queue", axis.unit, low=0, high=top)
-        panels.append(ChartPanel(time_axis(time, 0, window), vertical, (series,), curve.label, levels, events))
-    return Chart(tuple(panels), linked=True)
+def _multiple(panel: Panel, steps: Steps, window: float, axis: Axis, top: float, columns: int) -> ChartPanel:
+    """Return one run among several, with its goodput in the title, and a mark where it ends before the others."""
+    curve, begin = panel.curve, panel.begin
+    found = queue_panel(curve, panel.facts, steps, (begin, begin + window), axis, (0, top), begin)
+    title = f"{curve.label}: {format_metric('goodput_bps', curve.results.summary.get('goodput_bps'))}"
+    ended: tuple[ChartMark, ...] = ()
+    if panel.end - begin < 0.97 * window:
+        at = (panel.end - begin) / axis_for("ns", [window]).scale
+        ended = (ChartMark("all received", at, color=WARNING, place="start"),)
+    title = textwrap.fill(title, TITLE_CHARACTERS // columns)
+    return replace(found, title=title, events=(*found.events, *ended))
 
 
-def draw_queue(
-    axes: Axes, steps: Steps, color: str, axis: Axis, interval: tuple[float, float], top: float, from_ns: float = 0.0
-) -> None:
-    """Draw a queue's steps over an interval, time counted from `from_ns`."""
-    time = axis_for("ns", [interval[1] - from_ns])
-    x = np.append(steps.time_ns, steps.end_ns)
-    x = (x - from_ns) / time.scale
-
-    def y(values: np.ndarray) -> np.ndarray:
-        return np.append(values, values[-1]) / axis.scale if len(values) else np.array([np.nan])
-
-    if steps.is_envelope:
-        axes.fill_between(x, y(steps.low), y(steps.high), step="post", color=color, alpha=0.35, linewidth=0)
-        axes.step(x, y(steps.mean), where="post", color=color, linewidth=1.2)
-    else:
-        axes.fill_between(x, 0, y(steps.high), step="post", color=color, alpha=0.12, linewidth=0)
-        axes.step(x, y(steps.high), where="post", color=color, linewidth=1.1)
-    axes.set(xlim=((interval[0] - from_ns) / time.scale, (interval[1] - from_ns) / time.scale), ylim=(0, top))
-    axes.set_xlabel(axis_label("Time", time))
+def _larger(panel: Panel, zoom: tuple[int, int]) -> ChartPanel:
+    """Return a short part of a run on an axis that fits it, time counted from its first start."""
+    steps = read_steps(panel.samples.rows, "bytes", *zoom, most=500)
+    axis = axis_for("bytes", [float(steps.high.max())] if len(steps.high) else [])
+    low, high = (float(steps.low.min()), float(steps.high.max())) if len(steps.low) else (0.0, 1.0)
+    low = 0.0 if low < 0.5 * high else low - 0.3 * (high - low)
+    limits = low / axis.scale, (high + 0.25 * max(high - low, 1500.0)) / axis.scale
+    found = queue_panel(panel.curve, panel.facts, steps, zoom, axis, limits, panel.begin)
+    return replace(found, only="still", levels=tuple(mark for mark in found.levels if mark.at >= limits[0]), events=())
 
 
 def queue_scale(
@@ -201,48 +173,6 @@ def _zoom_interval(samples: QueueSamples, begin: int, end: int) -> tuple[int, in
     start = (begin + end - length) // 2 if at is None else at - length // 5
     start = min(max(start, begin), end - length)
     return start, start + length
-
-
-def _draw_zoom(axes: Axes, panel: Panel, zoom: tuple[int, int]) -> None:
-    """Draw a short part of a run on an axis that fits it, time counted from its first start."""
-    steps = read_steps(panel.samples.rows, "bytes", *zoom, most=500)
-    axis = axis_for("bytes", [float(steps.high.max())] if len(steps.high) else [])
-    low, high = (float(steps.low.min()), float(steps.high.max())) if len(steps.low) else (0.0, 1.0)
-    low = 0.0 if low < 0.5 * high else low - 0.3 * (high - low)
-    draw_queue(axes, steps, panel.curve.color, axis, zoom, 1.0, from_ns=panel.begin)
-    axes.set_ylim(low / axis.scale, (high + 0.25 * max(high - low, 1500.0)) / axis.scale)
-    draw_buffer_levels(axes, panel.facts, axis, axes.get_ylim()[1])
-    axes.set_ylabel(axis_label("Queue", axis))
-
-
-def _mark_zoom(axes: Axes, zoom: tuple[int, int], time: Axis) -> None:
-    axes.axvspan(zoom[0] / time.scale, zoom[1] / time.scale, color=WARNING, alpha=0.10, linewidth=0)
-    axes.annotate(
-        "shown below",
-        (sum(zoom) / 2 / time.scale, 1),
-        xycoords=("data", "axes fraction"),
-        ha="center",
-        va="bottom",
-        fontsize=8,
-    )
-
-
-def _mark_end(axes: Axes, duration: float, window: float) -> None:
-    if duration < 0.97 * window:
-        time = axis_for("ns", [window])
-        axes.axvline(duration / time.scale, color=WARNING, linewidth=0.8, linestyle=(0, (2, 2)))
-        late = duration > 0.8 * window
-        axes.annotate(
-            "all received",
-            (duration / time.scale, 0.06),
-            xycoords=("data", "axes fraction"),
-            xytext=(-3 if late else 3, 0),
-            textcoords="offset points",
-            ha="right" if late else "left",
-            fontsize=8,
-            zorder=5,
-            bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
-        )
 
 
 def _common_window(panels: Sequence[Panel]) -> float:

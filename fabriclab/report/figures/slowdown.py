@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries
-from fabriclab.report.drawing.curves import setting_noun, value_text
+from fabriclab.report.drawing.curves import setting_noun
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import Measure, PooledRuns, format_measure, measure_of
-from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
-from fabriclab.report.drawing.style import GROUND, drawing, figure_svg, label_rows, new_figure, place_legend
-from fabriclab.report.figures.metric import draw_intervals
+from fabriclab.report.drawing.setting_axis import SettingAxis
 from fabriclab.report.measured.quantities import format_metric, keep_units
 from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bin_names
 
@@ -62,43 +57,95 @@ def binned_slowdowns(
     return slowdowns
 
 
-def slowdown_by_size(
-    slowdowns: Sequence[BinnedSlowdown], name: str, bins: Sequence[int] = DEFAULT_BINS
-) -> Picture | None:
-    """Return median and 99th percentile of each pool in each size bin, joined by a line; None without any."""
+def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], bins: Sequence[int] = DEFAULT_BINS) -> Picture | None:
+    """Return median and 99th percentile of each pool in each size bin, joined by a line; None without any.
+
+    The chart in the page has a panel for each of the two, with its intervals.
+    """
     slowdowns = slowdowns[:MOST_POOLS]
     shown = [bin_name for bin_name in size_bin_names(bins) if any(bin_name in each.bins for each in slowdowns)]
     if not shown:
         return None
-    with drawing():
-        figure = new_figure(2.9)
-        axes = figure.subplots()
-        for index, each in enumerate(slowdowns):
-            offset = (index - (len(slowdowns) - 1) / 2) * min(0.16, 0.7 / len(slowdowns))
-            _draw_dumbbells(axes, each, shown, offset)
-        _shape_slowdown(axes)
-        axes.xaxis.set_major_locator(FixedLocator(list(range(len(shown)))))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xticklabels(shown)
-        axes.set(xlim=(-0.5, len(shown) - 0.5), xlabel="Flow size", ylabel="Slowdown")
-        place_legend(axes)
-        caption = "Filled: median, hollow: 99th percentile. " + " ".join(_describe(each) for each in slowdowns)
-        caption += " " + explain_ideal([each.pool for each in slowdowns])
-        svg = figure_svg(figure, name, caption)
-    return Picture("Slowdown by flow size", caption, svg, _size_chart(slowdowns, shown))
-
-
-def _size_chart(slowdowns: Sequence[BinnedSlowdown], shown: Sequence[str]) -> Chart:
-    x = ChartAxis("Flow size", "", "category", names=tuple(shown))
-    panels = []
+    x = ChartAxis("Flow size", scale="category", names=tuple(shown), low=-0.5, high=len(shown) - 0.5)
+    joined = tuple(
+        series
+        for index, each in enumerate(slowdowns)
+        for series in _joined(each, shown, (index - (len(slowdowns) - 1) / 2) * min(0.16, 0.7 / len(slowdowns)))
+    )
+    panels = [ChartPanel(x, _slowdown_axis(joined), joined, only="still")]
     for statistic, title in STATISTICS.items():
         series = []
         for each in slowdowns:
-            places = [float(index) for index, name in enumerate(shown) if name in each.bins]
-            measures = [each.bins[name][statistic] for name in shown if name in each.bins]
+            places, measures = _of_bins(each, shown, statistic)
             series.append(_chart_series(each.pool, each.pool.label, places, measures))
-        panels.append(ChartPanel(x, ChartAxis("Slowdown", "", "log"), tuple(series), title.capitalize()))
-    return Chart(tuple(panels), source="flows.parquet of each run")
+        panels.append(ChartPanel(x, _slowdown_axis(series), tuple(series), title.capitalize(), only="chart"))
+    caption = "Filled: median, hollow: 99th percentile. " + " ".join(_describe(each) for each in slowdowns)
+    caption += " " + explain_ideal([each.pool for each in slowdowns])
+    chart = Chart(tuple(panels), source="flows.parquet of each run", height_in=2.9)
+    return Picture("Slowdown by flow size", caption, chart)
+
+
+def _of_bins(each: BinnedSlowdown, shown: Sequence[str], statistic: str) -> tuple[list[float], list[Measure]]:
+    """Return where a pool's bins stand, and what was measured in them."""
+    present = [(float(index), each.bins[name][statistic]) for index, name in enumerate(shown) if name in each.bins]
+    return [place for place, _ in present], [measure for _, measure in present]
+
+
+def _joined(each: BinnedSlowdown, shown: Sequence[str], offset: float) -> Iterator[ChartSeries]:
+    """Yield a pool's medians, from which a line leads to the 99th percentiles, and these."""
+    pool = each.pool
+    (places, medians), (_, highs) = (_of_bins(each, shown, statistic) for statistic in STATISTICS)
+    x = [place + offset for place in places]
+    low, high = ([measure.value or 0.0 for measure in measures] for measures in (medians, highs))
+    look = ChartSeries(pool.label, pool.color, x, low, marker=pool.marker, line=False)
+    yield replace(look, low=low, high=high, bars=True)
+    yield replace(look, y=high, hollow=[True] * len(x), is_labelled=True)
+
+
+def _slowdown_axis(series: Sequence[ChartSeries]) -> ChartAxis:
+    """Return a logarithmic axis from 1, or below, to twice that or more."""
+    ends = (end for each in series for end in (each.y, each.low, each.high) if end is not None)
+    values = [float(value) for end in ends for value in end if value]
+    return ChartAxis("Slowdown", scale="log", low=min(0.9, 0.9 * min(values)), high=max(2.0, 1.2 * max(values)))
+
+
+def slowdown_against(
+    slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, bins: Sequence[int] = DEFAULT_BINS
+) -> Picture | None:
+    """Return median and 99th percentile against a parameter, a row of panels for each size bin; None where no line has
+    two points.
+
+    Pools of one label are one line.
+    """
+    shown = [bin_name for bin_name in size_bin_names(bins) if any(bin_name in each.bins for each in slowdowns)]
+    lines: dict[str, list[BinnedSlowdown]] = {}
+    for each in slowdowns:
+        lines.setdefault(each.pool.label, []).append(each)
+    if not shown or max(map(len, lines.values())) < 2:
+        return None
+    places = [_place(each, x) for each in slowdowns]
+    axis = x.chart_axis(places, log_x=x.crowds(places), columns=len(STATISTICS))
+    panels = []
+    for bin_name, (statistic, title) in itertools.product(shown, STATISTICS.items()):
+        series = tuple(
+            _line(label, members, x, x.dodge(number, len(lines)), bin_name, statistic)
+            for number, (label, members) in enumerate(lines.items())
+        )
+        panels.append(ChartPanel(axis, _slowdown_axis(series), series, f"{bin_name}, {title}"))
+    caption = " ".join(_describe_line(label, members, x, shown[0]) for label, members in lines.items())
+    caption += " " + explain_ideal([each.pool for each in slowdowns])
+    height = 0.4 + 2.2 * len(shown)
+    chart = Chart(tuple(panels), source="flows.parquet of each run", height_in=height, columns=len(STATISTICS))
+    return Picture(f"Slowdown against {setting_noun(x.name)}", caption, chart)
+
+
+def _line(
+    label: str, members: Sequence[BinnedSlowdown], x: SettingAxis, dodge: float, bin_name: str, statistic: str
+) -> ChartSeries:
+    present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
+    places = [(_place(each, x) + dodge) / x.unit.scale for each in present]
+    measures = [each.bins[bin_name][statistic] for each in present]
+    return _chart_series(members[0].pool, label, places, measures, line=not x.categories)
 
 
 def _chart_series(
@@ -117,66 +164,8 @@ def _chart_series(
         marker=pool.marker,
         line=line,
         bars=has_bars,
+        hollow=[measure.is_lower_bound for measure in measures],
     )
-
-
-def slowdown_against(
-    slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, name: str, bins: Sequence[int] = DEFAULT_BINS
-) -> Picture | None:
-    """Return median and 99th percentile against a parameter, a row of panels for each size bin; None where no line has
-    two points.
-
-    Pools of one label are one line.
-    """
-    shown = [bin_name for bin_name in size_bin_names(bins) if any(bin_name in each.bins for each in slowdowns)]
-    lines: dict[str, list[BinnedSlowdown]] = {}
-    for each in slowdowns:
-        lines.setdefault(each.pool.label, []).append(each)
-    if not shown or max(map(len, lines.values())) < 2:
-        return None
-    places = [_place(each, x) for each in slowdowns]
-    with drawing():
-        figure = new_figure(0.4 + 2.2 * len(shown))
-        grid = figure.subplots(len(shown), len(STATISTICS), squeeze=False, sharex=True)
-        for row, bin_name in zip(grid, shown, strict=True):
-            for axes, (statistic, title) in zip(row, STATISTICS.items(), strict=True):
-                for number, (label, members) in enumerate(lines.items()):
-                    _draw_line(axes, label, members, x, x.dodge(number, len(lines)), bin_name, statistic)
-                _shape_slowdown(axes)
-                axes.set_title(f"{bin_name}, {title}")
-        for axes in grid[-1]:
-            x.shape(axes, places, log_x=x.crowds(places), columns=len(STATISTICS))
-        label_rows(figure, grid, "Slowdown")
-        place_legend(figure)
-        caption = " ".join(_describe_line(label, members, x, shown[0]) for label, members in lines.items())
-        caption += " " + explain_ideal([each.pool for each in slowdowns])
-        svg = figure_svg(figure, name, caption)
-    chart = _against_chart(lines, x, shown, log_x=x.crowds(places))
-    return Picture(f"Slowdown against {setting_noun(x.name)}", caption, svg, chart)
-
-
-def _against_chart(
-    lines: dict[str, list[BinnedSlowdown]], x: SettingAxis, shown: Sequence[str], *, log_x: bool
-) -> Chart:
-    names = tuple(value_text(x.name, value) for value in x.categories)
-    axis = ChartAxis(
-        setting_title(x.name),
-        x.unit.unit,
-        "category" if names else "log" if log_x else "linear",
-        names=names,
-        base=2 if log_x else None,
-    )
-    panels = []
-    for bin_name in shown:
-        for statistic, title in STATISTICS.items():
-            series = []
-            for number, (label, members) in enumerate(lines.items()):
-                present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
-                places = [(_place(each, x) + x.dodge(number, len(lines))) / x.unit.scale for each in present]
-                measures = [each.bins[bin_name][statistic] for each in present]
-                series.append(_chart_series(members[0].pool, label, places, measures, line=not names))
-            panels.append(ChartPanel(axis, ChartAxis("Slowdown", "", "log"), tuple(series), f"{bin_name}, {title}"))
-    return Chart(tuple(panels), source="flows.parquet of each run")
 
 
 def explain_ideal(pools: Sequence[PooledRuns]) -> str:
@@ -191,55 +180,6 @@ def explain_ideal(pools: Sequence[PooledRuns]) -> str:
         return IDEAL_FORMULA
     texts = [format_metric("_ns", value) for value in (low, high)]
     return f"{IDEAL_FORMULA} Base round-trip time here: {texts[0] if low == high else ' to '.join(texts)}."
-
-
-def _draw_dumbbells(axes: Axes, each: BinnedSlowdown, shown: Sequence[str], offset: float) -> None:
-    pool, places = each.pool, [index + offset for index, name in enumerate(shown) if name in each.bins]
-    median, high = (
-        [each.bins[name][statistic].value or 0.0 for name in shown if name in each.bins] for statistic in STATISTICS
-    )
-    look: dict[str, Any] = {"color": pool.color, "marker": pool.marker, "linestyle": "", "markersize": 6}
-    axes.vlines(places, median, high, color=pool.color, linestyle=pool.dash, linewidth=1.4)
-    axes.plot(places, median, label=pool.label, **look)
-    axes.plot(places, high, markerfacecolor=GROUND, markeredgewidth=1.4, **look)
-
-
-def _draw_line(
-    axes: Axes,
-    label: str,
-    members: Sequence[BinnedSlowdown],
-    x: SettingAxis,
-    dodge: float,
-    bin_name: str,
-    statistic: str,
-) -> None:
-    present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
-    pool = members[0].pool
-    places = (np.array([_place(each, x) for each in present]) + dodge) / x.unit.scale
-    measures = [each.bins[bin_name][statistic] for each in present]
-    values = np.array([measure.value or 0.0 for measure in measures])
-    dash = "" if x.categories else pool.dash
-    axes.plot(places, values, color=pool.color, linestyle=dash, marker=pool.marker, markersize=5, label=label)
-    bounds = np.array([measure.is_lower_bound for measure in measures], dtype=bool)
-    axes.plot(
-        places[bounds],
-        values[bounds],
-        linestyle="",
-        marker=pool.marker,
-        markersize=5,
-        markerfacecolor=GROUND,
-        markeredgecolor=pool.color,
-    )
-    draw_intervals(axes, places, measures, 1.0, pool.color)
-
-
-def _shape_slowdown(axes: Axes) -> None:
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.9), max(1.2 * high, 2.0))
-    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if high < 100 else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _place(each: BinnedSlowdown, x: SettingAxis) -> float:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.drawing.chart_parts import event_marks, steps_series, time_axis
+from fabriclab.report.drawing.chart_parts import closed, event_marks, time_axis
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
-from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
+from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.style import INK, drawing, figure_svg, label_y, new_figure, place_legend, ramp
+from fabriclab.report.drawing.style import INK, ramp
 from fabriclab.report.measured.port_facts import receiver_port
-from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric
-from fabriclab.report.measured.series import Steps, counter_at, read_steps
+from fabriclab.report.measured.quantities import axis_for, format_metric
+from fabriclab.report.measured.series import counter_at, read_steps
 from fabriclab.units import format_count
 
 MOST_FLOWS = 6
@@ -36,62 +34,39 @@ def sender_samples(curve: Curve, *, long_only: bool = False) -> tuple[pl.LazyFra
     return rows, [(int(flow), str(node)) for flow, node in pairs.iter_rows()]
 
 
-def cwnd_picture(curve: Curve, name: str) -> Picture | None:
+def cwnd_picture(curve: Curve) -> Picture | None:
     """Return the congestion window of the first sampled flows over time; None when no flow was sampled."""
     rows, pairs = sender_samples(curve)
     if not pairs:
         return None
     begin, end = shown_interval(curve.results)
-    time = axis_for("ns", [end])
+    axis = ChartAxis("Congestion window", "segments", low=0, whole=True)
     means, series = [], []
-    with drawing():
-        figure = new_figure(2.6)
-        axes = figure.subplots()
-        for (flow, node), color in zip(pairs[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
-            steps = read_steps(rows.filter(pl.col("flow") == flow), "cwnd", begin, end, most=600)
-            series.append(steps_series(_means(steps), f"{node}, flow {flow}", color, time, Axis(1, "")))
-            axes.step(
-                steps.time_ns / time.scale,
-                steps.mean,
-                where="post",
-                color=color,
-                linewidth=1.2,
-                label=f"{node}, flow {flow}",
-            )
-            if len(steps.mean):
-                means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
-        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time))
-        label_y(axes, "Congestion window (segments)", 1.6)
-        axes.set_ylim(bottom=0)
-        draw_events(axes, curve.results, time)
-        axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-        place_legend(axes)
-        more = f" Not drawn: {format_count(len(pairs) - MOST_FLOWS, 'more flow')}." if len(pairs) > MOST_FLOWS else ""
-        caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
-        svg = figure_svg(figure, name, caption)
-    return Picture(
-        "Congestion window over time", caption, svg, over_time(curve, "Congestion window", "segments", series)
-    )
+    for (flow, node), color in zip(pairs[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
+        steps = read_steps(rows.filter(pl.col("flow") == flow), "cwnd", begin, end, most=600)
+        # After its last sample nothing is known of a flow.
+        x = steps.time_ns / axis_for("ns", [end]).scale
+        series.append(ChartSeries(f"{node}, flow {flow}", color, x, steps.mean, steps=True, width=1.2))
+        if len(steps.mean):
+            means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
+    more = f" Not drawn: {format_count(len(pairs) - MOST_FLOWS, 'more flow')}." if len(pairs) > MOST_FLOWS else ""
+    caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
+    return Picture("Congestion window over time", caption, over_time(curve, axis, series, height_in=2.6))
 
 
 def over_time(
-    curve: Curve, title: str, unit: str, series: Sequence[ChartSeries], level: ChartMark | None = None
+    curve: Curve, axis: ChartAxis, series: Sequence[ChartSeries], level: ChartMark | None = None, height_in: float = 2.7
 ) -> Chart:
     """Return a chart of one panel over the time that figures of the run show, with its events."""
     begin, end = shown_interval(curve.results)
     time = axis_for("ns", [end])
     events = event_marks(curve.results, time, begin, end)
     levels = () if level is None else (level,)
-    panel = ChartPanel(time_axis(time, begin, end), ChartAxis(title, unit, low=0), tuple(series), "", levels, events)
-    return Chart((panel,))
+    panel = ChartPanel(time_axis(time, begin, end), axis, tuple(series), "", levels, events)
+    return Chart((panel,), height_in=height_in)
 
 
-def _means(steps: Steps) -> Steps:
-    """Return the steps without their envelope: several bands over each other hide what matters."""
-    return replace(steps, is_envelope=False)
-
-
-def throughput_picture(curve: Curve, name: str) -> Picture | None:
+def throughput_picture(curve: Curve) -> Picture | None:
     """Return what each long flow got acknowledged over time, and their sum; None without samples of long flows."""
     rows, pairs = sender_samples(curve, long_only=True)
     if not pairs:
@@ -106,51 +81,24 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     total = np.sum(list(rates.values()), axis=0)
     port = receiver_port(curve.results)
     time, axis = axis_for("ns", [end]), axis_for("bps", [float(total.max())])
-    with drawing():
-        figure = new_figure(2.7)
-        axes = figure.subplots()
-        for (pair, rate), color in zip(list(rates.items())[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
-            axes.stairs(
-                rate / axis.scale,
-                edges / time.scale,
-                baseline=None,
-                color=color,
-                linewidth=1.2,
-                label=f"{pair[1]}, flow {pair[0]}",
-            )
-        if len(rates) > 1:
-            axes.stairs(total / axis.scale, edges / time.scale, baseline=None, color=INK, linewidth=1.4, label="all")
-        if port is not None:
-            draw_level(axes, port.goodput_limit_bps / axis.scale, "link's maximum")
-        axes.set(
-            xlim=(begin / time.scale, end / time.scale),
-            xlabel=axis_label("Time", time),
-            ylabel=axis_label("Throughput", axis),
-        )
-        axes.set_ylim(0, 1.15 * max(float(total.max()), port.goodput_limit_bps if port else 0) / axis.scale)
-        draw_events(axes, curve.results, time)
-        place_legend(axes)
-        means = ", ".join(
-            f"{node} {format_metric('_bps', float(rate.mean()))}"
-            for (_, node), rate in list(rates.items())[:MOST_FLOWS]
-        )
-        # Over whole lives the index says nothing where flows come and go: over the phases in between.
-        summary = curve.results.summary
-        fairness = (
-            summary.get("jain_fairness") if summary.get("jain_phase_mean") is None else summary["jain_phase_mean"]
-        )
-        fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
-        together = format_metric("_bps", float(total.mean()))
-        caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
-        svg = figure_svg(figure, name, caption)
+    drawn = list(rates.items())[:MOST_FLOWS]
     series = [
-        ChartSeries(f"{node}, flow {flow}", color, edges[:-1] / time.scale, rate / axis.scale, steps=True)
-        for ((flow, node), rate), color in zip(list(rates.items())[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False)
+        ChartSeries(f"{node}, flow {flow}", color, edges / time.scale, closed(rate) / axis.scale, steps=True, width=1.2)
+        for ((flow, node), rate), color in zip(drawn, ramp(MOST_FLOWS), strict=False)
     ]
     if len(rates) > 1:
-        series.append(ChartSeries("all", INK, edges[:-1] / time.scale, total / axis.scale, steps=True))
+        series.append(ChartSeries("all", INK, edges / time.scale, closed(total) / axis.scale, steps=True, width=1.4))
     level = None if port is None else ChartMark("link's maximum", port.goodput_limit_bps / axis.scale)
-    return Picture("Throughput of long flows", caption, svg, over_time(curve, "Throughput", axis.unit, series, level))
+    top = 1.15 * max(float(total.max()), port.goodput_limit_bps if port else 0) / axis.scale
+    vertical = ChartAxis("Throughput", axis.unit, low=0, high=top or None)
+    means = ", ".join(f"{node} {format_metric('_bps', float(rate.mean()))}" for (_, node), rate in drawn)
+    # Over whole lives the index says nothing where flows come and go: over the phases in between.
+    summary = curve.results.summary
+    fairness = summary.get("jain_fairness") if summary.get("jain_phase_mean") is None else summary["jain_phase_mean"]
+    fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
+    together = format_metric("_bps", float(total.mean()))
+    caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
+    return Picture("Throughput of long flows", caption, over_time(curve, vertical, series, level))
 
 
 def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 import { keys } from "./keys.js";
 import { echarts } from "./library.js";
 import { option } from "./option.js";
+import { unpackBars } from "./rows.js";
 import { unpack } from "./series.js";
 
 export const drawn = new Set();
@@ -19,7 +20,9 @@ export class Chart {
 
   show(record) {
     this.record = {
-      ...record, panels: record.panels.map((panel) => ({ ...panel, series: (panel.series ?? []).map(unpack) })),
+      ...record, panels: record.panels.map((panel) => ({
+        ...panel, series: (panel.series ?? []).map(unpack), bars: (panel.bars ?? []).map(unpackBars),
+      })),
     };
     if (this.instance) this.draw();
   }

@@ -3,7 +3,7 @@
 import { Chart } from "./chart.js";
 import { showFlows } from "./flows.js";
 import { choosePoints } from "./points.js";
-import { chooseSpan } from "./span.js";
+import { chooseSpan, timeAxis } from "./span.js";
 import { chooseTcp } from "./tcp.js";
 
 const LOOKS = [["#0072b2", null], ["#d55e00", [5, 2]], ["#00865f", [1, 1]], ["#b4549a", [6, 2, 1, 2]]];
@@ -12,10 +12,6 @@ function chart(id, record) {
   const found = new Chart(document.getElementById(id), record);
   found.draw();
   return found;
-}
-
-export function timeAxis(explorer, shown) {
-  return { title: "Time", unit: explorer.time, min: 0, max: Math.max(...shown.map((point) => point.end)) };
 }
 
 function queueRecord(explorer, shown) {

@@ -1,12 +1,30 @@
 // A chart of the document as options of ECharts.
 
 import { axisTitle, escaped, number, withUnit } from "./format.js";
+import { barsOf, textsOf } from "./rows.js";
 import { marksOf, seriesOf } from "./series.js";
 import { color } from "./theme.js";
 
 export const PANEL = 230;
 const [LEFT, RIGHT, GAP, SLIDER] = [68, 18, 78, 34];
+const [LETTER, ROW] = [6.6, 17];
+const NARROW = 600;
 const LEGEND_LINE = 22;
+
+// What stands to the left and to the right of all panels: names of rows, and texts beside them, which a phone has no
+// room for.
+function sides(chart, width) {
+  const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text.length));
+  const names = longest(chart.panels.flatMap((panel) => (panel.y.names ?? [])));
+  const beside = longest(chart.panels.flatMap((panel) => panel.texts ?? []).filter((each) => each.x === undefined)
+    .map((each) => each.text));
+  const isNarrow = width < NARROW;
+  return [Math.min(Math.max(LEFT, names + 14), (isNarrow ? 0.6 : 0.4) * width), isNarrow ? RIGHT : Math.max(RIGHT, beside)];
+}
+
+function heightOf({ y }) {
+  return y.scale === "category" ? Math.max(70, ROW * ((y.max ?? y.names.length) - (y.min ?? 0))) : PANEL;
+}
 
 // How many lines the legend takes: ECharts does not say before it has drawn.
 function legendHeight(names, width) {
@@ -19,7 +37,21 @@ function legendHeight(names, width) {
   return names.length > 1 ? lines * LEGEND_LINE + 6 : 4;
 }
 
-function axis(record, index, vertical, range, extra) {
+// Names of categories stand at their places; those of rows are cut off where they have no room.
+function names(record, vertical, left) {
+  const places = record.places ?? record.names.map((_, index) => index);
+  const at = { customValues: places };
+  return {
+    min: record.min ?? -0.5, max: record.max ?? record.names.length - 0.5,
+    axisTick: { show: !vertical, ...at }, splitLine: { show: false },
+    axisLabel: {
+      color: color("--ink"), hideOverlap: true, ...at, formatter: (value) => record.names[places.indexOf(value)] ?? "",
+      ...(vertical ? { width: left - 14, overflow: "truncate" } : {}),
+    },
+  };
+}
+
+function axis(record, index, vertical, range, extra, left) {
   const scale = record.scale ?? "linear";
   const ink = color("--muted");
   return {
@@ -31,27 +63,39 @@ function axis(record, index, vertical, range, extra) {
     min: record.min ?? (vertical ? undefined : "dataMin"),
     max: record.max ?? (vertical ? undefined : "dataMax"),
     logBase: record.base ?? (range > 50 || vertical ? 10 : 2),
-    ...(scale === "category" ? { min: -0.5, max: record.names.length - 0.5, interval: 1, minInterval: 1 } : {}),
+    inverse: Boolean(record.downward),
+    ...(record.whole ? { minInterval: 1 } : {}),
     axisLine: { show: true, onZero: false, lineStyle: { color: ink } },
     axisTick: { lineStyle: { color: ink } },
     axisLabel: {
-      color: color("--ink"), hideOverlap: true, showMaxLabel: scale === "category" || isRound(record.max),
-      showMinLabel: scale === "category" || vertical || isRound(record.min),
-      formatter: (value) => (scale === "category" ? (record.names[Math.round(value)] ?? "") : number(value)),
+      color: color("--ink"), hideOverlap: true, showMaxLabel: isRound(record.max, record),
+      showMinLabel: isRound(record.min ?? (vertical ? 0 : undefined), record), formatter: number,
     },
     splitLine: { lineStyle: { color: color("--grid") } },
     minorTick: { show: scale === "log" },
+    ...(scale === "category" ? names(record, vertical, left) : {}),
     ...extra,
   };
 }
 
-// A limit that the data has, such as 841.03, is no tick.
-function isRound(limit) {
+// A limit that the data has, such as 841.03, is no tick; nor is one beside the powers of a logarithmic axis.
+function isRound(limit, { scale, whole } = {}) {
+  if (scale === "log" || (whole && limit % 1)) return scale === "log" && Number.isInteger(Math.log10(limit));
   return Number.isFinite(limit) && String(Number(limit.toPrecision(3))) === String(limit);
+}
+
+function barTip(chart, item) {
+  const panel = chart.panels[Number(item.seriesId.split("/")[0])];
+  const [at, begin, end] = item.value;
+  const places = panel.y.places ?? panel.y.names?.map((_, index) => index) ?? [];
+  const named = panel.y.names?.[places.indexOf(at)] ?? `${panel.y.title} ${number(at)}`;
+  const span = withUnit(end - begin, panel.x.unit);
+  return `${escaped(named)}<br>${item.marker}${escaped(item.seriesName)}: <b>${escaped(span)}</b>`;
 }
 
 function tooltip(chart) {
   return (items) => {
+    if (!Array.isArray(items)) return barTip(chart, items);
     const lines = items.filter((item) => item.seriesId?.endsWith("/line") && item.value[1] !== "-");
     if (!lines.length) return "";
     const panel = chart.panels[lines[0].axisIndex ?? 0];
@@ -67,7 +111,7 @@ function tooltip(chart) {
   };
 }
 
-function zooms(chart, heights) {
+function zooms(chart, left, right) {
   const all = chart.panels.map((_, index) => index);
   const inside = { type: "inside", zoomOnMouseWheel: "ctrl", moveOnMouseMove: "shift", moveOnMouseWheel: false };
   const filter = { filterMode: "none" };
@@ -76,7 +120,7 @@ function zooms(chart, heights) {
   return [
     { ...inside, ...filter, xAxisIndex: all },
     {
-      type: "slider", ...filter, xAxisIndex: all, height: 20, bottom: 6, left: LEFT, right: RIGHT + 8,
+      type: "slider", ...filter, xAxisIndex: all, height: 20, bottom: 6, left, right: right + 8,
       borderColor: color("--grid"), fillerColor: "rgba(127,127,127,.15)", dataBackground: { lineStyle: { opacity: 0 },
         areaStyle: { opacity: 0 } }, selectedDataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } },
       handleStyle: { color: color("--ground"), borderColor: ink }, moveHandleSize: 4, showDetail: false,
@@ -99,15 +143,20 @@ function ratioOf(panel) {
 }
 
 export function option(chart, width) {
-  const names = [...new Set(chart.panels.flatMap((panel) => panel.series.map((series) => series.name)))];
+  const named = chart.panels.flatMap((panel) => [...panel.series.filter((each) => !each.labelled), ...panel.bars]);
+  const names = [...new Set(named.map((each) => each.name).filter(Boolean))];
   const top = legendHeight(names, width);
+  const [left, right] = sides(chart, width);
   const count = chart.panels.length;
   const hasSlider = chart.linked || count === 1;
-  const tops = chart.panels.map((_, index) => top + 26 + index * (PANEL + GAP));
-  const height = top + 26 + count * (PANEL + GAP) - GAP + 48 + (hasSlider ? SLIDER : 0);
+  const heights = chart.panels.map(heightOf);
+  const tops = heights.map((_, index) => heights.slice(0, index).reduce((sum, each) => sum + each + GAP, top + 26));
+  const height = tops[count - 1] + heights[count - 1] + 48 + (hasSlider ? SLIDER : 0);
   const place = (panel) => ({
     panel, axes: { xAxisIndex: panel, yAxisIndex: panel }, range: rangeOf(chart.panels[panel]),
+    log: chart.panels[panel].y.scale === "log",
   });
+  const isOfBars = chart.panels.every((panel) => !panel.series.length);
   return {
     height,
     option: {
@@ -119,23 +168,25 @@ export function option(chart, width) {
         textStyle: { color: color("--ink") }, inactiveColor: color("--muted"),
       },
       title: chart.panels.map((panel, index) => ({
-        text: panel.title ?? "", left: LEFT - 8, top: tops[index] - 24,
+        text: panel.title ?? "", left: left - 8, top: tops[index] - 24,
         textStyle: { color: color("--ink"), fontSize: 12, fontWeight: 600 },
       })),
-      grid: chart.panels.map((_, index) => ({ left: LEFT, right: RIGHT, top: tops[index], height: PANEL })),
-      xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, ratioOf(panel), { nameGap: 28 })),
-      yAxis: chart.panels.map((panel, index) => axis(panel.y, index, true, 0, { nameGap: 48 })),
+      grid: heights.map((each, index) => ({ left, right, top: tops[index], height: each })),
+      xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, ratioOf(panel), { nameGap: 28 }, left)),
+      yAxis: chart.panels.map((panel, index) => axis(panel.y, index, true, 0, { nameGap: 48 }, left)),
       tooltip: {
-        trigger: "axis", confine: true, formatter: tooltip(chart), axisPointer: { type: "line" },
+        trigger: isOfBars ? "item" : "axis", confine: true, formatter: tooltip(chart), axisPointer: { type: "line" },
         backgroundColor: color("--ground"), borderColor: color("--grid"), transitionDuration: 0,
         textStyle: { color: color("--ink"), fontSize: 12 },
       },
       axisPointer: chart.linked ? { link: [{ xAxisIndex: "all" }] } : {},
       ...(chart.brush ? { brush: { xAxisIndex: 0, brushType: "lineX", toolbox: [], seriesIndex: [],
         brushStyle: { color: "rgba(127,127,127,.22)", borderColor: color("--ink"), borderWidth: 1 } } } : {}),
-      dataZoom: zooms(chart),
+      dataZoom: zooms(chart, left, right),
       series: chart.panels.flatMap((panel, index) => [
-        ...panel.series.flatMap((series) => seriesOf(series, place(index))), marksOf(panel, place(index)),
+        ...panel.series.flatMap((series) => seriesOf(series, place(index))),
+        ...panel.bars.map((bars, which) => barsOf(bars, which, place(index))), marksOf(panel, place(index)),
+        ...textsOf(panel, place(index), width < NARROW),
       ]),
     },
   };

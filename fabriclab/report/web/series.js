@@ -3,13 +3,15 @@
 import { numbers, pairs } from "./decode.js";
 import { color } from "./theme.js";
 
-const WIDTH = 1.8;
+const [WIDTH, PER_POINT] = [1.8, 1.4];
 const SYMBOLS = { o: "circle", s: "rect", "^": "triangle", D: "diamond", v: "arrow", P: "roundRect", X: "pin" };
 
 function line(series, place) {
   const ink = color(series.color);
-  const data = pairs(series.px, series.py);
-  const visible = series.marker || !series.line || data.length === 1;
+  const shown = place.log ? Array.from(series.py, (value) => (value > 0 ? value : NaN)) : series.py;
+  const data = pairs(series.px, shown).map((value, index) => (series.hollow?.[index]
+    ? { value, itemStyle: { color: color("--ground"), borderColor: ink, borderWidth: 1.4 } } : value));
+  const visible = series.marker || (!series.line && !series.area) || data.length === 1;
   return {
     type: "line",
     id: `${place.panel}/${series.name}/line`,
@@ -22,8 +24,9 @@ function line(series, place) {
     showSymbol: Boolean(visible),
     symbolSize: 7,
     connectNulls: false,
-    lineStyle: { color: ink, width: series.line ? (series.width ?? WIDTH) : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
+    lineStyle: { color: ink, width: series.line ? (series.width ? PER_POINT * series.width : WIDTH) : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
     itemStyle: { color: ink },
+    ...(series.area && !series.low ? { areaStyle: { color: ink, opacity: series.area, origin: "start" } } : {}),
     emphasis: { disabled: true },
     animation: false,
   };
@@ -44,7 +47,7 @@ function band(series, place) {
     data: [[x[0], low[0]]],
     renderItem: (_, api) => ({
       type: "polygon", shape: { points: [...corners(api, high), ...corners(api, low).reverse()] },
-      style: { fill: color(series.color), opacity: 0.22 },
+      style: { fill: color(series.color), opacity: series.area ?? 0.22 },
     }),
   };
 }
@@ -93,7 +96,7 @@ export function seriesOf(series, place) {
 // Lines of reference belong to a series without data, so that they stay when others are hidden.
 export function marksOf(panel, place) {
   const ink = color("--muted");
-  const label = (formatter, position) => ({ formatter, position, color: color("--ink"), fontSize: 11 });
+  const label = (name, position) => ({ formatter: name ?? "", position, color: color("--ink"), fontSize: 11 });
   // Levels that are close have their names at different ends.
   let [last, side] = [-Infinity, 1];
   const levels = [...(panel.levels ?? [])].sort((one, other) => one.at - other.at).map((mark) => {
@@ -102,7 +105,9 @@ export function marksOf(panel, place) {
     return { yAxis: mark.at, name: mark.name, label: label(mark.name, side ? "insideEndTop" : "insideStartTop") };
   });
   const events = (panel.events ?? []).map((mark) => ({
-    xAxis: mark.at, name: mark.name, label: { ...label(mark.name, "insideEndTop"), rotate: 0 },
+    xAxis: mark.at, name: mark.name, label: {
+      ...label(mark.name, mark.foot ? "insideStartTop" : "insideEndTop"), rotate: 0, align: "left", offset: [0, mark.foot ? -8 : 12],
+    },
   }));
   const areas = (panel.events ?? []).filter((mark) => mark.until !== undefined);
   return {

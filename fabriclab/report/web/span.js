@@ -1,4 +1,8 @@
-// A span of time: drawn with the pointer over the queue, or written into two fields.
+// A span of time, drawn with the pointer over the queue or written into two fields; and the axis that it lies on.
+
+export function timeAxis(explorer, shown) {
+  return { title: "Time", unit: explorer.time, min: 0, max: Math.max(...shown.map((point) => point.end)) };
+}
 
 export function chooseSpan(show) {
   const [from, to] = ["span-from", "span-to"].map((id) => document.getElementById(id));

@@ -1,6 +1,6 @@
 // TCP samples of a chosen flow: of each shown point, or of the first flows of the first one.
 
-import { timeAxis } from "./explorer.js";
+import { timeAxis } from "./span.js";
 
 const WHAT = {
   cwnd: { title: "Congestion window", unit: "segments" },

@@ -6,9 +6,18 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from fabriclab.formats.plan.switch import Account, CongestionPoint, Phantom, Scheduler, SwitchQueue, Wred
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
+from fabriclab.lab.switch.queue_keys import (
+    PHANTOM_RATE,
+    QCN_SAMPLE,
+    QCN_SET_POINT,
+    QCN_WEIGHT,
+    WRED_ECN,
+    WRED_NON_ECT,
+    WRED_PROBABILITY,
+    WRED_WEIGHT,
+)
 from fabriclab.lab.switch.written import (
     Threshold,
     WrittenCongestionPoint,
@@ -92,10 +101,10 @@ class QueueResolver:
             unit=low.value.unit,
             min=self._threshold(index, "wred.min", low, line),
             max=self._threshold(index, "wred.max", high, line),
-            probability_ppm=value_or(written.probability_ppm, defaults.WRED_PROBABILITY_PPM),
-            weight_log=value_or(written.weight_log, defaults.WRED_WEIGHT_LOG),
-            ecn=value_or(written.ecn, defaults.WRED_ECN),
-            non_ect=cast(Literal["drop", "queue"], value_or(written.non_ect, defaults.NON_ECT)),
+            probability_ppm=WRED_PROBABILITY.or_default(written.probability_ppm),
+            weight_log=WRED_WEIGHT.or_default(written.weight_log),
+            ecn=WRED_ECN.or_default(written.ecn),
+            non_ect=cast(Literal["drop", "queue"], WRED_NON_ECT.or_default(written.non_ect)),
         )
 
     def _threshold(self, index: int, field: str, written: Written[Threshold], line: Line) -> int:
@@ -111,7 +120,7 @@ class QueueResolver:
             raise AssertionError(
                 f"{self._written.key}: a phantom queue {index} without threshold, which reading the lab refuses"
             )
-        rate_bps = line.out_rate_bps * value_or(written.rate_ppm, defaults.PHANTOM_RATE_PPM) // _PPM
+        rate_bps = line.out_rate_bps * PHANTOM_RATE.or_default(written.rate_ppm) // _PPM
         threshold = self._scale.port_bytes("queue", index, "phantom.threshold", written.threshold, line.out_rate_bps)
         return Phantom(rate_bps=rate_bps, threshold_bytes=threshold)
 
@@ -135,7 +144,7 @@ def _congestion_point(written: WrittenCongestionPoint | None) -> CongestionPoint
     if written is None or written.is_none:
         return None
     return CongestionPoint(
-        set_point_bytes=value_or(written.set_point, defaults.QCN_SET_POINT_BYTES),
-        sample_bytes=value_or(written.sample, defaults.QCN_SAMPLE_BYTES),
-        weight=value_or(written.weight, defaults.QCN_WEIGHT),
+        set_point_bytes=QCN_SET_POINT.or_default(written.set_point),
+        sample_bytes=QCN_SAMPLE.or_default(written.sample),
+        weight=QCN_WEIGHT.or_default(written.weight),
     )

@@ -33,9 +33,10 @@ from fabriclab.formats.plan.switch import (
     SwitchPort,
     Watchdog,
 )
-from fabriclab.lab.reading import defaults
+from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
+from fabriclab.lab.switch.keys import PFC_QUANTA, PFC_REACTION, WATCHDOG_ACTION
 from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
 from fabriclab.resolve.switch.accounts import ALPHA_LOG
 from fabriclab.resolve.switch.groups import GroupResolver
@@ -43,6 +44,10 @@ from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.notes import Notes
 from fabriclab.resolve.switch.queues import QueueResolver
 from fabriclab.resolve.switch.scale import Scale
+
+_RESTORATION_FACTOR = 2
+"""How many times its detection time the watchdog waits before it restores a queue: sonic-utilities, pfcwd/main.py,
+where no restoration time is given."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +173,8 @@ def resolve_pfc(written: WrittenPfc | None) -> Pfc | None:
         return None
     return Pfc(
         priorities=tuple(sorted(written.priorities.value)),
-        quanta=value_or(written.quanta, defaults.PFC_QUANTA),
-        reaction_ns=value_or(written.reaction, defaults.PFC_REACTION_NS),
+        quanta=PFC_QUANTA.or_default(written.quanta),
+        reaction_ns=PFC_REACTION.or_default(written.reaction),
         watchdog=_watchdog(written.watchdog),
     )
 
@@ -180,8 +185,8 @@ def _watchdog(written: WrittenWatchdog | None) -> Watchdog | None:
     detection_ns = written.detection.value
     return Watchdog(
         detection_ns=detection_ns,
-        restoration_ns=value_or(written.restoration, defaults.WATCHDOG_RESTORATION_FACTOR * detection_ns),
-        action=cast(Literal["drop", "forward"], value_or(written.action, defaults.WATCHDOG_ACTION)),
+        restoration_ns=value_or(written.restoration, _RESTORATION_FACTOR * detection_ns),
+        action=cast(Literal["drop", "forward"], WATCHDOG_ACTION.or_default(written.action)),
     )
 
 
@@ -195,7 +200,7 @@ _PortGroups = Sequence[tuple[_Alike, tuple[PriorityGroup, ...]]]
 
 
 def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, ports: _PortGroups) -> tuple[Pool, ...]:
-    frame_bytes = max((one.line.frame_bytes for one, _ in ports), default=defaults.MTU_BYTES)
+    frame_bytes = max((one.line.frame_bytes for one, _ in ports), default=DEFAULT_MTU_BYTES)
     pools = []
     for name, pool in written.buffer.pools.items():
         if pool.size is None:

@@ -16,8 +16,8 @@ from cluster_bench import ROUNDS, RUN, Bench, files_of, hosts_of
 
 import fabriclab
 from fabriclab.cli.host.progress import in_words, left_seconds
-from fabriclab.cluster import homecoming, parse_place, places, worker
-from fabriclab.cluster.parcels import Order, StrangerError
+from fabriclab.cluster import on_worker, parse_place, places, results_transfer
+from fabriclab.cluster.messages import PointTask, UnknownSweepError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -129,7 +129,7 @@ def test_a_worker_without_space_is_left_out(bench: Bench, cluster: Cluster) -> N
 def test_versions_must_be_the_same(bench: Bench, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster.add("one")
     with monkeypatch.context() as other:
-        other.setattr(worker, "sources_hash", lambda: "of-another")
+        other.setattr(on_worker, "sources_hash", lambda: "of-another")
         with pytest.raises(fabriclab.EngineError, match="same version, but other sources"):
             bench.sweep(on=cluster.address, out="there")
     own = fabriclab.cluster.admission.own_versions()
@@ -234,24 +234,24 @@ def test_a_run_directory_comes_home_whole_or_not_at_all(tmp_path: Path) -> None:
     (run / "manifest.json").write_text("{}")
     (run / "logs" / "a").write_bytes(os.urandom(100_000))
     packed = io.BytesIO()
-    homecoming.pack(run, packed)
+    results_transfer.pack(run, packed)
     content = packed.getvalue()
-    homecoming.unpack([content[:1000], content[1000:]], tmp_path / "part")
-    homecoming.settle(tmp_path / "part", run)
+    results_transfer.unpack([content[:1000], content[1000:]], tmp_path / "part")
+    results_transfer.settle(tmp_path / "part", run)
     assert sorted(path.name for path in run.rglob("*")) == ["a", "logs", "manifest.json"]
     with pytest.raises((EOFError, tarfile.TarError, OSError)):
-        homecoming.unpack([content[:5000]], tmp_path / "cut")
+        results_transfer.unpack([content[:5000]], tmp_path / "cut")
     outside = io.BytesIO()
     with tarfile.open(fileobj=outside, mode="w:gz") as archive:
         archive.addfile(tarfile.TarInfo("../outside"))
     with pytest.raises(tarfile.TarError):
-        homecoming.unpack([outside.getvalue()], tmp_path / "bad")
+        results_transfer.unpack([outside.getvalue()], tmp_path / "bad")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 
 
 def test_a_worker_that_knows_no_sweep_says_so() -> None:
-    with pytest.raises(StrangerError):
-        worker.run_order(Order("unknown", 0, b"", ""))
+    with pytest.raises(UnknownSweepError):
+        on_worker.run_point_task(PointTask("unknown", 0, b"", ""))
 
 
 def test_what_is_left_is_told_from_what_was_done() -> None:

@@ -18,7 +18,7 @@ from fabriclab.formats.plan.traffic import (
     ShuffleTraffic,
     TraceTraffic,
 )
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 
 NOWHERE = Path("/nonexistent")
 

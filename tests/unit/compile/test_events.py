@@ -13,7 +13,7 @@ from small_fabrics import EXPERIMENT, plan_of
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.model import Event
-from fabriclab.lab.failures import parse_loss
+from fabriclab.keys.quantities import Percent
 
 
 def with_events(directory: Path, *events: str, routing: str = "static") -> Plan:
@@ -146,10 +146,10 @@ def test_a_list_of_events_is_numbered(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "ppm"), [("0 %", 0), ("0.1 %", 1000), ("0.0001%", 1), ("100 %", 1_000_000)])
 def test_losses(text: str, ppm: int) -> None:
-    assert parse_loss(text) == ppm
+    assert Percent(0, 10**6).parse(text) == ppm
 
 
 @pytest.mark.parametrize("text", ["1", "101 %", "-1 %", "0.00001 %", "1e-3 %", "some %"])
 def test_what_is_no_loss(text: str) -> None:
-    with pytest.raises(ValueError, match="is no loss"):
-        parse_loss(text)
+    with pytest.raises(ValueError, match=r"is no percentage|is out of range"):
+        Percent(0, 10**6).parse(text)

@@ -20,11 +20,11 @@ from fabriclab.compile import compile_job
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
 from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
+from fabriclab.hadoop.results.costs import read_costs
+from fabriclab.hadoop.results.times import TIME_COLUMNS, job_times
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import ResultsError
-from fabriclab.results.hadoop_costs import read_costs
-from fabriclab.results.hadoop_times import TIME_COLUMNS, job_times
 
 LAB = ROOT / "labs" / "hadoop"
 PRELOAD = ROOT / "images/machine/preload"

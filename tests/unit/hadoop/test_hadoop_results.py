@@ -22,15 +22,15 @@ from sample_traffic import KINDS
 from synthetic_hadoop_run import whole_hadoop_run
 
 from fabriclab.formats.plan.model import Plan
+from fabriclab.hadoop.results.history import read_history
+from fabriclab.hadoop.results.tables import application_tables
+from fabriclab.hadoop.results.tez import read_tez_history
+from fabriclab.hadoop.results.transfers import fetch_failures
 from fabriclab.lab import parse_lab
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.selection import run_exhibits
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import ResultsError, read_run
-from fabriclab.results.hadoop import hadoop_tables
-from fabriclab.results.hadoop_history import read_history
-from fabriclab.results.hadoop_tez import read_tez_history
-from fabriclab.results.hadoop_transfers import fetch_failures
 
 GOLDEN = ROOT / "tests" / "golden" / "hadoop"
 FAILED = GOLDEN.with_name("hadoop-failed") / "job_1767225600011_0001.jhist"
@@ -67,12 +67,12 @@ def run(tmp_path: Path) -> Path:
 
 
 def rows(run: Path, plan: Plan, table: str) -> list[dict[str, Any]]:
-    return hadoop_tables(run, plan)[0][table].to_dicts()
+    return application_tables(run, plan)[0][table].to_dicts()
 
 
 def test_a_job_has_hadoop_s_own_counters_and_the_lab_s_name(run: Path, plan: Plan) -> None:
     (job,) = rows(run, plan, "hadoop_jobs")
-    assert hadoop_tables(run, plan)[1] == []
+    assert application_tables(run, plan)[1] == []
     assert (job["cluster"], job["job"], job["name"], job["status"]) == ("hadoop", "sort", "TeraSort", "SUCCEEDED")
     assert (job["maps"], job["reduces"], job["diagnostics"]) == (2, 2, None)
     assert (job["submit_ns"], job["launch_ns"], job["end_ns"]) == (1279 * MS, 1997 * MS, 8062 * MS)
@@ -102,7 +102,7 @@ def test_attempts_have_their_node_their_phases_and_their_records(run: Path, plan
 
 
 def test_transfers_are_told_apart_by_phase_and_add_up_to_the_counters(run: Path, plan: Plan) -> None:
-    table = hadoop_tables(run, plan)[0]["hadoop_transfers"]
+    table = application_tables(run, plan)[0]["hadoop_transfers"]
     assert set(table["phase"].unique()) == {"hdfs-read", "hdfs-write", "shuffle"}
     fetched = table.filter(pl.col("phase") == "shuffle")
     assert fetched["bytes"].sum() == 8_724_168, "Hadoop's counter of the job"
@@ -140,7 +140,7 @@ def test_a_failed_job_s_tasks_are_a_table(run: Path, plan: Plan) -> None:
     (run / "hadoop/hadoop/job_1767225600011_0001.jhist").write_bytes(FAILED.read_bytes())
     (run / "logs/hadoop-sort@master.log").write_text("Running job: job_1767225600011_0001\n")
     assert len(rows(run, plan, "hadoop_tasks")) == 11
-    (why,) = hadoop_tables(run, plan)[1]
+    (why,) = application_tables(run, plan)[1]
     assert why.startswith("hadoop: sort ended as FAILED: Task failed task_1767225600011_0001_m_000001; ")
     assert why.endswith('Exception in thread "main" java.lang.OutOfMemoryError: Java heap space')
 
@@ -194,7 +194,7 @@ def test_a_job_without_a_history_has_what_yarn_said(run: Path, plan: Plan) -> No
     assert (job["job"], job["name"], job["status"], job["maps"]) == ("sort", "TeraSort", "FAILED", None)
     assert job["end_ns"] - job["submit_ns"] == 15_942 * MS
     assert job["failed_attempts"] is None, "not 0: nobody knows"
-    why, lost = hadoop_tables(run, plan)[1]
+    why, lost = application_tables(run, plan)[1]
     assert why.startswith(
         "hadoop: sort ended as FAILED: Task failed task_1767225600011_0001_r_000001; Error: org.apache"
     )
@@ -221,7 +221,7 @@ def test_of_a_job_that_had_not_ended_its_last_master_s_history_is_read(run: Path
     whole.unlink()
     (job,) = rows(run, plan, "hadoop_jobs")
     assert (job["status"], job["end_ns"], job["maps"]) == ("RUNNING", None, 2)
-    assert hadoop_tables(run, plan)[1] == [
+    assert application_tables(run, plan)[1] == [
         "hadoop: sort had not ended: there is what its application master wrote until then"
     ]
 
@@ -293,17 +293,17 @@ def test_a_history_that_hadoop_did_not_write_is_named_and_one_that_is_cut_is_rea
 
 def test_what_there_is_not_is_said(run: Path, plan: Plan) -> None:
     (run / "hadoop/hadoop/job_1767225600011_0001.jhist").unlink()
-    tables, notes = hadoop_tables(run, plan)
+    tables, notes = application_tables(run, plan)
     assert notes == ["hadoop: there is no history of sort"] and tables["hadoop_jobs"].height == 0
     (run / "collect/hadoop-date@master").unlink()
-    assert "before the cluster's date was asked for" in hadoop_tables(run, plan)[1][0]
-    assert hadoop_tables(run, star(3, traffic=(KINDS["long"],))) == ({}, []), "no cluster, no tables"
+    assert "before the cluster's date was asked for" in application_tables(run, plan)[1][0]
+    assert application_tables(run, star(3, traffic=(KINDS["long"],))) == ({}, []), "no cluster, no tables"
 
 
 def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
     whole_hadoop_run(run, plan)
     results = read_run(run)
-    (picture,) = run_exhibits(results, "x", kinds=("hadoop",))
+    (picture,) = run_exhibits(results, kinds=("hadoop",))
     assert isinstance(picture, Picture)
     assert (
         "2 maps, 2 reducers" in picture.caption and "sort: succeeded in 6.783 s, 8.724 MB shuffled" in picture.caption
@@ -312,4 +312,4 @@ def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
     assert "shuffle: 2 transfers between nodes, 27 ms at the median, 27 ms at most." in picture.caption
     for table in ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers"):
         (run / f"{table}.parquet").unlink()
-    assert run_exhibits(results, "x", kinds=("hadoop",)) == []
+    assert run_exhibits(results, kinds=("hadoop",)) == []

@@ -30,10 +30,11 @@ NAMES = Names(hosts=("h1", "h2"), switches=("s1",), ports=("h1:eth1", "s1:eth1")
 REFERENCE = ROOT / "docs" / "metrics.md"
 HEAD = """# Metrics
 
-The numbers of a run's summary (`summary.json`, `run.summary`), which checks and figures may name. A bare name is the
-whole run's; `NAME[long]` is that of a class of flows, `NAME[s1:eth3]` a port's, `NAME[s1:eth3:5]` a queue's,
-`NAME[s1:shared]` a pool's, where `of` says so. In parentheses stands what the run's own is of theirs: their sum, or the
-largest. A number that was not measured is null. Made of `fabriclab/formats/metrics.py`."""
+These are the numbers in the summary of a run (`summary.json`, `run.summary`), which checks and figures may name. A name
+alone is the value of the whole run. If the column `of` says so, `NAME[long]` is the value of a class of flows,
+`NAME[s1:eth3]` of a port, `NAME[s1:eth3:5]` of a queue, and `NAME[s1:shared]` of a pool. The word in parentheses says
+how the value of the run follows from these: as their sum, or as the largest. A number that was not measured is null.
+The tables are made of `fabriclab/formats/metrics.py`."""
 
 NAMEABLE = (
     "queue_drops",

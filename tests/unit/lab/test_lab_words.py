@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fabriclab.keys.wording import nearest
+from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.names import expand_range
-from fabriclab.lab.reading.problems import nearest
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.settings import normalise, split_key
 
 
@@ -40,7 +42,9 @@ def test_a_range_is_one_word_of_a_key() -> None:
     ],
 )
 def test_normal_forms(key: str, text: str, value: object) -> None:
-    assert normalise(key, text) == value
+    document = parse_document("traffic: {a: {kind: flows}}", "experiment.yml", Problems())
+    assert document is not None
+    assert normalise(key, text, document) == value
 
 
 def test_nearest_is_quick_on_hostile_words() -> None:

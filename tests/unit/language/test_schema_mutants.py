@@ -11,12 +11,12 @@ from editors_view import complaints
 from language_samples import find, mappings
 from repository import ROOT
 
+from fabriclab.keys.mappings import Keys, Kinds
 from fabriclab.lab import LabError
+from fabriclab.lab.keys import EXPERIMENT
 from fabriclab.lab.lab import Lab, parse_documents
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.problems import Place
-from fabriclab.language.document import EXPERIMENT
-from fabriclab.language.keys import Keys, Kinds
 
 LABS = ("incast", "dctcp-queue", "bufferbloat", "shared-buffer", "link-failure", "query-mix")
 MUTANTS = 120

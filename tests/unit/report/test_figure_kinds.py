@@ -28,16 +28,16 @@ def test_a_kind_without_a_drawing_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     run = read_run(incast_run(tmp_path / "run", 1, rounds=1))
     run.manifest.report = {"figures": [{"kind": "pie"}]}
     with pytest.raises(AssertionError, match=r"pie: formats/figures\.py has it, and nothing here draws it"):
-        run_exhibits(run, "x", kinds=("pie",))
+        run_exhibits(run, kinds=("pie",))
 
 
 def test_round_trip_times_are_drawn_when_they_are_asked_for(tmp_path: Path) -> None:
     run = read_run(long_run(tmp_path / "run"))
-    titles = [exhibit.title for exhibit in run_exhibits(run, "x")]
+    titles = [exhibit.title for exhibit in run_exhibits(run)]
     assert "Congestion window over time" in titles
     assert "Round-trip time over time" not in titles
     run.manifest.report = {"figures": [{"kind": "rtt"}]}
-    (picture,) = run_exhibits(run, "x", kinds=("rtt",))
+    (picture,) = run_exhibits(run, kinds=("rtt",))
     assert isinstance(picture, Picture)
     assert picture.title == "Round-trip time over time"
     assert "h1 " in picture.caption

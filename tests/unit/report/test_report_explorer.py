@@ -94,15 +94,16 @@ def test_of_very_many_points_the_first_are_in_the_page_and_it_says_so(tmp_path: 
 
 def test_rounds_are_bars_from_their_start_to_their_last_byte(tmp_path: Path) -> None:
     run = results_of(incast_run(tmp_path / "run", 4, rounds=6))
-    picture = coflow_picture(pool_of_run(run).curve, "coflows")
+    picture = coflow_picture(pool_of_run(run).curve)
     assert picture is not None and picture.chart is not None
     assert picture.caption.startswith("6 of 6 coflows completed, half of them within ")
     table = picture.chart.table
     assert [row[0] for row in table.rows] == [f"r{number}" for number in range(6)]
     assert {row[2] for row in table.rows} == {"4 of 4"}
-    (series,) = picture.chart.panels[0].series
-    assert np.isfinite(np.array(series.x, dtype=float)).all()
-    assert coflow_picture(pool_of_run(results_of(long_run(tmp_path / "long"))).curve, "coflows") is None
+    (bars,) = picture.chart.panels[0].bars
+    assert list(bars.places) == [1, 2, 3, 4, 5, 6]
+    assert (np.array(bars.end) > np.array(bars.begin)).all()
+    assert coflow_picture(pool_of_run(results_of(long_run(tmp_path / "long"))).curve) is None
 
 
 def test_the_use_of_a_link_is_what_left_its_port(tmp_path: Path) -> None:

@@ -54,5 +54,5 @@ def test_drawings_are_as_wide_on_a_phone_as_their_letters_need(tmp_path: Path) -
     drawings = re.findall(r'<svg role="img".*?viewBox="0 0 ([\d.]+)', html)
     assert drawings and all(float(width) <= DRAWING_UNITS + 0.1 for width in drawings)
     assert html.count('<div class="drawn"') == len(drawings)
-    width = re.search(r"\.drawn svg \{ width: (\d+)rem; \}", html)
+    width = re.search(r"\.drawn > svg \{ width: (\d+)rem; \}", html)
     assert width is not None and int(width[1]) * 16 / DRAWING_UNITS * TEXT_UNITS >= LEAST_TEXT_PX

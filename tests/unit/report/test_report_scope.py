@@ -21,7 +21,7 @@ from fabriclab.report.measured.scope import scope_text
 from fabriclab.report.page import page_of
 from fabriclab.report.tables.points import key_figures
 from fabriclab.results import evaluate_checks, read_run
-from fabriclab.results.jobs import job_metrics
+from fabriclab.results.flow_metrics import job_metrics
 from fabriclab.results.queue_metrics import over_all_ports, queue_metrics
 
 TRAFFIC = [{"kind": "flows", "name": "f", "senders": ["h1", "h2"], "receiver": "h3"}]
@@ -181,7 +181,7 @@ def test_a_time_of_several_changes_says_which_it_is(tmp_path: Path) -> None:
 
 def test_a_figure_of_drops_without_a_port_is_of_all_ports(tmp_path: Path) -> None:
     results = read_run(run_with_ports(tmp_path / "run", [QUIET, BUSY]))
-    picture = drops_picture(pool_of_run(results).curve, "drops")
+    picture = drops_picture(pool_of_run(results).curve)
     assert picture is not None
     assert picture.title == "Drops and marks at 2 ports"
     assert picture.caption.startswith("10,876 packets dropped and 8 packets marked at 2 ports;")

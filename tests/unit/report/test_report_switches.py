@@ -61,10 +61,10 @@ def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> 
     asked = Manifest(report={"figures": [{"kind": "pauses"}, {"kind": "queue"}, {"kind": "buffer", "switch": "s1"}]})
     sampled = replace(runs["deep"], manifest=asked)
     blind = replace(sampled, measured=replace(sampled.measured, switches=SwitchTables()))
-    found = [each for each in run_exhibits(blind, "page") if isinstance(each, Absent)]
+    found = [each for each in run_exhibits(blind) if isinstance(each, Absent)]
     assert found[0] == Absent("Pauses; Buffer (s1)", "no switch with a shared buffer was sampled (probes.switches)")
     assert [each.title for each in found[1:]] == ["Queue over time"]
-    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest=Manifest()), "page"))
+    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest=Manifest())))
 
 
 def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
@@ -146,7 +146,7 @@ def test_page_of_a_run_shows_the_switch(tmp_path: Path) -> None:
 
 
 def test_page_of_other_runs_does_not(tmp_path: Path) -> None:
-    found = titles(run_exhibits(read_run(incast_run(tmp_path / "run", 4)), "x"))
+    found = titles(run_exhibits(read_run(incast_run(tmp_path / "run", 4))))
     assert not {"Who pauses whom", "Switch ports", "Congestion events"} & set(found)
     assert not any(title.startswith("Buffer") or "by cause" in title for title in found)
 
@@ -157,7 +157,7 @@ def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
         {"kind": "drops", "port": CLIENT},
         {"kind": "buffer", "switch": "s1"},
     ]
-    found = run_exhibits(read_run(switch_run(tmp_path / "run", "shallow", report=asked)), "x")
+    found = run_exhibits(read_run(switch_run(tmp_path / "run", "shallow", report=asked)))
     assert titles(found)[:3] == [f"Queue 0 at {CLIENT} over time", f"Drops at {CLIENT}", "Buffer of s1 over time"]
 
 
@@ -165,7 +165,7 @@ def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
 def test_each_kind_of_the_language_is_drawn_or_told(kind: str, tmp_path: Path) -> None:
     asked = {"kind": kind, **({"metric": "goodput_bps"} if kind == "metric" else {})}
     run = read_run(switch_run(tmp_path / "run", "shallow", report=[asked]))
-    assert run_exhibits(run, "x", kinds=(kind,))
+    assert run_exhibits(run, kinds=(kind,))
 
 
 def test_drops_are_by_cause(runs: dict[str, Results]) -> None:
@@ -177,7 +177,7 @@ def test_drops_are_by_cause(runs: dict[str, Results]) -> None:
 
 
 def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
-    picture = drops_of_ports(runs["shallow"], "x")
+    picture = drops_of_ports(runs["shallow"])
     assert (
         picture is not None
         and f">{CLIENT}<" in picture.svg
@@ -185,21 +185,21 @@ def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
         and ">500<" in picture.svg
     )
     assert picture.caption == "Queue limit: the queue was at its limit; pool full: nothing was left of the pool."
-    assert drops_of_ports(runs["deep"], "x") is None
+    assert drops_of_ports(runs["deep"]) is None
 
 
 def test_drops_over_time_are_all_drops(runs: dict[str, Results]) -> None:
-    picture = drops_over_time(pool_of_run(runs["shallow"]).curve, "x", CLIENT)
+    picture = drops_over_time(pool_of_run(runs["shallow"]).curve, CLIENT)
     assert picture is not None and picture.caption.startswith("400 packets dropped (queue limit: ")
     assert "; 100 packets dropped (pool full: " in picture.caption and picture.caption.endswith("a bar is 2 ms.")
-    marked = drops_over_time(pool_of_run(runs["shallow-ecn"]).curve, "x", CLIENT)
+    marked = drops_over_time(pool_of_run(runs["shallow-ecn"]).curve, CLIENT)
     assert marked is not None and marked.title == f"Marks at {CLIENT}"
-    assert drops_over_time(pool_of_run(runs["deep"]).curve, "x", CLIENT) is None
+    assert drops_over_time(pool_of_run(runs["deep"]).curve, CLIENT) is None
 
 
 def test_bars_of_points_are_means_over_seeds(sweep_dir: Path) -> None:
     pools = pools_of(read_sweep(sweep_dir))
-    picture = drops_of_points(pools, "x")
+    picture = drops_of_points(pools)
     assert picture is not None and [word for word in (">500<", ">18<", ">none<") if word not in picture.svg] == []
     assert picture.caption.endswith("At all sampled switch ports together. Means over the seeds.")
 
@@ -224,13 +224,13 @@ def test_who_pauses_whom(runs: dict[str, Results]) -> None:
 
 
 def test_pauses_need_some(runs: dict[str, Results]) -> None:
-    assert pauses_picture(pool_of_run(runs["shallow"]).curve, "x") is None
-    picture = pauses_picture(pool_of_run(runs["shallow-pfc"]).curve, "x")
+    assert pauses_picture(pool_of_run(runs["shallow"]).curve) is None
+    picture = pauses_picture(pool_of_run(runs["shallow-pfc"]).curve)
     assert picture is not None and "60 ms (30 %)" in picture.svg
 
 
 def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
-    picture = buffer_picture(pool_of_run(runs["shallow-pfc"]).curve, "x")
+    picture = buffer_picture(pool_of_run(runs["shallow-pfc"]).curve)
     assert picture is not None
     labels = [
         f"{CLIENT}, queue 3",
@@ -245,14 +245,14 @@ def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
 
 
 def test_a_large_pool_is_told_not_drawn(runs: dict[str, Results]) -> None:
-    picture = buffer_picture(pool_of_run(runs["deep"]).curve, "x")
+    picture = buffer_picture(pool_of_run(runs["deep"]).curve)
     assert picture is not None and "shared 40 MB" not in picture.svg
     assert "pool shared holds at most 1.9 MB of 40 MB (4.8 %)." in picture.caption
 
 
 def test_a_switch_that_nobody_sampled_is_not_drawn(tmp_path: Path) -> None:
     run = read_run(incast_run(tmp_path / "run", 2))
-    assert buffer_picture(Curve(run, "x", "#000000"), "x") is None
+    assert buffer_picture(Curve(run, "x", "#000000")) is None
 
 
 def test_port_table(runs: dict[str, Results]) -> None:
@@ -344,7 +344,7 @@ def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
 
 
 def test_sweep_shows_points_side_by_side(sweep_dir: Path) -> None:
-    found = titles(sweep_exhibits(read_sweep(sweep_dir), "x", None))
+    found = titles(sweep_exhibits(read_sweep(sweep_dir), None))
     expected = [
         "What the switches did",
         "Drops by cause",
@@ -359,7 +359,7 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
     for path in directory.glob("points/*/manifest.json"):
         figures = [{"kind": "pauses"}, {"kind": "congestion-events"}, {"kind": "drops", "port": CLIENT}]
         path.write_text(json.dumps(json.loads(path.read_text()) | {"report": {"figures": figures}}))
-    found = sweep_exhibits(read_sweep(directory), "x", None)
+    found = sweep_exhibits(read_sweep(directory), None)
     expected = [
         "Who pauses whom: shallow-pfc",
         "Congestion events: shallow",
@@ -371,7 +371,7 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
 
 
 def test_same_run_same_pictures(runs: dict[str, Results]) -> None:
-    first, second = (run_exhibits(runs["shallow-pfc"], "x") for _ in range(2))
+    first, second = (run_exhibits(runs["shallow-pfc"]) for _ in range(2))
     assert [exhibit.svg for exhibit in first if isinstance(exhibit, Picture)] == [
         exhibit.svg for exhibit in second if isinstance(exhibit, Picture)
     ]

@@ -20,13 +20,13 @@ from fabriclab.formats.logs import CONNECTIONS
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.hadoop.results.shuffles import add_shuffle_losses
 from fabriclab.lab import parse_lab
 from fabriclab.report.page import page_of, write_report
 from fabriclab.report.tables.connections import connection_table
 from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.unmeasured import Sights
 from fabriclab.results import ResultsError, read_run
-from fabriclab.results.hadoop_shuffles import add_shuffle_losses
 
 LABS = LAB.parent
 MS = 10**6

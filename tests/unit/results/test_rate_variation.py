@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from fabriclab.results.rate_variation import rate_variation
+from fabriclab.results.fairness import rate_variation
 
 MS = 10**6
 FLOWS = pl.DataFrame({"flow": [0], "src": ["h1"], "start_ns": [0], "stop_ns": [300 * MS], "status": ["stopped"]}).lazy()

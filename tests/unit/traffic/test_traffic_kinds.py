@@ -8,25 +8,26 @@ from dataclasses import fields
 import pytest
 from repository import ROOT
 
+from fabriclab import traffic_kinds
 from fabriclab.formats.plan.traffic import KINDS
-from fabriclab.traffic import kinds, load
-from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.registry.traffic import load
+from fabriclab.traffic_kinds.kind import Kind
 
 GOLDEN = ROOT / "tests" / "golden" / "trace"
 SHARED = {"kind", "words"}
-"""Files of `fabriclab/traffic/kinds` that are no kind."""
+"""Files of `fabriclab/traffic_kinds` that are no kind."""
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_kind_has_a_record_and_a_file(name: str) -> None:
     record, kind = KINDS[name], load(name)
     assert isinstance(kind, Kind)
-    assert kind.keys[0] == "kind"
+    assert kind.keys.names[0] == "kind"
     assert [field.name for field in fields(record)][:2] == ["kind", "name"]
 
 
 def test_every_file_is_a_kind() -> None:
-    assert {module.name for module in pkgutil.iter_modules(kinds.__path__)} - SHARED == set(KINDS)
+    assert {module.name for module in pkgutil.iter_modules(traffic_kinds.__path__)} - SHARED == set(KINDS)
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "trace"])

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from fabriclab.api.brought import lab_as_frr
 from fabriclab.cli.app import app
 from fabriclab.lab.reading.problems import LabError
+from fabriclab.registry.vendors import StandIn, stand_in_of
 from fabriclab.resolve import resolve_plan
-from fabriclab.vendors import StandIn, stand_in_of
 
-GOLDEN = ROOT / "tests" / "golden" / "foreign"
+GOLDEN = ROOT / "tests" / "golden" / "stand-in"
 RUNNER = CliRunner()
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sample_plans import star
 
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.workload import TraceError, UserTrace, read_traces, site_of
 from fabriclab.workload.groups import waiting_loop
 

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.commands.live.options import PANEL, NameOption, Node
+from fabriclab.cli.commands.live.options import NameOption, Node
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.completing import complete_live_key, complete_live_port
 
 app = typer.Typer()
 
 
-@app.command("set", rich_help_panel=PANEL)
+@app.command("set")
 def set_keys(
     settings: Annotated[
         list[str],
@@ -27,9 +27,9 @@ def set_keys(
     ],
     lab: NameOption = None,
 ) -> None:
-    """Change buffers, thresholds, schedulers, PFC, links, hosts' TCP, routing's timers while a lab runs.
+    """Change buffers, thresholds, schedulers, PFC, links, hosts' TCP or routing timers while a lab runs.
 
-    The keys are those of experiment.yml; what stands in queues stays there. All of it is done, or nothing.
+    The keys are those of experiment.yml. Queued packets stay queued. Either all changes are made, or none.
 
     [bold]Examples[/bold]
 
@@ -44,7 +44,7 @@ def set_keys(
         changes.set_keys(lab, settings)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def link(
     action: Annotated[str, typer.Argument(metavar="ACTION", help="down, up, blackhole, or set.", show_default=False)],
     port: Annotated[
@@ -60,7 +60,7 @@ def link(
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="rate, delay, loss.", show_default=False)
     ] = None,
 ) -> None:
-    """Cut a link, mend it, let it lose everything, or change its rate, delay or loss: as an event of a lab does.
+    """Take a link down or up, blackhole it, or change its rate, delay or loss, as an event of a lab does.
 
     [bold]Examples[/bold]
 
@@ -75,12 +75,12 @@ def link(
         changes.link(action, port, settings or [])
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def node(
     action: Annotated[str, typer.Argument(metavar="ACTION", help="down, or up.", show_default=False)],
     name: Node,
 ) -> None:
-    """Take a node its power, or boot it: as an event of a lab does.
+    """Switch a node off or on, as an event of a lab does.
 
     [bold]Example[/bold]
 
@@ -93,16 +93,16 @@ def node(
         changes.node(action, name)
 
 
-@app.command("save-lab", rich_help_panel=PANEL)
+@app.command("save-lab")
 def save_lab(
     session: Annotated[
         Path, typer.Argument(metavar="RUN", help="The run directory of a lab that is or was up.", show_default=False)
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The lab's directory to make.", show_default=False)
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The lab directory to create.", show_default=False)
     ],
 ) -> None:
-    """Make a lab of what was done in a live one: changes become events, flows by hand a trace.
+    """Save a live session as a lab: changes become events, manual flows become a trace.
 
     [bold]Example[/bold]
 

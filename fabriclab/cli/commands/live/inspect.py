@@ -16,7 +16,7 @@ from fabriclab.units import format_count, format_duration, format_rate, format_s
 
 
 def inspect(written: str, lab: str | None, flow: int | None, as_json: bool) -> None:
-    """Print what a look sees. Raises ArgumentError, RegistryError, LiveError."""
+    """Print what a look sees. Raises ArgumentError, LabsUpError, LiveError."""
     place = find_place(written, lab)
     if place.interface is None and (place.is_host or flow is not None):
         _inspect_connections(place, flow, as_json)

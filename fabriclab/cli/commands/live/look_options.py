@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.commands.live.options import PANEL, NameOption
+from fabriclab.cli.commands.live.options import NameOption
 from fabriclab.live.completing import complete_live_place
 
 app = typer.Typer()
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def inspect(
     place: Annotated[
         str,
@@ -26,15 +26,15 @@ def inspect(
     flow: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, help="Only of this flow of the lab; a connection in full.", show_default=False
+            metavar="N", min=0, help="Show only this flow of the lab, with its connection in full.", show_default=False
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     lab: NameOption = None,
 ) -> None:
-    """Show the packets that stand in a port's queues, a switch's ports and memory, a host's connections.
+    """Show the packets in a port's queues, a switch's ports and memory, or a host's connections.
 
-    A look changes nothing, whether time stands still or goes on.
+    This does not change what happens in the lab, whether time is paused or running.
 
     [bold]Examples[/bold]
 
@@ -49,19 +49,21 @@ def inspect(
         inspecting.inspect(place, lab, flow, as_json)
 
 
-@app.command("break", rich_help_panel=PANEL)
+@app.command("break")
 def break_at(
     condition: Annotated[
-        str | None, typer.Argument(metavar="CONDITION", help="What stops time.", show_default=False)
+        str | None, typer.Argument(metavar="CONDITION", help="The condition that stops time.", show_default=False)
     ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the break points.")] = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Take back break point N (`--clear 2`), or all.")] = False,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove break point N (`--clear 2`), or all break points.")
+    ] = False,
     lab: NameOption = None,
 ) -> None:
-    """Stop a lab's time at the very instant at which a condition comes true; `resume` goes on.
+    """Stop a lab's time at the instant at which a condition becomes true; `resume` continues.
 
-    NODE:PORT queue [N] > SIZE, [NODE[:PORT]] drop, mark or pause, [NODE] timeout, flow N ends. One that is true stops
-    time once; it has to be false before it does again.
+    Conditions: NODE:PORT queue [N] > SIZE, [NODE[:PORT]] drop, mark or pause, [NODE] timeout, flow N ends. A condition
+    stops time when it becomes true; it must be false again before it can stop time again.
 
     [bold]Examples[/bold]
 

@@ -11,14 +11,13 @@ from fabriclab.cli.arguments.options import Engine, Lab, Seed, Trust
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.completing import complete_live_lab, complete_live_node
 
-PANEL = "Live labs"
 app = typer.Typer()
 
 Name = Annotated[
     str | None,
     typer.Argument(
         metavar="NAME",
-        help="Which lab; needed where several are up.",
+        help="The lab, if several are up.",
         show_default=False,
         autocompletion=complete_live_lab,
     ),
@@ -28,7 +27,7 @@ NameOption = Annotated[
     typer.Option(
         "--lab",
         metavar="NAME",
-        help="Which lab; needed where several are up.",
+        help="The lab, if several are up.",
         show_default=False,
         autocompletion=complete_live_lab,
     ),
@@ -37,45 +36,45 @@ Node = Annotated[
     str,
     typer.Argument(
         metavar="[NAME:]NODE",
-        help="A node of the lab (NAME) that is up.",
+        help="A node of a lab (NAME) that is up.",
         show_default=False,
         autocompletion=complete_live_node,
     ),
 ]
 _RAW = {"allow_interspersed_args": False, "ignore_unknown_options": True}
-"""What follows the node is the command's own."""
+"""The words after the node belong to the command."""
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def up(
     lab: Lab,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "-s", "--set", metavar="KEY=VALUE", help="Change a parameter, `variant`, or any key.", show_default=False
+            "-s", "--set", metavar="KEY=VALUE", help="Set a parameter, `variant`, or any key.", show_default=False
         ),
     ] = None,
     seed: Seed = None,
-    speed: Annotated[str, typer.Option(help="Virtual seconds a second: 1, 1/100, 0.5, or max.")] = "1",
-    idle: Annotated[bool, typer.Option("--idle", help="Leave the lab's own traffic out; `start` begins it.")] = False,
+    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "1",
+    idle: Annotated[bool, typer.Option("--idle", help="Do not start the lab's own traffic.")] = False,
     name: Annotated[
-        str | None, typer.Option(help="What other commands call it.", show_default="the lab's name")
+        str | None, typer.Option(help="The name by which other commands find it.", show_default="the lab's name")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME-up")
+        Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME-up")
     ] = None,
     probes: Annotated[
-        bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
+        bool, typer.Option("--probes/--no-probes", help="Sample queues and connections, as long as `run` does.")
     ] = False,
     engine: Engine = "vm",
     trust: Trust = False,
     breaks: Annotated[
         list[str] | None,
-        typer.Option("--break", metavar="CONDITION", help="Stop time there, as `break` does. Repeatable."),
+        typer.Option("--break", metavar="CONDITION", help="Stop time when this is true, as `break` does. Repeatable."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
 ) -> None:
-    """Bring a lab up, and let it stay: virtual time goes at the wall clock's pace.
+    """Start a lab that stays up; its virtual time follows the wall clock.
 
     [bold]Examples[/bold]
 
@@ -93,23 +92,24 @@ def up(
         raise typer.Exit(bringing.up(lab, *arguments, trust=trust))
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def ui(
     name: Name = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of loopback.", show_default="any that is free")] = 0,
-    browser: Annotated[bool, typer.Option("--open/--no-open", help="Start a browser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback.", show_default="any free port")] = 0,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = False,
     proxied: Annotated[
         Path | None,
         typer.Option(
             "--socket",
             metavar="PATH",
-            help="Listen on this Unix socket instead, for a proxy that knows who comes, such as JupyterHub.",
+            help="Listen on this Unix socket instead, for a proxy that authenticates users, such as JupyterHub.",
         ),
     ] = None,
 ) -> None:
-    """Serve the live page of the labs that are up, on loopback, until Ctrl-C; prints its address.
+    """Serve the live page of the running labs on loopback until Ctrl-C, and print its address.
 
-    It draws links, queues and pauses, strips of chosen ports and flows, has terminals, and changes what a lab can.
+    The page shows links, queues and pauses, plots chosen ports and flows over time, opens terminals in nodes, and
+    changes settings.
     """
     with waiting("loading"):
         from fabriclab.cli.commands.live import ui as page
@@ -118,9 +118,9 @@ def ui(
         page.ui(name, port, browser, proxied)
 
 
-@app.command(rich_help_panel=PANEL)
-def ps(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """List the labs that are up: virtual time, speed, how well it is kept."""
+@app.command()
+def ps(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the labs that are up, with their virtual time, their speed, and how well they keep it."""
     from fabriclab.cli.commands.live import time
     from fabriclab.cli.host import failure
 
@@ -128,11 +128,11 @@ def ps(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
         time.ps(as_json)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def down(
-    name: Name = None, every: Annotated[bool, typer.Option("--all", help="All labs that are up.")] = False
+    name: Name = None, every: Annotated[bool, typer.Option("--all", help="Shut down all labs that are up.")] = False
 ) -> None:
-    """Take a lab down: its traffic ends, its results are made, as at the end of a run."""
+    """Shut a lab down: stop its traffic and compute its results, as at the end of a run."""
     from fabriclab.cli.commands.live import time
     from fabriclab.cli.host import failure
 
@@ -140,9 +140,9 @@ def down(
         raise typer.Exit(time.down(name, every))
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def pause(name: Name = None) -> None:
-    """Stop a lab's time. Commands in its nodes run all the same, as long as they do not sleep."""
+    """Pause a lab's time. Commands in its nodes still run, as long as they do not sleep."""
     from fabriclab.cli.commands.live import time
     from fabriclab.cli.host import failure
 
@@ -150,9 +150,9 @@ def pause(name: Name = None) -> None:
         time.pace(name, {"do": "pause"})
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def resume(name: Name = None) -> None:
-    """Let a lab's time go on."""
+    """Resume a lab's time."""
     from fabriclab.cli.commands.live import time
     from fabriclab.cli.host import failure
 
@@ -160,12 +160,12 @@ def resume(name: Name = None) -> None:
         time.pace(name, {"do": "resume"})
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def step(
     duration: Annotated[str, typer.Argument(metavar="DURATION", help="Virtual time, such as '10 us'.")],
     name: Name = None,
 ) -> None:
-    """Let so much virtual time pass, then stop.
+    """Advance a lab's time by a given duration, then pause it.
 
     [bold]Example[/bold]
 
@@ -178,12 +178,12 @@ def step(
         time.step(name, duration)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def speed(
-    speed: Annotated[str, typer.Argument(metavar="SPEED", help="Virtual seconds a second: 1, 1/100, 0.5, or max.")],
+    speed: Annotated[str, typer.Argument(metavar="SPEED", help="Virtual seconds per wall second: 1, 1/100, max.")],
     name: Name = None,
 ) -> None:
-    """Change how fast a lab's time goes."""
+    """Change the speed of a lab's time."""
     from fabriclab.cli.commands.live import time
     from fabriclab.cli.host import failure
 
@@ -191,61 +191,61 @@ def speed(
         time.pace(name, {"do": "speed", "speed": speed})
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def start(
-    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="A traffic of the lab.", show_default=False)],
+    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="An entry of `traffic`.", show_default=False)],
     lab: NameOption = None,
 ) -> None:
-    """Start a traffic of a lab, as it is written there, from now on."""
-    from fabriclab.cli.commands.live import traffic as starting
+    """Start an entry of the lab's `traffic` section now."""
+    from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
         starting.start(lab, traffic)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def stop(
-    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="What `start` began.", show_default=False)],
+    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="Its name, or `flow`.", show_default=False)],
     lab: NameOption = None,
 ) -> None:
-    """Stop a traffic that was started by hand (`flow` stops all flows by hand)."""
-    from fabriclab.cli.commands.live import traffic as starting
+    """Stop traffic that `start` started; `stop flow` stops all flows that `flow` sent."""
+    from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
         starting.stop(lab, traffic)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def flow(
     src: Annotated[str, typer.Argument(metavar="SRC", help="The host that sends.", show_default=False)],
     dst: Annotated[str, typer.Argument(metavar="DST", help="The host that receives.", show_default=False)],
-    size: Annotated[str, typer.Option(help="How much, such as '10 MB'.", show_default=False)],
+    size: Annotated[str, typer.Option(help="Size of the flow, such as '10 MB'.", show_default=False)],
     cc: Annotated[str | None, typer.Option(help="Congestion control.", show_default="the host's")] = None,
     lab: NameOption = None,
 ) -> None:
-    """Send one flow from a host to another.
+    """Send one flow from one host to another.
 
     [bold]Example[/bold]
 
       fabriclab flow h1 h2 --size '10 MB' --cc dctcp
     """
-    from fabriclab.cli.commands.live import traffic as starting
+    from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
         starting.flow(lab, src, dst, size, cc)
 
 
-@app.command("exec", context_settings=_RAW, rich_help_panel=PANEL)
+@app.command("exec", context_settings=_RAW)
 def execute(
     node: Node,
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="-- CMD...", help="The command.", show_default=False)
+        list[str] | None, typer.Argument(metavar="-- CMD...", help="The command to run.", show_default=False)
     ] = None,
 ) -> None:
-    """Run a command in a node; input, output, Ctrl-C and exit status are its own.
+    """Run a command in a node, and pass on input, output, Ctrl-C and exit status.
 
     [bold]Example[/bold]
 
@@ -259,11 +259,11 @@ def execute(
         raise typer.Exit(inside.exec_in_node(node, command or []))
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def shell(
     node: Node,
     command: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Run this on the terminal instead.", show_default=False)
+        str | None, typer.Option(metavar="TEXT", help="Run this command on the terminal instead.", show_default=False)
     ] = None,
 ) -> None:
     """Open a shell in a node."""
@@ -274,15 +274,15 @@ def shell(
         raise typer.Exit(inside.shell_in_node(node, command))
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def vtysh(
     node: Node,
     command: Annotated[
         list[str] | None,
-        typer.Option("-c", metavar="TEXT", help="Execute this instead. Repeatable.", show_default=False),
+        typer.Option("-c", metavar="TEXT", help="Execute this FRR command instead. Repeatable.", show_default=False),
     ] = None,
 ) -> None:
-    """Open FRR's shell in a switch, or let it execute commands.
+    """Open FRR's shell in a switch, or execute FRR commands there.
 
     [bold]Example[/bold]
 
@@ -295,12 +295,12 @@ def vtysh(
         raise typer.Exit(inside.vtysh_in_node(node, command or []))
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def cp(
     source: Annotated[str, typer.Argument(metavar="FROM", help="FILE, or [NAME:]NODE:PATH.", show_default=False)],
     target: Annotated[str, typer.Argument(metavar="TO", help="[NAME:]NODE:PATH, or FILE.", show_default=False)],
 ) -> None:
-    """Copy a file into a node, or out of one.
+    """Copy a file into or out of a node.
 
     [bold]Examples[/bold]
 
@@ -315,7 +315,7 @@ def cp(
         copying.copy(source, target)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def capture(
     port: Annotated[
         str,
@@ -323,13 +323,14 @@ def capture(
     ],
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILTER", help="Which packets, in tcpdump's words.", show_default=False),
+        typer.Argument(metavar="FILTER", help="A packet filter, as tcpdump has it.", show_default=False),
     ] = None,
     write: Annotated[
-        str | None, typer.Option("-w", metavar="FILE", help="Write pcapng there; - is the output.", show_default="text")
+        str | None,
+        typer.Option("-w", metavar="FILE", help="The pcapng file to write; - is the output.", show_default="text"),
     ] = None,
 ) -> None:
-    """Capture packets, with virtual times to the nanosecond.
+    """Capture a port's packets, with virtual time stamps to the nanosecond.
 
     [bold]Examples[/bold]
 
@@ -344,14 +345,14 @@ def capture(
         raise typer.Exit(capturing.capture(port, what or [], write))
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def forward(
     written: Annotated[
-        str, typer.Argument(metavar="[ADDRESS:]PORT:NODE:PORT", help="From here to there.", show_default=False)
+        str, typer.Argument(metavar="[ADDRESS:]PORT:NODE:PORT", help="From this port to that one.", show_default=False)
     ],
     lab: NameOption = None,
 ) -> None:
-    """Forward a TCP port of this computer, on loopback, to a service in a node, until Ctrl-C.
+    """Forward a TCP port of this computer's loopback to a service in a node, until Ctrl-C.
 
     [bold]Example[/bold]
 
@@ -364,26 +365,26 @@ def forward(
         forwarding.forward(lab, written)
 
 
-@app.command(rich_help_panel=PANEL)
+@app.command()
 def replay(
     session: Annotated[
         Path, typer.Argument(metavar="RUN", help="The run directory of a lab that was up.", show_default=False)
     ],
-    speed: Annotated[str, typer.Option(help="Virtual seconds a second: 1, 1/100, 0.5, or max.")] = "max",
+    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "max",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME-replay")
+        Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME-replay")
     ] = None,
     trust: Annotated[
         bool,
         typer.Option(
             "--trust",
-            help="Algorithms in C that the recording brings may run, this time, though no trusted lab has them.",
+            help="Let the recording's algorithms in C run, this time, even if no trusted lab has them.",
         ),
     ] = False,
 ) -> None:
-    """Run a live lab's recording again, and say whether flows and outputs are the same.
+    """Replay a live lab's recording, and compare its flows and outputs with the original.
 
-    Exit status: 0 they are, 1 they are not, or it failed.
+    Exit status: 0 they are the same, 1 they differ or the replay failed.
     """
     with waiting("loading"):
         from fabriclab.cli.commands.live import replay as replaying

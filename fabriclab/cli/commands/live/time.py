@@ -11,8 +11,8 @@ from fabriclab.cli.host.failure import FAILED, OK, say
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.errors import ArgumentError
 from fabriclab.live.client import LiveError, ask
+from fabriclab.live.labs_up import labs
 from fabriclab.live.pace import time_text
-from fabriclab.live.registry import labs
 from fabriclab.units import UnitError, parse_duration
 
 

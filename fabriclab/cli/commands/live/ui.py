@@ -10,13 +10,13 @@ from pathlib import Path
 from fabriclab.cli.host.failure import say
 from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
-from fabriclab.live.registry import chosen, labs
+from fabriclab.live.labs_up import chosen, labs
 
 MISSING = "libraries of the live page are missing; this installs them: pip install starlette uvicorn websockets"
 
 
 def ui(lab: str | None, port: int, browser: bool, proxied: Path | None) -> None:
-    """Serve the page of the labs that are up, until Ctrl-C. Raises RegistryError, ArgumentError, PageError."""
+    """Serve the page of the labs that are up, until Ctrl-C. Raises LabsUpError, ArgumentError, PageError."""
     if proxied is not None:
         _behind_proxy(proxied)
         return

@@ -1,6 +1,6 @@
 """The kinds of traffic of the plan: who sends how much to whom, and when. A file each, and a line in Traffic.
 
-How a lab writes a kind, its flows and its words are in `fabriclab/traffic`.
+How a lab writes a kind, its flows and its words are in `fabriclab/traffic_kinds`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,25 @@ from collections.abc import Mapping
 from typing import get_args
 
 from fabriclab.formats.plan.traffic.arrivals import ArrivalsTraffic
+from fabriclab.formats.plan.traffic.drawn import (
+    Arrivals,
+    DistributedSize,
+    FixedSize,
+    Pairs,
+    Pattern,
+    Process,
+    Size,
+    UniformSize,
+)
 from fabriclab.formats.plan.traffic.flows import FlowsTraffic
 from fabriclab.formats.plan.traffic.hadoop import HadoopJob, HadoopTraffic
 from fabriclab.formats.plan.traffic.iperf3 import Iperf3Traffic
 from fabriclab.formats.plan.traffic.long import LongTraffic
-from fabriclab.formats.plan.traffic.pairs import Pairs, Pattern
-from fabriclab.formats.plan.traffic.process import Arrivals, Process
 from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
 from fabriclab.formats.plan.traffic.query import QueryTraffic
 from fabriclab.formats.plan.traffic.record import Carried, Carrier, Connection, Direction, Mode, TrafficRecord
 from fabriclab.formats.plan.traffic.rounds import RoundsTraffic
 from fabriclab.formats.plan.traffic.shuffle import ShuffleTraffic
-from fabriclab.formats.plan.traffic.sizes import DistributedSize, FixedSize, Size, UniformSize
 from fabriclab.formats.plan.traffic.trace import TraceTraffic
 
 Traffic = (

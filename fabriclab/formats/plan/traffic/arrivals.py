@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fabriclab.formats import ranges
-from fabriclab.formats.plan.traffic.pairs import Pairs
-from fabriclab.formats.plan.traffic.process import Arrivals
+from fabriclab.formats.plan.traffic.drawn import Arrivals, Pairs, Size
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Mode, TrafficRecord
-from fabriclab.formats.plan.traffic.sizes import Size
 
 
 @dataclass(frozen=True, kw_only=True)

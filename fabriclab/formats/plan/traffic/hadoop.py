@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
+from fabriclab.constraints import Record
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import NodeName, SettingName, Word
 from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
 from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
-from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
+from fabriclab.formats.plan.traffic.record import Direction, TrafficRecord
 from fabriclab.formats.run_directory import HADOOP
 
 JobKind = Literal["terasort", "wordcount", "dfsio", "jar"]

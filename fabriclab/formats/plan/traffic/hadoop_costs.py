@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from fabriclab.constraints import Record
 from fabriclab.formats import ranges
-from fabriclab.formats.plan.traffic.record import Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from fabriclab.formats import ranges
 from fabriclab.formats.names import NodeName
-from fabriclab.formats.plan.traffic.pairs import Pairs
+from fabriclab.formats.plan.traffic.drawn import Pairs
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, TrafficRecord
 
 

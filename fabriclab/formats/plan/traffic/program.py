@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from fabriclab.constraints import Record
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import NodeName, Word
-from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
+from fabriclab.formats.plan.traffic.record import Direction, TrafficRecord
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from fabriclab.formats import ranges
 from fabriclab.formats.names import NodeName
-from fabriclab.formats.plan.traffic.process import Arrivals
+from fabriclab.formats.plan.traffic.drawn import Arrivals, Size
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Connection, Mode, TrafficRecord
-from fabriclab.formats.plan.traffic.sizes import Size
 
 
 @dataclass(frozen=True, kw_only=True)

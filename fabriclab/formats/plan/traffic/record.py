@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
+from fabriclab.constraints import ALGORITHM_NAME, Record
 from fabriclab.formats import names, ranges
 from fabriclab.formats.family import Family
 from fabriclab.formats.names import NodeName
+from fabriclab.formats.plan.traffic.drawn import Size
 
 if TYPE_CHECKING:
     from fabriclab.formats.plan.traffic.program import ProgramTraffic
-    from fabriclab.formats.plan.traffic.sizes import Size
 
 Carried = Literal["tcp", "mptcp"]
 Connection = Literal["kept", "new"]
@@ -23,19 +24,11 @@ Mode = Literal["push", "pull"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
-    """A record of the plan that the lab's readers make, so that it is the standard library's: who reads a lab alone
-    does not wait for pydantic. Of JSON it refuses unknown keys."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
-
-
-@dataclass(frozen=True, kw_only=True)
 class Carrier(Record):
     """What carries the flows of a traffic."""
 
     transport: Carried = "tcp"
-    congestion_control: Annotated[str, names.ALGORITHM_NAME] | None = None
+    congestion_control: Annotated[str, ALGORITHM_NAME] | None = None
     """None: the host's."""
     dscp: Annotated[int, ranges.DSCP] = 0
     """Differentiated services code point of every packet, 0 to 63 (RFC 2474)."""

@@ -12,7 +12,7 @@ from fabriclab.cli.host.waiting import waiting
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Arista EOS configurations: their QoS part into a switch profile.",
+    help="Import the QoS part of an Arista EOS configuration as a switch profile.",
 )
 
 
@@ -24,21 +24,23 @@ def root() -> None:
 @app.command("import")
 def import_(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The output of `show running-config`.", show_default=False)
+        Path,
+        typer.Argument(metavar="FILE", help="A file with the output of `show running-config`.", show_default=False),
     ],
     chip: Annotated[
         str,
         typer.Option(
-            metavar="PROFILE", help="The profile whose memory the switch has: EOS's configuration says nothing of it."
+            metavar="PROFILE", help="The profile with the switch's memory, which EOS's configuration does not give."
         ),
     ] = "trident-3",
     name: Annotated[str | None, typer.Option(help="The profile's name.", show_default="its hostname")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where NAME.yml goes.", show_default="here")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="The directory to write NAME.yml to.", show_default="here"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Make a switch profile of qos maps, QoS profiles, tx-queues, ECN and PFC; count the rest.
+    """Import qos maps, QoS profiles, tx-queues, ECN and PFC as a switch profile, and count the other commands.
 
     [bold]Example[/bold]
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fabriclab.keys.wording import listed, nearest, shown
 from fabriclab.lab.reading.document import MappingValue, SequenceValue, Value, read_document
-from fabriclab.lab.reading.problems import LabError, Problems, listed, nearest, shown
-from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
+from fabriclab.lab.reading.problems import LabError, Problems
+from fabriclab.lab.switch.keys import PROFILES
+from fabriclab.lab.switch.profile import parse_profile, profile_names
 from fabriclab.vendors.common.sourced_values import Block, Figure
 
 _SCHEDULING = ("scheduler", "weight", "cir", "cbs", "pir", "pbs", "wred", "phantom")
@@ -44,7 +46,7 @@ def read_chip(name: str) -> Chip:
             f"{shown(name)} is no switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: "
             f"{listed(profile_names())}"
         )
-    path = DIRECTORY / f"{name}.yml"
+    path = PROFILES / f"{name}.yml"
     problems = Problems()
     document = read_document(path, problems, named=True)
     profile, found = parse_profile(path.read_text(encoding="utf-8"), name, path.name)

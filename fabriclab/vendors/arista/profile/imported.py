@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.lab.switch.keys import PROFILE_FORMAT
 from fabriclab.lab.switch.port_keys import port_key
-from fabriclab.lab.switch.profile import PROFILE_FORMAT
 from fabriclab.vendors.arista.profile.chip import Chip
 from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.port_blocks import Maps, PortBlocks
 from fabriclab.vendors.arista.profile.qos import DSCP_TO_TC, TC_TO_GROUP, EosQos, LeftOut, PortQos
 from fabriclab.vendors.arista.profile.read import QosReader
 from fabriclab.vendors.common.command_text import Command
-from fabriclab.vendors.common.port_classes import common_and_own
-from fabriclab.vendors.common.port_settings import Map, PortSettings
+from fabriclab.vendors.common.port_settings import Map, PortSettings, common_and_own
 from fabriclab.vendors.common.sourced_values import Block, block_lines, map_text, numbered_lines
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.switch.queues import SLOWEST_BPS
+from fabriclab.lab.switch.queue_keys import SLOWEST_BPS
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.arista.profile.chip import Chip
 from fabriclab.vendors.arista.profile.config_text import ConfigText

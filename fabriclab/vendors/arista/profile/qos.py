@@ -98,3 +98,19 @@ class EosQos:
     """How many interfaces say nothing."""
     watchdog: Watchdog | None
     left_out: tuple[LeftOut, ...]
+
+
+class Ledger:
+    """Counts the commands that are not taken, by reason."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def add(self, what: str, why: str, count: int = 1) -> None:
+        """Count a command that is left out."""
+        self._counts[what, why] = self._counts.get((what, why), 0) + count
+
+    def entries(self) -> tuple[LeftOut, ...]:
+        """Return one entry for each kind of command, in the order of the file."""
+        return tuple(LeftOut(what, count, why) for (what, why), count in self._counts.items())

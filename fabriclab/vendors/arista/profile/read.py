@@ -8,10 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.vendors.arista.profile.config_text import ConfigText
-from fabriclab.vendors.arista.profile.left_out import Ledger
-from fabriclab.vendors.arista.profile.qos import EosQos, PortQos, TxQueue, Watchdog
+from fabriclab.vendors.arista.profile.qos import EosQos, Ledger, PortQos, TxQueue, Watchdog
 from fabriclab.vendors.arista.profile.tx_queue import number, read_tx_queue
 from fabriclab.vendors.common.command_text import Command
 

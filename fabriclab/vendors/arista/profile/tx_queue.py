@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
-from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.vendors.arista.profile.config_text import ConfigText
-from fabriclab.vendors.arista.profile.left_out import Ledger
-from fabriclab.vendors.arista.profile.qos import RandomDetect, Rate, TxQueue
+from fabriclab.vendors.arista.profile.qos import Ledger, RandomDetect, Rate, TxQueue
 from fabriclab.vendors.common.command_text import Command
 
 UNITS = ("segments", "bytes", "kbytes", "mbytes", "microseconds", "milliseconds")

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.files import write_files
 from fabriclab.formats.names import NODE_NAME
-from fabriclab.formats.plan import Plan
-from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.network import topology
-from fabriclab.lab.reading.problems import Mistake
-from fabriclab.resolve import resolve_plan
 from fabriclab.units import UnitError, format_duration, format_rate, parse_duration, parse_rate
+from fabriclab.vendors.common.imported_lab import name_of, tried_plan
 from fabriclab.vendors.frr.lab import ImportedNetwork, import_network
 
 _DEFAULT_NAME = "network"
@@ -37,19 +32,14 @@ def import_lab(
     for path in paths:
         if not path.exists():
             raise BadInputError(f"{path}: no such file or directory")
-    directory = out or Path(name or _named(paths[0]))
-    network = import_network(paths, name or _named(directory), links, *_link(rate, delay))
-    plan = _tried(network, directory)
+    directory = out or Path(name or name_of(paths[0]) or _DEFAULT_NAME)
+    network = import_network(paths, name or name_of(directory) or _DEFAULT_NAME, links, *_link(rate, delay))
+    plan = tried_plan(network.files, network.sources, directory)
     write_files({directory / file: data for file, data in network.files.items()}, force=force)
     for line in _summary(network, directory):
         say(line)
     for warning in plan.warnings:
         say(f"warning: {warning}")
-
-
-def _named(path: Path) -> str:
-    """Return the name of a lab that is called as a directory is."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", path.resolve().name).strip("-_")[:50] or _DEFAULT_NAME
 
 
 def _link(rate: str, delay: str) -> tuple[str, str]:
@@ -61,25 +51,6 @@ def _link(rate: str, delay: str) -> tuple[str, str]:
         return rate, format_duration(parse_duration(delay))
     except UnitError as error:
         raise BadInputError(f"--delay: {error}") from error
-
-
-def _tried(network: ImportedNetwork, directory: Path) -> Plan:
-    """Return the lab's plan. Raises LabError with the names of the files that were given."""
-    with tempfile.TemporaryDirectory() as scratch:
-        for file, data in network.files.items():
-            (Path(scratch) / file).write_bytes(data)
-        names = {str(Path(scratch) / file): network.sources.get(file, str(directory / file)) for file in network.files}
-        try:
-            return resolve_plan(parse_lab(Path(scratch)), {})
-        except LabError as error:
-            raise LabError(_renamed(problem, names) for problem in error.mistakes) from error
-
-
-def _renamed(problem: Mistake, names: Mapping[str, str]) -> Mistake:
-    message = problem.message
-    for copy, given in names.items():
-        message = message.replace(copy, given)
-    return Mistake(names.get(problem.file, problem.file), problem.line, problem.key, problem.value, message)
 
 
 def _summary(network: ImportedNetwork, directory: Path) -> Iterator[str]:

@@ -15,32 +15,32 @@ def import_(
         list[Path],
         typer.Argument(
             metavar="DIR...",
-            help="A directory with NAME.conf or NAME/frr.conf of each router, or these files.",
+            help="A directory with NAME.conf or NAME/frr.conf for each router, or these files.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="The lab directory to create.", show_default="NAME"),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The lab's name.", show_default="the directory's")] = None,
+    name: Annotated[str | None, typer.Option(help="The lab's name.", show_default="the directory's name")] = None,
     links: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Who is joined to whom where addresses and descriptions do not say it: a line such as "
-            "'leaf1:swp1 spine1:swp3', or 'leaf1:swp5 vrf RED'; or what LLDP saw, leaf1.lldp.json "
-            "(`lldpctl -f json`). Repeatable.",
+            help="Links that addresses and descriptions do not show: lines such as 'leaf1:swp1 spine1:swp3' or "
+            "'leaf1:swp5 vrf RED', or the output of LLDP, leaf1.lldp.json (`lldpctl -f json`). Repeatable.",
             show_default="DIR/links.txt, DIR/NAME.lldp.json",
         ),
     ] = None,
-    rate: Annotated[str, typer.Option(help="Of interfaces without `bandwidth`.")] = "10 Gbps",
-    delay: Annotated[str, typer.Option(help="Of every link, one way.")] = "5 us",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
+    rate: Annotated[str, typer.Option(help="Rate of interfaces without `bandwidth`.")] = "10 Gbps",
+    delay: Annotated[str, typer.Option(help="Propagation delay of every link, one way.")] = "5 us",
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Make a lab of a network's routers: each runs its own frr.conf; say what was found, what not, and why.
+    """Import a network of FRR routers as a lab in which each runs its own frr.conf, and list what was found.
 
-    A router's file is its frr.conf, or what `vtysh -c 'show running-config'` prints. Links are found by networks of two
-    routers, and by descriptions of unnumbered interfaces; a host stands in each network that leads out.
+    A router's file is its frr.conf, or the output of `vtysh -c 'show running-config'`. Two routers in one network have
+    a link, and so have unnumbered interfaces whose descriptions say so. A network with only one router gets a host.
 
     [bold]Examples[/bold]
 

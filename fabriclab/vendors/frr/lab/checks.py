@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address
 
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 from fabriclab.vendors.frr.lab.links import Link
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers
 from fabriclab.vendors.frr.read.config import Address, Bgp, BgpNeighbour, Network, Protocol

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 from fabriclab.vendors.frr.lab.links import LinkFinder
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers, first_ipv4
 from fabriclab.vendors.frr.read.config import InterfaceAddress

@@ -9,8 +9,9 @@ from ipaddress import ip_interface
 from pathlib import Path
 from typing import Any
 
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.common.command_text import LARGEST_BYTES
 from fabriclab.vendors.frr.lab.devices import vrfs_of
 from fabriclab.vendors.frr.lab.routers import Router, Routers

@@ -11,7 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fabriclab.lab.reading.problems import Problems, listed
+from fabriclab.keys.wording import listed
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.vendors.common.imported_lab import FoundLink
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers
 from fabriclab.vendors.frr.lab.said_links import Said
 from fabriclab.vendors.frr.read.config import InterfaceAt, Network
@@ -21,18 +23,8 @@ _LINK_HOST_BITS = 2
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]*")
 
 
-@dataclass(frozen=True)
-class Link:
-    """A link between two routers, or a router and a node without a file."""
-
-    a: End
-    b: End
-    found_by: str
-
-    @property
-    def ends(self) -> tuple[End, End]:
-        """Both ends."""
-        return (self.a, self.b)
+Link = FoundLink[End]
+"""A link between two routers, or a router and a node without a file."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
-from fabriclab.lab.reading.problems import Problems, listed
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.frr.lab.checks import Checks
 from fabriclab.vendors.frr.lab.devices import lacking_address, vrfs_of
 from fabriclab.vendors.frr.lab.files import (

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fabriclab.formats.names import NODE_NAME
+from fabriclab.keys.wording import shown
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.common.command_text import LARGEST_BYTES
 from fabriclab.vendors.frr.read import read_frr
 from fabriclab.vendors.frr.read.config import (

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
-from fabriclab.lab.reading.problems import LabError, Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.vendors.common.command_text import LARGEST_BYTES, decoded
 from fabriclab.vendors.frr.lab.routers import End, Routers
 

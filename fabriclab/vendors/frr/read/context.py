@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_interface, ip_network
 
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.common.command_text import Command
 from fabriclab.vendors.frr.read.config import Address, InterfaceAddress, Network
 

@@ -10,7 +10,7 @@ Cell = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="A cell of the switch's memory, of which the file says nothing.",
+        help="Size of a cell of the switch's memory, which the file does not give.",
         show_default="the chip's, else 1 B",
     ),
 ]
@@ -19,7 +19,7 @@ ChipName = Annotated[
     typer.Option(
         "--chip",
         metavar="NAME",
-        help="How its chip counts memory, such as tomahawk-2; none: as SAI says it, in one piece.",
+        help="The chip, whose way to count memory is used, such as tomahawk-2; none: as SAI has it, in one piece.",
         show_default="by hwsku",
     ),
 ]

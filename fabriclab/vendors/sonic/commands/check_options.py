@@ -11,7 +11,7 @@ from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
 
 Rules = Annotated[
-    list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")
+    list[str] | None, typer.Option(metavar="RULE,...", help="Check only these rules. Repeatable.", show_default="all")
 ]
 
 
@@ -23,48 +23,51 @@ def check(
         ),
     ] = None,
     fail_on: Annotated[
-        Literal["error", "warning"], typer.Option(help="The least that makes the exit status 1.")
+        Literal["error", "warning"], typer.Option(help="The lowest severity that gives exit status 1.")
     ] = "error",
     output: Annotated[
-        Literal["text", "json", "junit", "sarif"], typer.Option("--format", help="What goes to the output.")
+        Literal["text", "json", "junit", "sarif"], typer.Option("--format", help="Output format.")
     ] = "text",
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there, too.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML to this file.", show_default=False)
     ] = None,
     sarif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 there, too.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 to this file.", show_default=False)
     ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Findings that are known: they are counted, not told, and fail nothing.",
+            help="Known findings: they are counted, but not listed, and do not fail.",
             show_default=False,
         ),
     ] = None,
     write_baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what is found now as known.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the current findings as known findings.", show_default=False),
     ] = None,
     diff: Annotated[
         bool,
-        typer.Option("--diff", help="Of two files, OLD and NEW: what the change changes, and what it brings."),
+        typer.Option("--diff", help="Compare two files, OLD and NEW: show the changes and the new findings."),
     ] = False,
     rules: Rules = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE,...", help="Leave these rules out. Repeatable.", show_default="none"),
+        typer.Option(metavar="RULE,...", help="Skip these rules. Repeatable.", show_default="none"),
     ] = None,
     cell: Cell = None,
     chip: ChipName = None,
     yang_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="SONiC's YANG models: ask them first (needs yanglint).", show_default=False),
+        typer.Option(
+            metavar="DIR", help="SONiC's YANG models: validate with them first (needs yanglint).", show_default=False
+        ),
     ] = None,
-    list_rules: Annotated[bool, typer.Option("--list-rules", help="Say what is asked, and leave.")] = False,
+    list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules, and exit.")] = False,
 ) -> None:
-    """Find what YANG models cannot see in a config_db.json: marks that never come, scarce headroom, starving queues.
+    """Find mistakes in a config_db.json that YANG models cannot see, such as marks that never come or starving queues.
 
-    Exit status: 0 nothing found (or nothing as bad as --fail-on), 1 something was, 2 a file cannot be read.
+    Exit status: 0 no finding (as severe as --fail-on), 1 a finding, 2 a file cannot be read.
 
     [bold]Examples[/bold]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabriclab.cli.host.failure import BadInputError
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.vendors.sonic.read.chips import CHIPS, UNKNOWN, Chip, chip_named, word_of
 
 _NONE = "none"

@@ -16,8 +16,8 @@ from fabriclab.files import write_files
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab import parse_lab
-from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import resolve_plan
 from fabriclab.units import UnitError, format_size, parse_size
 from fabriclab.vendors.sonic.commands.chip_option import parse_chip

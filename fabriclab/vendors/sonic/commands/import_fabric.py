@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabriclab.cli.host.failure import say
 from fabriclab.files import write_files
 from fabriclab.formats.plan import Plan
-from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.network import topology
-from fabriclab.lab.reading.problems import Mistake
-from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.unreached import Forwarding
+from fabriclab.vendors.common.imported_lab import name_of, tried_plan
 from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
@@ -30,11 +26,11 @@ def import_lab(
     finds wrong or doubtful."""
     directory = out or Path(name or DEFAULT_NAME)
     fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)
-    plan = _tried(fabric, directory)
+    plan = tried_plan(fabric.files, fabric.sources, directory)
     incast = _reached_incast(plan)
     if incast is not None:
         fabric = fabric.with_incast(*incast)
-        plan = _tried(fabric, directory)
+        plan = tried_plan(fabric.files, fabric.sources, directory)
     write_files({directory / file: data for file, data in fabric.files.items()}, force=force)
     for line in _summary(fabric, directory):
         say(line)
@@ -44,7 +40,7 @@ def import_lab(
 
 def _lab_name(name: str | None, directory: Path) -> str:
     check_name(name)
-    return name or re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:50] or DEFAULT_NAME
+    return name or name_of(directory) or DEFAULT_NAME
 
 
 def _reached_incast(plan: Plan) -> tuple[str, list[str]] | None:
@@ -63,25 +59,6 @@ def _reached_incast(plan: Plan) -> tuple[str, list[str]] | None:
     if len(reaching[hosts[0]]) == len(hosts) - 1 or not reaching[receiver]:
         return None
     return receiver, reaching[receiver]
-
-
-def _tried(fabric: ImportedFabric, directory: Path) -> Plan:
-    """Return the lab's plan. Raises LabError with the names of the files that were given."""
-    with tempfile.TemporaryDirectory() as scratch:
-        for file, data in fabric.files.items():
-            (Path(scratch) / file).write_bytes(data)
-        names = {str(Path(scratch) / file): fabric.sources.get(file, str(directory / file)) for file in fabric.files}
-        try:
-            return resolve_plan(parse_lab(Path(scratch)), {})
-        except LabError as error:
-            raise LabError(_renamed(problem, names) for problem in error.mistakes) from error
-
-
-def _renamed(problem: Mistake, names: Mapping[str, str]) -> Mistake:
-    message = problem.message
-    for copy, given in names.items():
-        message = message.replace(copy, given)
-    return Mistake(names.get(problem.file, problem.file), problem.line, problem.key, problem.value, message)
 
 
 def _summary(fabric: ImportedFabric, directory: Path) -> Iterator[str]:

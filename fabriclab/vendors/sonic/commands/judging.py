@@ -12,7 +12,7 @@ from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.text.junit import junit_xml, write_junit
 from fabriclab.engine.yanglint import validate
 from fabriclab.files import write_all
-from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.keys.wording import did_you_mean
 from fabriclab.units import UnitError, parse_size
 from fabriclab.vendors.sonic.commands.baseline import compared, write_baseline
 from fabriclab.vendors.sonic.commands.chip_option import parse_chip

@@ -13,11 +13,11 @@ from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one."
+    no_args_is_help=True, rich_markup_mode="rich", help="Import, check and export SONiC's config_db.json."
 )
 
 Missing = Literal["hosts", "left-out", "error"]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 @app.command("import")
@@ -25,36 +25,39 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="config_db.json...", help="A switch's configuration, or all those of a fabric.", show_default=False
+            metavar="config_db.json...",
+            help="The configuration of a switch, or of all switches of a fabric.",
+            show_default=False,
         ),
     ],
     name: Annotated[
         str | None,
         typer.Option(
-            help="The switch's name in the lab; of several files the lab's.", show_default="its hostname; DIR's"
+            help="The switch's name in the lab; with several files the lab's name.",
+            show_default="its hostname; the name of DIR",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME, or fabric"),
+        typer.Option("--out", "-o", metavar="DIR", help="The lab directory to create.", show_default="NAME, or fabric"),
     ] = None,
     cell: Cell = None,
     chip: ChipName = None,
     missing: Annotated[
         Missing | None,
         typer.Option(
-            help="Of several files: what stands for a switch that no file describes. hosts: "
-            "an FRR switch (with a host), as for one file; "
-            "left-out: nothing, it is told; error: its file must be given. Servers are hosts in any case.",
+            help="With several files: the replacement for a switch that no file describes. hosts: an FRR switch (with "
+            "a host), as for one file; left-out: nothing, with a note; error: its file must be given. Servers are "
+            "always hosts.",
             show_default="hosts",
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Make a lab of a switch's configuration: its profile, ports and neighbours; say what was taken, what not, and why.
+    """Import a switch's configuration as a lab with its profile, ports and neighbours, and list what was left out.
 
-    Of several files, a fabric: each switch is of kind sonic-vs and bound to its file; the links between them are found
-    by DEVICE_NEIGHBOR, addresses and BGP_NEIGHBOR, and what contradicts itself is an error that names both files.
+    Several files become a fabric: each switch is of kind sonic-vs and bound to its file. Links are found by
+    DEVICE_NEIGHBOR, addresses and BGP_NEIGHBOR. A contradiction is an error that names both files.
 
     [bold]Examples[/bold]
 
@@ -82,24 +85,26 @@ def export(
     lab: Lab,
     node: Annotated[
         list[str] | None,
-        typer.Option(help="This switch only. Repeatable.", show_default="all switches", autocompletion=complete_node),
+        typer.Option(
+            help="Export only this switch. Repeatable.", show_default="all switches", autocompletion=complete_node
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB"
-        ),
+        typer.Option("--out", "-o", metavar="DIR", help="Write DIR/NODE/config_db.json.", show_default="sonic/LAB"),
     ] = None,
     settings: Set = None,
     yang_dir: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="SONiC's YANG models: validate each file by them (needs yanglint).", show_default=False
+            metavar="DIR",
+            help="SONiC's YANG models: validate each file with them (needs yanglint).",
+            show_default=False,
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a complete config_db.json for every switch of a lab; say what CONFIG_DB has no word for.
+    """Export a complete config_db.json for every switch of a lab, and list what CONFIG_DB cannot express.
 
     [bold]Examples[/bold]
 

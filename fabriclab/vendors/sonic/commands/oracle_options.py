@@ -12,12 +12,13 @@ from fabriclab.cli.host.waiting import waiting
 
 def oracle(
     files: Annotated[
-        list[Path], typer.Argument(metavar="CONFIG_DB.JSON...", help="Switches' configurations; with --asic-db, one.")
+        list[Path],
+        typer.Argument(metavar="CONFIG_DB.JSON...", help="Configurations of switches; with --asic-db only one."),
     ],
     asic_db: Annotated[
         Path | None,
         typer.Option(
-            "--asic-db", metavar="FILE", help="What orchagent made of it: sonic-db-dump -n ASIC_DB -d -y > FILE"
+            "--asic-db", metavar="FILE", help="orchagent's result, from sonic-db-dump -n ASIC_DB -d -y > FILE"
         ),
     ] = None,
     daemons: Annotated[
@@ -25,21 +26,21 @@ def oracle(
         typer.Option(
             "--daemons",
             metavar="ROOT",
-            help="A root file system with SONiC's daemons, such as docker-sonic-vs unpacked: they run here, apart from "
-            "the host, over it as it is.",
+            help="A root file system with SONiC's daemons, such as an unpacked docker-sonic-vs. They run on this host, "
+            "isolated from it, and do not change the file system.",
         ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="DIR", help="With --daemons: keep each ASIC_DB as NAME.asic.json.")
     ] = None,
-    output: Annotated[Literal["text", "json"], typer.Option("--format", help="What goes to the output.")] = "text",
+    output: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format.")] = "text",
 ) -> None:
-    """Compare what SONiC's orchagent makes of a file with what fabriclab reads in it, object by object.
+    """Compare the objects that SONiC's orchagent makes of a file with those that fabriclab reads in it.
 
-    Pools, profiles, what groups and queues are bound to, WRED, schedulers, ports with their maps and PFC.
-    What orchagent made comes from a switch (--asic-db), or its daemons run for it here (--daemons).
+    Compared are pools, profiles, the bindings of groups and queues, WRED, schedulers, and ports with maps and PFC.
+    orchagent's result comes from a switch (--asic-db), or from its daemons, which run here (--daemons).
 
-    Exit status: 0 all is equal, 1 something differs, or SONiC's daemons did not take a file, 2 a file cannot be read.
+    Exit status: 0 all is equal, 1 something differs or SONiC's daemons refused a file, 2 a file cannot be read.
 
     [bold]Examples[/bold]
 

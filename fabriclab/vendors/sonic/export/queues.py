@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.formats.plan.switch import Scheduler, SwitchPort, SwitchQueue, Wred
-from fabriclab.lab.reading.percent import format_percent
-from fabriclab.units import format_rate
+from fabriclab.units import format_percent, format_rate
 from fabriclab.vendors.sonic.export.tables import Names, Tables, index_keys
 
 COLOURS = ("green", "yellow", "red")

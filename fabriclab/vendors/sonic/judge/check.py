@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fabriclab.formats.finding import SEVERITIES
-from fabriclab.lab.reading.problems import LabError, listed
+from fabriclab.keys.wording import listed
+from fabriclab.lab.reading.problems import LabError
 from fabriclab.vendors.sonic.judge import (
     buffer_rules,
     likeness_rules,

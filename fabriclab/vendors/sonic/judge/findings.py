@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from fabriclab.formats.finding import Finding
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 
 _MOST_PORTS = 4
 

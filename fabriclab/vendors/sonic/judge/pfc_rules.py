@@ -1,17 +1,37 @@
-"""Rules of PFC that ask for tables which a switch of a lab does not have: maps by name, the watchdog, cables."""
+"""Rules of PFC that ask for tables which a switch of a lab does not have: maps by name, the watchdog, cables; and which
+queues and groups of a port are of a lossless class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.formats.classes import QUEUES
+from fabriclab.resolve.switch.checks import classes_in_use
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.vendors.sonic.judge.bindings import GLOBAL, Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
-from fabriclab.vendors.sonic.judge.pfc import groups_in_use, lossless_groups
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD
+
+
+def lossless_groups(port: CheckedPort) -> frozenset[int]:
+    """Return the lossless priority groups."""
+    return frozenset(group.index for group in port.port.groups if group.lossless is not None)
+
+
+def lossless_queues(port: CheckedPort) -> frozenset[int]:
+    """Return the queues that frames of some lossless group leave by."""
+    maps, lossless = port.port.maps, lossless_groups(port)
+    return frozenset(maps.tc_to_queue[tc] for tc in range(QUEUES) if maps.tc_to_group[tc] in lossless)
+
+
+def groups_in_use(port: CheckedPort) -> frozenset[int]:
+    """Return the priority groups that frames can get to."""
+    maps = port.port.maps
+    return frozenset(maps.tc_to_group[tc] for tc in classes_in_use(maps))
+
 
 _POLL = "POLL_INTERVAL"
 _NEEDED_MAPS = {"dscp_to_tc_map": "class", "tc_to_queue_map": "queue", "tc_to_pg_map": "priority group"}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fabriclab.formats.finding import Severity
-from fabriclab.lab.reading.problems import listed
+from fabriclab.keys.wording import listed
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding

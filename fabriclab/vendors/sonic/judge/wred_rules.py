@@ -8,7 +8,7 @@ from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
-from fabriclab.vendors.sonic.judge.pfc import lossless_queues
+from fabriclab.vendors.sonic.judge.pfc_rules import lossless_queues
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.read.config_db import WredProfile

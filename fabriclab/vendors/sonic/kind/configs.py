@@ -13,9 +13,10 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import TypeVar
 
+from fabriclab.keys.wording import shown
 from fabriclab.lab.network.topology import Endpoint, Link, WrittenNode
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_file
-from fabriclab.lab.reading.problems import LabError, Place, Problems, shown
+from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.read.config_db import ConfigDb

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
-from fabriclab.lab.reading.problems import Place, Problems, listed
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
 from fabriclab.vendors.sonic.lab.fabric_files import (
     INCAST,

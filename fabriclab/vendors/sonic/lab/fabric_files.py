@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from fabriclab.registry.vendors import SONIC_VS
 from fabriclab.units import format_duration, format_rate
-from fabriclab.vendors import SONIC_VS
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_stubs import Stub, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric
-from fabriclab.vendors.sonic.lab.images import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
+from fabriclab.vendors.sonic.lab.files import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
 from fabriclab.vendors.sonic.read.interface_names import LANES
 from fabriclab.vendors.sonic.read.neighbours import NS_A_METRE
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.vendors.common.imported_lab import FoundLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface
 from fabriclab.vendors.sonic.read.entries import suggestion
 
@@ -20,18 +22,8 @@ _LINK_PREFIX = 30
 """Networks at least as long as this one have two ends."""
 
 
-@dataclass(frozen=True)
-class FabricLink:
-    """A link between two switches of the fabric."""
-
-    a: End
-    b: End
-    found_by: str
-
-    @property
-    def ends(self) -> tuple[End, End]:
-        """Both ends; the one of the earlier file first."""
-        return (self.a, self.b)
+FabricLink = FoundLink[End]
+"""A link between two switches of the fabric."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Literal
 
+from fabriclab.keys.wording import listed, shown
 from fabriclab.lab.network.labels import Role
-from fabriclab.lab.reading.problems import Problems, listed, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour

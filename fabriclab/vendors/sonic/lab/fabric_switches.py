@@ -9,7 +9,8 @@ from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 from typing import NamedTuple
 
-from fabriclab.lab.reading.problems import LabError, Place, Problems, shown
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
 from fabriclab.vendors.sonic.read.neighbours import node_name, port_mtu

@@ -8,10 +8,16 @@ from ipaddress import IPv4Interface
 
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.units import format_duration, format_rate
-from fabriclab.vendors.sonic.lab.images import LINUX_KIND, SWITCH_IMAGE
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.neighbours import LabGroups, LabLink
 
+# The images that imported labs name, so that they run with `--engine containerlab` as they are.
+SONIC_IMAGE = "docker-sonic-vs:202511"
+SWITCH_IMAGE = "fabriclab/switch:latest"
+_HOST_IMAGE = "fabriclab/host:latest"
+_CAPABILITIES = "privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
+LINUX_KIND = f"    linux: {{image: '{_HOST_IMAGE}', {_CAPABILITIES}}}"
+"""The line below `kinds` of what is no SONiC: a host, where its node names no other image."""
 LOOPBACK = "Loopback0"
 """Its address is the router's identifier."""
 

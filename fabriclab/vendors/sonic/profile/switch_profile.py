@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.switch.port_keys import port_key
-from fabriclab.vendors.common.port_classes import common_and_own
+from fabriclab.vendors.common.port_settings import common_and_own
 from fabriclab.vendors.common.profile_file import Profile
 from fabriclab.vendors.common.sourced_values import joined
 from fabriclab.vendors.sonic.profile.port_qos import PortResolver

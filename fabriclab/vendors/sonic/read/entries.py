@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface
 
-from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText, NotANumber, RepeatedKeys, describe
 
 SEPARATOR = "|"

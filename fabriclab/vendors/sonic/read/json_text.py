@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.problems import Place, Problems
 
 LARGEST_BYTES = 32 * 2**20
 """The largest file that is read: a chassis' running configuration has a few megabytes."""

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
+from fabriclab.formats import ranges
+from fabriclab.keys.wording import shown
 from fabriclab.lab.network.addresses import parse_ipv4
-from fabriclab.lab.network.links import LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU
-from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
 from fabriclab.vendors.common.sourced_values import joined
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb, Port
@@ -153,15 +154,14 @@ class LinkResolver:
 
     def _link(self, port: Port) -> LabLink:
         rate_bps, mtu = (port.speed_mbps or 1) * _BITS_A_MBIT, port_mtu(self._config, port)
-        if rate_bps > LARGEST_RATE_BPS:
-            message = (
-                f"{format_rate(rate_bps)} are more than a lab's links carry; at most {LARGEST_RATE_BPS // _BITS_A_MBIT}"
-            )
+        if rate_bps > ranges.LINE_RATE.most:
+            most = ranges.LINE_RATE.most // _BITS_A_MBIT
+            message = f"{format_rate(rate_bps)} are more than a lab's links carry; at most {most}"
             self._complain(("PORT", port.name, "speed"), message, str(port.speed_mbps))
-        if not SMALLEST_MTU <= mtu <= LARGEST_MTU:
+        if not ranges.MTU.least <= mtu <= ranges.MTU.most:
             self._complain(
                 ("PORT", port.name, "mtu"),
-                f"{mtu} is out of range; a lab's links have {SMALLEST_MTU} to {LARGEST_MTU}",
+                f"{mtu} is out of range; a lab's links have {ranges.MTU.least} to {ranges.MTU.most}",
                 str(mtu),
             )
         if _INTERFACE.fullmatch(port.name) is None:

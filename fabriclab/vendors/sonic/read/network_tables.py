@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from ipaddress import IPv4Interface
 
-from fabriclab.lab.reading.problems import shown
+from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import DeviceNeighbour, Port, PortChannel, Vlan
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_address, suggestion
 

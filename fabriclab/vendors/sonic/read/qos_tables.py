@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal, TypeVar, cast
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.reading.problems import shown
+from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import (
     BufferBinding,
     BufferPool,

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
+from fabriclab.keys.wording import shown
 from fabriclab.lab.network.static_routes import DISTANCE, StaticHop, WrittenStaticRoute
-from fabriclab.lab.reading.problems import shown
 from fabriclab.vendors.sonic.read.bgp_tables import DEFAULT_VRF
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables, parse_bare_address
 

@@ -8,7 +8,7 @@ import pytest
 from profile_lab import TRAFFIC, experiment_of
 
 from fabriclab.lab import LabError, parse_lab
-from fabriclab.lab.failures import EVENT_KEYS
+from fabriclab.lab.event_keys import EVENT_KEYS
 from fabriclab.lab.switch.facing_ports import shared_ports
 
 STORM = "events: {storm: {at: 100 ms, node: h3, action: pause-storm, priorities: [3], until: 600 ms}}\n"

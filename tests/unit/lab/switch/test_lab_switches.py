@@ -14,18 +14,13 @@ from hypothesis import strategies as st
 from profile_lab import PROFILE, experiment_of
 
 from fabriclab.lab import LabError
-from fabriclab.lab.network.layer2 import LAYER2_KEYS
-from fabriclab.lab.reading.fraction import format_fraction, parse_fraction
+from fabriclab.lab.reading.document import MappingValue
+from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.settings import normalise
-from fabriclab.lab.switch.account import parse_alpha
-from fabriclab.lab.switch.keys import SWITCH, Key
-from fabriclab.lab.switch.layer import POOL_KEYS
-from fabriclab.lab.switch.maps import MAP_KEYS
-from fabriclab.lab.switch.pfc import PFC_KEYS, WATCHDOG_KEYS
-from fabriclab.lab.switch.priority_groups import GROUP_KEYS
-from fabriclab.lab.switch.queues import PHANTOM_KEYS, QUEUE_KEYS, WRED_KEYS
-from fabriclab.lab.switch.read import SWITCH_KEYS
+from fabriclab.lab.switch.keys import MAPS, PFC, SWITCH
+from fabriclab.lab.switch.queue_keys import GROUP, QUEUE, WRED, PowerOfTwo
 from fabriclab.lab.switch.written import Threshold, WrittenSwitch
+from fabriclab.units import format_fraction, parse_fraction
 
 
 def switch_of(
@@ -247,29 +242,7 @@ def test_settings_reach_every_depth(tmp_path: Path) -> None:
     ],
 )
 def test_values_are_compared_by_what_their_key_holds(key: str, text: str, value: object) -> None:
-    assert normalise(key, text) == value
-
-
-def below(*words: str) -> tuple[str, ...]:
-    """Return the keys that settings know below these."""
-    key: Key | None = SWITCH
-    for word in words:
-        key = key.at(word) if key is not None else None
-    assert key is not None
-    return tuple(key.below)
-
-
-def test_settings_know_the_keys_that_are_read() -> None:
-    # Who is in which VLAN or port channel is what the lab is.
-    assert (*below(), *LAYER2_KEYS) == SWITCH_KEYS
-    assert below("pools", "any") == POOL_KEYS
-    assert below("maps") == MAP_KEYS
-    assert below("queues", "3..4") == QUEUE_KEYS
-    assert below("queues", "default", "wred") == WRED_KEYS
-    assert below("queues", "3", "phantom") == PHANTOM_KEYS
-    assert below("priority_groups", "default") == GROUP_KEYS
-    assert below("pfc") == PFC_KEYS
-    assert below("pfc", "watchdog") == WATCHDOG_KEYS
+    assert normalise(key, text, MappingValue({}, {}, Place("experiment.yml"))) == value
 
 
 # -- Alpha -------------------------------------------------------------------------------------------
@@ -278,13 +251,13 @@ def test_settings_know_the_keys_that_are_read() -> None:
 @given(st.integers(-8, 7))
 def test_alpha_is_read_as_fraction_and_as_decimal(log: int) -> None:
     alpha = Fraction(2) ** log
-    assert parse_alpha(format_fraction(alpha)) == parse_alpha(str(float(alpha))) == log
+    assert PowerOfTwo().parse(format_fraction(alpha)) == PowerOfTwo().parse(str(float(alpha))) == log
 
 
 @given(st.fractions(Fraction(1, 256), 128, max_denominator=1000))
 def test_other_alphas_name_their_neighbours(alpha: Fraction) -> None:
     try:
-        assert Fraction(2) ** parse_alpha(str(alpha)) == alpha
+        assert Fraction(2) ** PowerOfTwo().parse(str(alpha)) == alpha
     except ValueError as error:
         below_text, above_text = str(error).rpartition("write ")[2].split(" or ")
         below_alpha, above_alpha = parse_fraction(below_text), parse_fraction(above_text)
@@ -294,7 +267,7 @@ def test_other_alphas_name_their_neighbours(alpha: Fraction) -> None:
 # -- Whatever stands there ---------------------------------------------------------------------------
 
 NAMES = ("default", "s1", "3", "3..4", "9", "ingress", "0..63", "ef")
-WORDS = sorted({*SWITCH_KEYS, *QUEUE_KEYS, *WRED_KEYS, *GROUP_KEYS, *PFC_KEYS, *MAP_KEYS, *NAMES})
+WORDS = sorted({*SWITCH.names, *QUEUE.names, *WRED.names, *GROUP.names, *PFC.names, *MAPS.names, *NAMES})
 PIECES = (
     "",
     "none",
@@ -324,7 +297,7 @@ ANYTHING = st.recursive(
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(default=st.dictionaries(st.sampled_from(SWITCH_KEYS), ANYTHING, max_size=5), in_the_profile=st.booleans())
+@given(default=st.dictionaries(st.sampled_from(SWITCH.names), ANYTHING, max_size=5), in_the_profile=st.booleans())
 def test_whatever_stands_there_is_read_or_refused(
     tmp_path: Path, default: dict[str, object], in_the_profile: bool
 ) -> None:

@@ -11,11 +11,12 @@ from shared_labs import star
 
 from fabriclab.lab import parse_lab
 from fabriclab.lab.reading.document import SequenceValue, parse_document
-from fabriclab.lab.reading.fraction import format_fraction
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
-from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
+from fabriclab.lab.switch.keys import PROFILES
+from fabriclab.lab.switch.profile import parse_profile, profile_names
 from fabriclab.lab.switch.written import Threshold, WrittenAccount, WrittenProfile, WrittenSwitch
+from fabriclab.units import format_fraction
 
 MEMORY = {
     "trident-2": 61_440 * 208,
@@ -32,7 +33,7 @@ PFC = "pfc: {priorities: [3, 4]}"
 
 
 def shipped(name: str) -> WrittenProfile:
-    profile, problems = parse_profile((DIRECTORY / f"{name}.yml").read_text(encoding="utf-8"), name, name)
+    profile, problems = parse_profile((PROFILES / f"{name}.yml").read_text(encoding="utf-8"), name, name)
     assert profile is not None and problems.found() == []
     return profile
 
@@ -62,7 +63,7 @@ def test_these_are_shipped() -> None:
 def test_every_profile_reads_and_names_its_sources(name: str) -> None:
     profile = shipped(name)
     assert profile.title and profile.bandwidth is not None and profile.port_rate is not None
-    document = parse_document((DIRECTORY / f"{name}.yml").read_text(encoding="utf-8"), name, Problems())
+    document = parse_document((PROFILES / f"{name}.yml").read_text(encoding="utf-8"), name, Problems())
     assert document is not None
     sources = document.entries["source"]
     assert isinstance(sources, SequenceValue) and len(sources.items) >= 3

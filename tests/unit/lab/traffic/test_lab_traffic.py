@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language import HOSTS, lab_of, plan_of, traffic_of
 
+from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.dscp import parse_dscp
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.traffic.process import interval_of_load
 
@@ -189,14 +191,17 @@ def test_a_sizes_own_keys_can_be_set(tmp_path: Path) -> None:
         ("traffic.a.load", "40%", "40 %"),
         ("traffic.a.load", "12.50 %", "12.5 %"),
         ("groups.g.share", "100 %", "100 %"),
-        ("traffic.a.dscp", "46", 46),
-        ("traffic.a.dscp", "ef", "ef"),
-        ("traffic.a.size", "2 KB .. 16 KB", "2 KB .. 16 KB"),
+        ("traffic.a.dscp", "46", "ef"),
+        ("traffic.a.dscp", "EF", "ef"),
+        ("traffic.a.dscp", "7", 7),
+        ("traffic.a.size", "2 KB..0.016 MB", "2 KB .. 16 KB"),
         ("seed", "007", 7),
     ],
 )
 def test_normal_forms_of_the_keys_of_traffic(key: str, text: str, value: object) -> None:
-    assert normalise(key, text) == value
+    document = parse_document("traffic: {a: {kind: arrivals}}", "experiment.yml", Problems())
+    assert document is not None
+    assert normalise(key, text, document) == value
 
 
 def test_traffic_that_is_not_enabled_is_left_out(tmp_path: Path) -> None:

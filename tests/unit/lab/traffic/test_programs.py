@@ -22,7 +22,7 @@ from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.command import read_argv, read_jars
-from fabriclab.live.traffic import traffic_named
+from fabriclab.live.started_traffic import traffic_named
 from fabriclab.report.headline import finding_of_run
 from fabriclab.report.tables.points import key_figures
 from fabriclab.results import ResultsError, read_run

@@ -306,7 +306,7 @@ def test_parameters_of_a_switch(tmp_path: Path) -> None:
     )
     kinds = "served: switches.default.queues.3.scheduler"
     plan = plan_of(tmp_path, OWN + "}}", more=f"{TRAFFIC}parameters: {{{keys}, {kinds}}}\n", settings={"alpha": "1/4"})
-    assert plan.parameters == {"alpha": "1/4", "size": "200 KB"}
+    assert plan.parameters == {"alpha": "1/4", "size": "200 KB", "marks": "none", "served": "dwrr"}
     assert queue_of(plan, "s1:eth1").account.alpha_log == -2
     simple = (
         "parameters: {threshold: switches.s1.ecn_threshold, other: switches.default.non_ect, marks: "

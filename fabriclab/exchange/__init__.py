@@ -1,1 +1,0 @@
-"""Results for other programs and for other people: tables in common formats, runs as one archive."""

@@ -1,0 +1,41 @@
+"""Importers of other programs' flow files (`fabriclab convert --from NAME`): a file each and a line in IMPORTERS.
+
+Commands know the list only. An importer's file, which bears its name, has `read`; it is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Importer:
+    """An importer: the name of its file in this folder, and what it reads, in the words of `--help`."""
+
+    name: str
+    what: str
+
+    def load(self) -> Any:
+        """Return its module, with `read` (`fabriclab.flow_importers.convert.Reader`)."""
+        return import_module(f"{__name__}.{self.name}")
+
+
+IMPORTERS = (
+    Importer("hpcc", "a flow file of HPCC's ns-3"),
+    Importer("htsim", "a connection matrix of htsim"),
+    Importer("coflow", "a trace of Coflow-Benchmark"),
+)
+NAMES = tuple(importer.name for importer in IMPORTERS)
+
+
+def importer_of(name: str) -> Importer:
+    """Return an importer by its name. Raises KeyError."""
+    return {importer.name: importer for importer in IMPORTERS}[name]
+
+
+def file_words() -> str:
+    """Return what files there are importers for, as a sentence."""
+    text = ", ".join(importer.what for importer in IMPORTERS)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,77 @@
+"""From the flow files of simulators to flow traces.
+
+Their nodes, numbers, become the lab's hosts; what has no counterpart is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fabriclab.flow_importers import importer_of
+from fabriclab.flow_importers.flow import ForeignFlow
+from fabriclab.formats.plan.traffic import Carrier
+from fabriclab.formats.trace import LARGEST_NS, SMALLEST_BYTES
+from fabriclab.workload.flows import by_start, flow_table, numbered
+from fabriclab.workload.site import Site
+from fabriclab.workload.trace_problems import TraceProblems
+
+Reader = Callable[[str, str, TraceProblems], list[ForeignFlow]]
+"""Returns the flows of a file's text, in the file's order; what is wrong is recorded with the file's name and line."""
+
+
+class Converted(NamedTuple):
+    """A trace that another format was converted to."""
+
+    flows: pl.DataFrame
+    hosts: tuple[str, ...]
+    raised: int
+    """How many flows were smaller than 4 bytes, and have 4 now."""
+
+
+def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None) -> Converted:
+    """Return the flows of a file of format `source` (of `IMPORTERS`), ordered and numbered by start; their class is the
+    format's name.
+
+    Node 0 is the first of `hosts`, node 1 the second; without hosts they are called h1, h2 and so on. Raises TraceError
+    with every problem.
+    """
+    problems = TraceProblems()
+    read: Reader = importer_of(source).load().read
+    found = read(text, file, problems)
+    names = tuple(hosts) if hosts is not None else _names(found)
+    for flow in found:
+        _check(flow, names, file, problems)
+    problems.raise_if_any()
+    site = Site(names, {}, {}, 0)
+    columns = {
+        "start_ns": np.array([flow.start_ns for flow in found], dtype=np.int64),
+        "src": np.array([flow.src for flow in found], dtype=np.int64),
+        "dst": np.array([flow.dst for flow in found], dtype=np.int64),
+        "size_bytes": np.array([max(flow.size_bytes, SMALLEST_BYTES) for flow in found], dtype=np.int64),
+        "mode": "push",
+        "group": pl.Series([flow.group for flow in found], dtype=pl.String()),
+    }
+    flows = numbered([by_start(flow_table(site, source, Carrier(), columns))], 0, site)
+    return Converted(flows, names, sum(flow.size_bytes < SMALLEST_BYTES for flow in found))
+
+
+def _names(found: Sequence[ForeignFlow]) -> tuple[str, ...]:
+    return tuple(f"h{number + 1}" for number in range(max((max(flow.src, flow.dst) for flow in found), default=-1) + 1))
+
+
+def _check(flow: ForeignFlow, hosts: Sequence[str], file: str, problems: TraceProblems) -> None:
+    for node in (flow.src, flow.dst):
+        if node >= len(hosts):
+            problems.add(
+                file, flow.line, f"node {node} has no host; there are {len(hosts)}, for nodes 0 to {len(hosts) - 1}"
+            )
+    if flow.src == flow.dst:
+        problems.add(file, flow.line, f"node {flow.src} sends to itself")
+    if flow.size_bytes == 0:
+        problems.add(file, flow.line, "size 0; a flow has bytes")
+    if flow.start_ns > LARGEST_NS:
+        problems.add(file, flow.line, f"the start is later than a trace can say, {LARGEST_NS} ns")

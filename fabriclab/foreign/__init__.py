@@ -1,6 +1,0 @@
-"""Other people's Containerlab files as labs: as they are, or with FRR in the place of vendors' switches."""
-
-from fabriclab.foreign.frr_lab import FrrLab, frr_lab
-from fabriclab.foreign.own_lab import OwnLab, own_lab
-
-__all__ = ["FrrLab", "OwnLab", "frr_lab", "own_lab"]

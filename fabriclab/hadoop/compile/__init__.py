@@ -1,0 +1,1 @@
+"""Clusters of Hadoop: their nodes' files, and the steps that start them."""

@@ -1,0 +1,1 @@
+"""What Hadoop says of its jobs, as tables of a run and metrics."""

@@ -1,0 +1,281 @@
+"""The keys of queues and priority groups of a port with a shared buffer: what each takes of the memory, marks, drops,
+pauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fabriclab.formats import ranges
+from fabriclab.keys.mappings import Key, Keys
+from fabriclab.keys.quantities import Factor, Flag, Number, Percent, Quantity
+from fabriclab.keys.values import Either, OutOfRangeError, Plain, Scalar, Schema, Text, Word, or_none
+from fabriclab.keys.wording import shown
+from fabriclab.lab.ports.keys import NON_ECT_WORDS
+from fabriclab.lab.switch.written import Threshold
+from fabriclab.units import DURATION, RATE, SIZE, format_fraction
+
+LARGEST_BYTES = 10**12
+"""The largest size of a memory that may be written: far above any switch's, far below what the kernel counts in."""
+SLOWEST_BPS = 8_000
+_LENGTH = ranges.LENGTH.most
+
+
+class Length(Either[Threshold]):
+    """A length of a queue: a size, or a time that its last frame waits."""
+
+    def parse(self, text: str) -> Threshold:
+        """Return bytes of a size or nanoseconds of a duration. Raises ValueError."""
+        number: Any = super().parse(text)
+        return Threshold(number, "ns" if self.values[0].canonical(text) is None else "bytes")
+
+
+@dataclass(frozen=True)
+class PowerOfTwo(Plain[int]):
+    """The factor of a dynamic threshold, read as its binary logarithm: `1/8` is -3.
+
+    SAI's dynamic_th (saibuffer.h; SONiC's sonic-buffer-profile.yang).
+    """
+
+    _least, _most = (Fraction(2) ** log for log in ranges.ALPHA_LOG)
+    _factor = Factor("a power of two from 1/256 to 128", _least, _most)
+
+    def schema(self) -> Schema:
+        """Return its JSON schema."""
+        return self._factor.schema()
+
+    def told(self) -> str:
+        """Return its bounds."""
+        return self._factor.told()
+
+    @property
+    def wanted(self) -> str:
+        """Its bounds with an example."""
+        return self._factor.wanted
+
+    def parse(self, text: str) -> int:
+        """Return the binary logarithm. Raises ValueError."""
+        alpha = self._factor.parse(text)
+        below = max(
+            log for log in range(ranges.ALPHA_LOG.least, ranges.ALPHA_LOG.most + 1) if Fraction(2) ** log <= alpha
+        )
+        if Fraction(2) ** below != alpha:
+            neighbours = " or ".join(format_fraction(Fraction(2) ** log) for log in (below, below + 1))
+            raise OutOfRangeError(f"{shown(text)} is no power of two, as switches have them; write {neighbours}")
+        return below
+
+    def written(self, value: int) -> Scalar:
+        """Return the factor of a logarithm."""
+        return format_fraction(Fraction(2) ** value)
+
+    def is_one(self, value: object) -> bool:
+        """Return whether it is a whole number."""
+        return isinstance(value, int)
+
+    def canonical(self, text: str) -> Scalar | None:
+        """Return the shortened fraction."""
+        return self._factor.canonical(text)
+
+
+def _length(least: int) -> Length:
+    sizes, times = (Quantity(dimension, least, _LENGTH) for dimension in (SIZE, DURATION))
+    return Length((sizes, times), "is neither a size such as '30 KB' nor a duration such as '50 us'")
+
+
+SIZE_OF_MEMORY = Quantity(SIZE, 0, LARGEST_BYTES)
+_OPTIONAL_SIZE: Either[int | None] = or_none(Quantity(SIZE, 1, LARGEST_BYTES))
+_BURST = Quantity(SIZE, 1, ranges.BURST_BYTES.most)
+RATE_OF_A_PORT = Quantity(RATE, SLOWEST_BPS, ranges.SERVED_RATE.most)
+
+ACCOUNT_POOL: Key[str | None] = Key(
+    "pool",
+    or_none(Text("a pool's name")),
+    "Whose memory it takes; `none`: its own, of `limit`.",
+    unset="the first pool",
+)
+ACCOUNT_RESERVED = Key("reserved", SIZE_OF_MEMORY, "Bytes of the pool that are its alone.", default=0)
+ACCOUNT_ALPHA = Key(
+    "alpha",
+    PowerOfTwo(),
+    "A dynamic limit: below alpha times the pool's free memory. It stands in place of `limit`.",
+    default=0,
+    examples=("1/8", 8),
+)
+ACCOUNT_LIMIT: Key[int | None] = Key(
+    "limit", _OPTIONAL_SIZE, "A static limit; `none`: all of the pool. It stands in place of `alpha`."
+)
+_ACCOUNT = (ACCOUNT_POOL, ACCOUNT_RESERVED, ACCOUNT_ALPHA, ACCOUNT_LIMIT)
+
+WRED_MIN = Key(
+    "min",
+    _length(0),
+    "The length, or the time in the queue, from which packets are marked or dropped.",
+    examples=("30 KB", "50 us"),
+)
+WRED_MAX = Key("max", _length(0), "The length, or the time in the queue, above which all are.", unset="`min`: a step")
+WRED_PROBABILITY = Key(
+    "probability",
+    Percent(*ranges.PPM),
+    "The probability just below `max`, up to which a line leads from `min`.",
+    default=1_000_000,
+    source="sonic-wred-profile.yang: drop probability 100 %",
+)
+WRED_WEIGHT = Key(
+    "weight",
+    Number(*ranges.WEIGHT_LOG, why="the newest length weighs 2^-weight; 0 is the queue of the moment"),
+    "The length is an average in which the newest one weighs 2^-weight.",
+    default=0,
+    source="The queue of the moment, as DCTCP wants it (RFC 8257, section 4.1)",
+)
+WRED_ECN = Key("ecn", Flag(), "Whether packets that can be marked are marked instead of dropped.", default=True)
+WRED_NON_ECT = Key(
+    "non_ect",
+    NON_ECT_WORDS,
+    "What becomes of packets that would be marked, but cannot be.",
+    default="drop",
+    source="RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)",
+)
+WRED = Keys(
+    "wred",
+    "Marks and drops by the queue's length",
+    (WRED_MIN, WRED_MAX, WRED_PROBABILITY, WRED_WEIGHT, WRED_ECN, WRED_NON_ECT),
+)
+
+PHANTOM_RATE = Key(
+    "rate",
+    Percent(1, ranges.PPM.most, why="of the line's rate"),
+    "The share of the line's rate at which the virtual queue drains.",
+    default=950_000,
+    source="HULL's gamma (M. Alizadeh et al., \"Less is More: Trading a little Bandwidth for Ultra-Low Latency in the "
+    'Data Center", NSDI 2012)',
+)
+PHANTOM_THRESHOLD = Key(
+    "threshold", _BURST, "The length of the virtual queue above which packets are marked.", examples=("3 KB",)
+)
+PHANTOM = Keys(
+    "phantom",
+    "A virtual queue that marks (HULL)",
+    (
+        PHANTOM_RATE,
+        PHANTOM_THRESHOLD,
+    ),
+)
+
+QCN_SET_POINT = Key(
+    "set_point",
+    Quantity(SIZE, *ranges.SET_POINT_BYTES),
+    "The length that the queue is to have.",
+    default=26_000,
+    source="ieee8021CnCpQueueSizeSetPoint of IEEE8021-CN-MIB, as the names of the seven that follow",
+)
+QCN_SAMPLE = Key(
+    "sample",
+    Quantity(SIZE, *ranges.SAMPLE_BYTES),
+    "From one sample to the next, give or take 15 %, while there is nothing to tell; up to eight times less "
+    "where there is.",
+    default=150_000,
+    source="ieee8021CnCpMinSampleBase",
+)
+QCN_WEIGHT = Key(
+    "weight",
+    Number(*ranges.QCN_WEIGHT, why="how much the queue's change counts"),
+    "How much the queue's change since the last sample counts beside its distance from the set point.",
+    default=2,
+    source="ieee8021CnCpFeedbackWeight, 1: 2^1",
+)
+CONGESTION_POINT = Keys(
+    "point",
+    "A queue that tells the sources of its frames (QCN, IEEE 802.1Qau)",
+    (
+        QCN_SET_POINT,
+        QCN_SAMPLE,
+        QCN_WEIGHT,
+    ),
+)
+
+QUEUE_SCHEDULER = Key(
+    "scheduler",
+    Word[str](("strict", "dwrr", "wrr")),
+    "`strict` serves the higher number first, `dwrr` shares by bytes, `wrr` by frames; these two do not mix on a port.",
+    default="dwrr",
+)
+QUEUE_WEIGHT = Key(
+    "weight",
+    Number(*ranges.WEIGHT, why="a share of what the scheduler gives"),
+    "Its share of what the scheduler gives.",
+    default=1,
+)
+QUEUE_CIR = Key("cir", RATE_OF_A_PORT, "A rate that is guaranteed to the queue.")
+QUEUE_CBS = Key("cbs", _BURST, "The burst of the guaranteed rate.")
+QUEUE_PIR = Key("pir", RATE_OF_A_PORT, "The peak rate, to which the queue is shaped.")
+QUEUE_PBS = Key("pbs", _BURST, "The burst of the peak rate.")
+QUEUE_WRED = Key("wred", or_none(WRED), "Marks and drops by the queue's length.", default=None)
+QUEUE_PHANTOM = Key(
+    "phantom", or_none(PHANTOM), "A virtual queue that marks before a real one stands (HULL).", default=None
+)
+QUEUE_QCN = Key(
+    "qcn",
+    or_none(CONGESTION_POINT),
+    "A congestion point: it samples frames and tells their hosts, whose `nic.qcn` then limits the flow.",
+    default=None,
+)
+QUEUE_VOQ_LIMIT = Key(
+    "voq_limit",
+    or_none(_length(1), "is neither a size such as '12 MB' nor a duration such as '5 ms', nor 'none'"),
+    "The most from one ingress port, as deep switches with virtual output queues have it: a size, or a time at "
+    "the line's rate.",
+    default=None,
+    examples=("5 ms",),
+)
+QUEUE_EVENT = Key("event", _OPTIONAL_SIZE, "The length at which a congestion event begins.", default=None)
+QUEUE = Keys(
+    "queue",
+    "A queue of a port with a shared buffer",
+    (
+        *_ACCOUNT,
+        *(QUEUE_SCHEDULER, QUEUE_WEIGHT, QUEUE_CIR, QUEUE_CBS, QUEUE_PIR, QUEUE_PBS, QUEUE_WRED, QUEUE_PHANTOM),
+        *(QUEUE_QCN, QUEUE_VOQ_LIMIT, QUEUE_EVENT),
+    ),
+)
+
+GROUP_ALPHA = Key(
+    "alpha",
+    PowerOfTwo(),
+    "A dynamic limit, as a queue's.",
+    unset="no limit",
+)
+GROUP_LOSSLESS = Key(
+    "lossless", Flag(), "Whether the group pauses its sender in place of losing frames.", default=False
+)
+GROUP_HEADROOM = Key(
+    "headroom",
+    Either(
+        (
+            Quantity(SIZE, 1, LARGEST_BYTES, why="a lossless group needs some"),
+            Word[None](("auto",), meanings={"auto": None}),
+        )
+    ),
+    "Memory for what still comes in after a pause was sent. `auto` computes it from rates, cable, MTU and "
+    "reaction time.",
+    default=None,
+)
+GROUP_XON = Key("xon", SIZE_OF_MEMORY, "The length below which the neighbour may go on.", default=0)
+GROUP_XON_OFFSET = Key(
+    "xon_offset",
+    SIZE_OF_MEMORY,
+    "The neighbour may go on at max(xon, limit - xon_offset).",
+    unset="three frames",
+)
+GROUP = Keys(
+    "priority-group",
+    "Memory of the frames that came in at a port",
+    (
+        *(key for key in _ACCOUNT if key.name != "alpha"),
+        GROUP_ALPHA,
+        GROUP_LOSSLESS,
+        GROUP_HEADROOM,
+        GROUP_XON,
+        GROUP_XON_OFFSET,
+    ),
+)

@@ -1,0 +1,216 @@
+"""The keys that several kinds of traffic have; those of one kind alone lie in its file (`fabriclab.traffic_kinds`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+from fabriclab import distributions
+from fabriclab.formats import ranges
+from fabriclab.formats.family import FAMILIES
+from fabriclab.formats.plan.traffic import KINDS, Carried, Connection, Mode, Pattern, Process
+from fabriclab.formats.trace import SMALLEST_BYTES
+from fabriclab.keys.mappings import Key, Keys, Kinds, MadeWhenAsked, Named
+from fabriclab.keys.quantities import Flag, NamesOrCount, Number, Percent, Quantity, quantity_pattern
+from fabriclab.keys.values import Either, Scalar, Several, Text, Word
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROL_NAME
+from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
+from fabriclab.lab.switch.keys import dscp_names
+from fabriclab.registry.traffic import load
+from fabriclab.units import DURATION
+from fabriclab.units import SIZE as SIZE_DIMENSION
+
+WHY_FOUR_BYTES = "the first four bytes carry the flow's number"
+REPEATS = Number(*ranges.REPEATS)
+BYTES = Quantity(SIZE_DIMENSION, SMALLEST_BYTES, ranges.FLOW_BYTES.most, why=WHY_FOUR_BYTES)
+TIME = Quantity(DURATION, *ranges.DURATION)
+LATER = Quantity(DURATION, *ranges.LASTING)
+HOST = Text("a host's name")
+HOSTS = Several(NamesOrCount("a host"), "a count, a range such as `h1..h4`, a group, a list of these, or `all`")
+
+
+class SizeRange(Text):
+    """A range of sizes, all of them equally likely."""
+
+    def canonical(self, text: str) -> Scalar | None:
+        """Return the range with both ends as sizes are compared."""
+        if re.fullmatch(self.pattern, text) is None:
+            return None
+        return " .. ".join(str(BYTES.canonical(end)) for end in text.split("..", 1))
+
+
+class Dscp(Either[int]):
+    """A DSCP, by its number or its name."""
+
+    def parse(self, text: str) -> int:
+        """Return the number. Raises ValueError."""
+        return parse_dscp(text)
+
+    def canonical(self, text: str) -> Scalar | None:
+        """Return the first of its names, the number where it has none."""
+        try:
+            number = parse_dscp(text.strip())
+        except ValueError:
+            return None
+        return next((name for name, codepoint in DSCP_NAMES.items() if codepoint == number), number)
+
+
+_DISTRIBUTION = Text("a distribution's name, or a file of the lab's directory")
+_RANGE = SizeRange(
+    "a range such as `2 KB .. 16 KB`", rf"{quantity_pattern(SIZE_DIMENSION)}\.\.{quantity_pattern(SIZE_DIMENSION)}"
+)
+_NAME = Text("a distribution", r"\s*[A-Za-z].*")
+SIZE_DISTRIBUTION = Key(
+    "distribution",
+    _DISTRIBUTION,
+    "A distribution of `traffic/workloads`, or a file in the lab's directory.",
+    examples=tuple(distributions.names()),
+    required=True,
+)
+SIZE_CAP = Key("cap", BYTES, "Larger flows are cut to this size, and every report says so.", examples=("10 MB",))
+DISTRIBUTED = Keys("distributed-size", "Sizes drawn from a distribution", (SIZE_DISTRIBUTION, SIZE_CAP))
+SIZES: Either[Any] = Either((BYTES, _RANGE, _NAME, DISTRIBUTED))
+
+ENABLED = Key(
+    "enabled",
+    Flag(),
+    "With `false` the traffic is checked but not sent, so that a variant or a matrix chooses among several.",
+    default=True,
+)
+TRANSPORT = Key(
+    "transport",
+    Word[Carried](get_args(Carried)),
+    "What carries the flows. A flow over MPTCP has a connection of its own.",
+    default="tcp",
+)
+CONGESTION_CONTROL = Key(
+    "congestion_control",
+    CONGESTION_CONTROL_NAME,
+    "The congestion control of these flows, at both ends.",
+    unset="the host's",
+)
+DSCP = Key(
+    "dscp",
+    Dscp((Number(0, LARGEST_DSCP), Text("a name such as `ef`, `cs3`, `af21`", rf"\s*(?:{dscp_names()})\s*"))),
+    "The DSCP that the packets carry, which puts them into a class at switches with a shared buffer.",
+    default=0,
+    examples=("ef", "cs3"),
+)
+IP = Key(
+    "ip",
+    Word[str](tuple(map(str, FAMILIES))),
+    "The version of IP that the flows are sent over, of those that the fabric has addresses of (`addresses`).",
+    unset="4 where the fabric has IPv4, else 6",
+    examples=(6,),
+)
+CARRIER: tuple[Key[Any], ...] = (TRANSPORT, CONGESTION_CONTROL, DSCP, IP)
+"""What carries the flows."""
+
+SENDERS = Key("senders", HOSTS, "Who sends.", examples=("all", "h1..h4", 8), required=True)
+RECEIVER = Key(
+    "receiver",
+    HOST,
+    "The one host to which all send. Counts, groups and `all` leave it out.",
+    examples=("h8",),
+    required=True,
+)
+RECEIVERS = Key("receivers", HOSTS, "To whom they send, by the pattern of `pairs`.", unset="all hosts")
+PAIRS = Key(
+    "pairs",
+    Word[Pattern](("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")),
+    "Who sends to whom; nobody sends to itself.",
+)
+HOT_SPOTS = Key(
+    "hot_spots",
+    HOSTS,
+    "With `pairs: hot-spot`, the receivers that get most of the flows.",
+    unset="must be written with `pairs: hot-spot`",
+)
+HOT_SHARE = Key(
+    "hot_share",
+    Percent(1, ranges.PPM.most),
+    "With `pairs: hot-spot`, the share of the flows that goes to them.",
+    unset="must be written with `pairs: hot-spot`",
+    examples=("50 %",),
+)
+RANDOM_PAIRS = PAIRS.but(default="random")
+START = Key("start", TIME, "When it begins, in virtual time.", default=0, examples=("200 ms",))
+STOP = Key("stop", LATER, "When it ends, in virtual time.", required=True, examples=("2 s",))
+JITTER = Key("jitter", TIME, "Each start is moved by a draw from 0 to so much.", default=0, examples=("100 us",))
+MODE = Key(
+    "mode",
+    Word[Mode](("push", "pull")),
+    "Who begins: with `push` the sender sends, with `pull` the receiver asks for it.",
+    default="push",
+)
+CONNECTION = Key(
+    "connection",
+    Word[Connection](("kept", "new")),
+    "`kept`: each pair has one connection for all its flows; `new`: each flow has its own.",
+    default="kept",
+)
+INTERVAL = Key(
+    "interval",
+    LATER,
+    "The mean time from one start of a sender, or of an aggregator, to its next.",
+    examples=("10 ms",),
+)
+LOAD = Key(
+    "load",
+    Percent(*ranges.LOAD_PPM),
+    "The share of the sender's own line that the flows are to "
+    "take; the interval follows from it. It stands in place of `interval`.",
+    examples=("40 %",),
+)
+ARRIVAL = Key(
+    "arrival",
+    Word[Process](("poisson", "fixed", "jittered", "bursty")),
+    "How the starts follow each other.",
+    default="poisson",
+)
+BURST = Key(
+    "burst",
+    REPEATS,
+    "With `arrival: bursty`, how many start at one instant.",
+    unset="must be written with `arrival: bursty`",
+    examples=(10,),
+)
+DEADLINE = Key(
+    "deadline",
+    LATER,
+    "The time from a start within which the flow, or the whole query, is to be complete. It "
+    "changes nothing of the traffic; reports count who missed it.",
+    unset="none",
+    examples=("20 ms",),
+)
+SIZE = Key("size", BYTES, "Bytes of a flow.", examples=("64 KB",), required=True)
+JARS = Key(
+    "jars",
+    Text("a file's name"),
+    "A file in the lab's directory that lists Java archives, a line each: `GROUP:ARTIFACT:VERSION[:CLASSIFIER]` "
+    "and the SHA-256. Maven fetches them; they lie in `/opt/jars` of all nodes with programs.",
+    unset="none",
+    examples=("hadoop.txt",),
+)
+
+
+def keys_of_kind(kind: str, about: str, *keys: Key[Any], one_of: tuple[tuple[str, ...], ...] = ()) -> Keys:
+    """Return the keys of a kind of traffic; all kinds can be switched off."""
+    word = Key("kind", Word[str]((kind,)), about, required=True, settable=False)
+    return Keys(f"traffic-{kind}", kind, (word, *keys, ENABLED), one_of=one_of)
+
+
+def _load(kind: str) -> Keys:
+    keys: Keys = load(kind).keys
+    return keys
+
+
+TRAFFIC_KIND = Kinds("traffic", "One piece of traffic", MadeWhenAsked(KINDS, _load), "What kind of traffic it is.")
+TRAFFIC = Named(
+    TRAFFIC_KIND,
+    "a mapping of names of traffic",
+    "[A-Za-z0-9_-]*[A-Za-z0-9][A-Za-z0-9_-]*",
+    "The name of traffic has letters, digits, '-' and '_'.",
+    least=1,
+    source="document",
+)

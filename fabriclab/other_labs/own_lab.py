@@ -1,0 +1,136 @@
+"""From a Containerlab file whose nodes all run here to a lab: the file as it is, and an experiment that lets it run.
+
+What the file does not say is made up and said: rate and delay of links, switches' buffers, traffic.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from fabriclab.lab.network.read import parse_topology, read_file_or_text
+from fabriclab.lab.network.topology import Link, Topology
+from fabriclab.lab.reading.document import MappingValue, parse_document
+from fabriclab.lab.reading.plain_data import with_value
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
+from fabriclab.other_labs.made_up import BUFFER, DELAY, RATE, ping_lines, printable
+from fabriclab.other_labs.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
+from fabriclab.units import format_count
+
+_LEAST_HOSTS = 2
+
+
+class OwnLab(NamedTuple):
+    """The two documents that a lab is read from."""
+
+    topology: MappingValue
+    experiment: MappingValue
+    experiment_text: str
+    notes: tuple[str, ...]
+    """What was made up, a sentence each."""
+
+
+def own_lab(file: Path, text: str | None = None) -> OwnLab:
+    """Return the lab of a Containerlab file; `text`: what it comes to, where it is a template.
+
+    Raises LabError with everything that is wrong in it.
+    """
+    problems = Problems()
+    document = read_file_or_text(file, text, problems, named=True)
+    topology = None if document is None else parse_topology(document, problems, file.parent)
+    problems.raise_if_any()
+    if document is None or topology is None:
+        raise AssertionError("a file that cannot be read leaves a problem")
+    tests = netlab_tests(file.parent, [node.name for node in topology.nodes])
+    made = _MadeUp(topology, tests, _addressed(topology))
+    text = "".join(f"{line}\n" for line in made.experiment(file.name))
+    experiment = parse_document(text, f"(made of {file.name})", problems)
+    rated = _rated(document, made.unrated, problems)
+    problems.raise_if_any()
+    if experiment is None:
+        raise AssertionError("a text of ours is a document")
+    return OwnLab(rated, experiment, text, tuple(made.notes()))
+
+
+def _rated(document: MappingValue, links: Sequence[Link], problems: Problems) -> MappingValue:
+    """Return the topology with a rate and a delay of every link."""
+    for link in links:
+        index = int(link.key.rpartition("[")[2].rstrip("]"))
+        for name, value in (("rate", RATE), ("delay", DELAY)):
+            if all(getattr(end, name) is None for end in link.ends):
+                words = ("topology", "links", index, "vars", name)
+                document = with_value(document, words, value, link.place.file, problems)
+    return document
+
+
+def _addressed(topology: Topology) -> list[str]:
+    """Return the hosts that will have an address: all, unless those are the nodes' own matter."""
+    hosts = [node for node in topology.nodes if node.role == "host"]
+    if not topology.configures_network:
+        return [node.name for node in hosts]
+    linked = {end.node for link in topology.links for end in link.ends if end.ipv4 is not None}
+    return [node.name for node in hosts if node.name in linked or (node.setup is not None and node.setup.commands)]
+
+
+@dataclass(frozen=True)
+class _MadeUp:
+    """What the file says nothing of."""
+
+    topology: Topology
+    tests: NetlabTests
+    """What netlab expects, of a lab that it wrote."""
+    hosts: Sequence[str]
+    """Hosts that will have an address."""
+
+    @property
+    def unrated(self) -> list[Link]:
+        """Links that say no rate."""
+        return [link for link in self.topology.links if any(end.rate is None for end in link.ends)]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs of hosts that netlab expects to reach each other."""
+        pings = [ping for ping in self.tests.wanted.get("pings", {}).values() if ping["answers"]]
+        every = [(sender, ping["to"]) for ping in pings for sender in ping["from"]]
+        return list(dict.fromkeys((one, other) for one, other in every if one in self.hosts and other in self.hosts))
+
+    def experiment(self, name: str) -> Iterator[str]:
+        """Yield the lines of an experiment."""
+        yield f"title: {printable(name)} as it is"
+        if self.topology.switches:
+            yield f"switches: {{default: {{buffer: {BUFFER}}}}}"
+        if self.pairs:
+            yield "traffic:  # between hosts of which netlab's own validation says that they reach each other"
+            for number, (one, other) in enumerate(self.pairs, 1):
+                yield (
+                    f"  ping-{number}: {{kind: flows, senders: [{one}], receiver: {other}, size: 100 B, count: 10, "
+                    "interval: 5 ms}"
+                )
+        elif len(self.hosts) >= _LEAST_HOSTS:
+            is_all = len(self.hosts) == len(self.topology.hosts)
+            yield from ping_lines("all" if is_all else f"[{', '.join(self.hosts)}]")
+        yield "probes: {switches: {interval: 1 ms}}"
+        if self.tests.wait_s * 10**9 > STILL_NS:
+            yield f"routing: {{still: {max(self.tests.wait_s, SLOW_STILL_NS // 10**9)} s}}"
+        if self.tests.wanted:
+            yield f"validation: {json.dumps(self.tests.wanted)}"
+
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence on each thing that was made up."""
+        if self.unrated:
+            yield f"{format_count(len(self.unrated), 'link')} without a rate: {RATE}, {DELAY} each way"
+        if self.pairs:
+            yield f"traffic is made up: flows of 100 B between the {len(self.pairs)} pairs of hosts that netlab pings"
+        elif len(self.hosts) >= _LEAST_HOSTS:
+            yield f"traffic is made up: each of {len(self.hosts)} hosts asks another one every 5 ms, which answers"
+        else:
+            yield "no traffic: fewer than two hosts get an address by a link's ipv4 or their own exec"
+        if self.tests.asked:
+            count = format_count(len(self.tests.asked), "test")
+            yield f"fabriclab validate asks {count} of netlab's own validation"
+        if self.tests.left:
+            yield f"not asked of netlab's own validation: {FILE_NAME}:{f', {FILE_NAME}:'.join(self.tests.left)}"

@@ -1,0 +1,49 @@
+"""Applications: software whose clusters of programs are one kind of traffic, such as Hadoop; a folder each.
+
+Core knows this list and no application's folder. For a plan that has such traffic it loads:
+
+- `compile.cluster`: `node_files(node, plan)`, what a node's root holds for it; `setup_steps(plan, stock=...)`, what
+  starts its clusters before the epoch; `last_programs(plan)`, what is fetched of them when the run is over;
+- `results.tables`: `application_tables(run_dir, plan, connections, watched)`, what the application says of its jobs;
+- `results.metrics`: `application_metrics(tables, connections, plan, watched, job_ns)`, metrics by their names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from fabriclab.formats.plan import Plan
+
+Part = Literal["compile.cluster", "results.tables", "results.metrics"]
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application: its name is that of its folder, and of its kind of traffic."""
+
+    name: str
+    tables: tuple[str, ...]
+    """The tables of a run that are made of what it says."""
+    metrics: tuple[str, ...]
+    """The metrics that it adds to every run's summary: those of a run without it are unknown."""
+
+    def load(self, part: Part) -> Any:
+        """Return a module of its folder."""
+        return import_module(f"fabriclab.{self.name}.{part}")
+
+
+HADOOP = Application(
+    "hadoop",
+    tables=("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs"),
+    metrics=("shuffle_retransmits", "shuffle_timeouts"),
+)
+APPLICATIONS = (HADOOP,)
+
+
+def applications_of(plan: Plan) -> list[Application]:
+    """Return the applications whose traffic a plan has."""
+    kinds = {traffic.kind for traffic in plan.traffic}
+    return [application for application in APPLICATIONS if application.name in kinds]
