@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import defaultdict
@@ -99,6 +100,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from untraced import trace_no_libraries
 
     trace_no_libraries()
+    # All that is loaded by now stays until the end: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
 
 
 def is_long(item: pytest.Item) -> bool:

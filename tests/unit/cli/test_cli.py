@@ -89,6 +89,7 @@ def test_run_makes_a_run_directory(invoke: Invoke, machine: Callable[[str], Arte
     assert not (tmp_path / "out" / "raw").exists()
 
 
+@pytest.mark.slow("runs a stand-in's lab twice, with what is made of its results")
 def test_run_does_not_overwrite_unless_told(
     invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path
 ) -> None:
