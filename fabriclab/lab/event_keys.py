@@ -20,14 +20,14 @@ AT = Key("at", Quantity(DURATION), "When it happens, in virtual time.", examples
 ENABLED = Key(
     "enabled",
     Flag(),
-    "With `false` the event does not happen, so that a variant or a matrix chooses among several.",
+    "With `false` the event does not happen. So a variant or a matrix can choose among several events.",
     default=True,
 )
 UNTIL = Key(
     "until",
     Quantity(DURATION, 1),
-    "When a storm of pauses ends.",
-    unset="must be written with a storm",
+    "When a pause storm ends.",
+    unset="must be written with `pause-storm`",
     examples=("600 ms",),
 )
 RATE_FROM_THEN = Key("rate", RATE_OF_A_LINE, "The rate from then on, in both directions.")
@@ -35,12 +35,12 @@ DELAY_FROM_THEN = Key("delay", DELAY, "The one-way delay from then on.")
 LOSS = Key(
     "loss",
     Percent(*ranges.PPM, why="in steps of 0.0001 %"),
-    "The share of packets that is lost from then on.",
+    "The share of packets that the link loses from then on.",
     examples=("0.1 %",),
 )
 EVENT = Forms(
     "event",
-    "An event of a run: of a link, of a node, or settings",
+    "An event of a run: at a link, at a node, or new settings",
     {
         "link": Keys(
             "event-link",
@@ -58,7 +58,7 @@ EVENT = Forms(
                     "action",
                     LINK_ACTIONS,
                     "The link loses its carrier, gets it back, or loses every packet while both carriers stay.",
-                    unset="one of this, rate, delay, loss",
+                    unset="one of action, rate, delay or loss must be written",
                 ),
                 RATE_FROM_THEN,
                 DELAY_FROM_THEN,
@@ -76,21 +76,21 @@ EVENT = Forms(
                 Key(
                     "action",
                     NODE_ACTIONS,
-                    "The node loses its power, boots, or (a host) pauses its switch without a break.",
+                    "The node loses its power or boots, or a host pauses its switch without a break.",
                     required=True,
                 ),
                 Key(
                     "priorities",
                     PRIORITIES,
-                    "The priorities that a storm pauses.",
-                    unset="must be written with a storm",
+                    "The priorities that a pause storm pauses.",
+                    unset="must be written with `pause-storm`",
                     examples=(("3",),),
                 ),
                 UNTIL,
                 ENABLED,
             ),
         ),
-        "set": Keys("event-set", "What the experiment says otherwise from then on", ()),
+        "set": Keys("event-set", "Settings that change from then on", ()),
     },
 )
 

@@ -18,7 +18,7 @@ _METRIC: Either[str] = Either(
     (
         Word[str](WHOLE_METRICS),
         Text(
-            "one of a traffic, a port, a queue or a pool, such as `fct_p99_ns[query]`",
+            "a metric of one traffic, port, queue or pool, such as `fct_p99_ns[query]`",
             rf"\s*(?:{'|'.join(sorted(_EVERY_METRIC))})\[[^\]]+\]\s*",
         ),
     )
@@ -37,25 +37,25 @@ _TRAFFIC = Several(Text("a name of traffic"), "names of traffic, a list or one")
 FIGURE_X = Key(
     "x",
     Text("a parameter"),
-    "The horizontal axis: a parameter. Values that are no numbers become categories.",
+    "The horizontal axis: a parameter. Values that are not numbers become categories.",
     required=True,
 )
-FIGURE_SERIES = Key("series", _PARAMETERS, "Parameters of which each value has a line of its own.")
+FIGURE_SERIES = Key("series", _PARAMETERS, "Parameters; each of their values has a line of its own.")
 FIGURE_LOG_X = Key("log_x", Flag(), "Whether the horizontal axis is logarithmic.", default=False)
 FIGURE_PORT = Key("port", Text("a port, `node:interface`"), "The port that is shown.")
-FIGURE_QUEUE = Key("queue", Number(0, HIGHEST_QUEUE), "One of the port's queues, of a switch with a shared buffer.")
-FIGURE_TRAFFIC = Key("traffic", _TRAFFIC, "Whose flows are shown.", unset="all traffic")
+FIGURE_QUEUE = Key("queue", Number(0, HIGHEST_QUEUE), "One of the port's queues, if the switch has a shared buffer.")
+FIGURE_TRAFFIC = Key("traffic", _TRAFFIC, "The traffic whose flows are shown.", unset="all traffic")
 FIGURE_BINS = Key(
     "bins",
     Several(Quantity(SIZE), "sizes in rising order"),
-    "The upper bounds of bins of flow sizes; there is one more bin above.",
+    "The upper bounds of the bins of flow sizes. One more bin lies above the last bound.",
     examples=(("100 KB", "10 MB"),),
 )
 FIGURE_SWITCH = Key("switch", Text("a switch with a shared buffer"), "The switch that is shown.")
 FIGURE_WHERE = Key(
     "where",
     Named(_WORDS, "a mapping of parameters to a value or a list of values"),
-    "Of a sweep only these points are shown.",
+    "Only these points of a sweep are shown.",
     unset="all points",
 )
 _OF_FIGURES: dict[str, Key[Any]] = {
@@ -81,7 +81,7 @@ FIGURE = Kinds(
     "figure",
     "A figure of the report",
     {kind.name: _figure(kind) for kind in FIGURES},
-    "Which figure it is.",
+    "The kind of the figure.",
 )
 REPORT = Keys(
     "report",

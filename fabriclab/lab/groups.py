@@ -43,11 +43,11 @@ GROUP_RACK = Key(
 GROUP_SHARE = Key(
     "share",
     Percent(1, ranges.PPM.most),
-    "So many of the hosts, drawn by the seed, to the nearest whole number.",
+    "This share of the hosts, rounded to the nearest whole number. The seed determines which.",
     examples=("33 %",),
 )
-GROUP_COUNT = Key("count", Number(1, 10**18 - 1), "So many hosts, drawn by the seed.", examples=(2,))
-GROUP_OF = Key("of", _MEMBERS, "Among whom they are drawn.", unset="all hosts")
+GROUP_COUNT = Key("count", Number(1, 10**18 - 1), "This number of hosts. The seed determines which.", examples=(2,))
+GROUP_OF = Key("of", _MEMBERS, "The hosts among which the group is drawn.", unset="all hosts")
 DRAWN_GROUP = Keys(
     "group",
     "Hosts that are behind a switch, or drawn by the seed",

@@ -24,16 +24,16 @@ from fabriclab.lab.validation_keys import VALIDATION
 ADDRESSES = Key(
     "addresses",
     ADDRESSES_WORD,
-    "Which families every link, and every loopback, has addresses of; those that the topology does not write "
-    "are assigned. What the topology writes of a family that is not named here is not used.",
-    unset="what the topology writes; `ipv4` where it writes none",
+    "The address families of every link and loopback. Addresses that the topology does not give are assigned. "
+    "Addresses of a family that is not named here are not used.",
+    unset="the families in the topology; `ipv4` if it has none",
     examples=("dual",),
     fixed="a fabric's addresses are fixed when the lab begins",
 )
 LIMIT = Key(
     "limit",
     LATER,
-    "The virtual time after which a run is cut if its traffic has not ended. Where all of it has, the run "
+    "The virtual time after which a run is cut off if its traffic has not ended. If all traffic has ended, the run "
     "ends by itself.",
     unset="60 s after the last start or stop that is written",
     examples=("10 s",),
@@ -42,9 +42,9 @@ LIMIT = Key(
 SEED = Key(
     "seed",
     Number(*ranges.SEED),
-    "The seed of everything random: drawn groups, arrivals, sizes, pairs, jitter, ECMP. `--seed` wins over it.",
+    "The seed of everything random: drawn groups, arrivals, sizes, pairs, jitter, ECMP. `--seed` overrides it.",
     default=1,
-    fixed="all that is random hangs on it from the beginning",
+    fixed="everything random depends on it from the beginning",
 )
 _LATER: Mapping[str, Value[Any]] = {
     "links": LINKS,
@@ -80,45 +80,46 @@ EXPERIMENT = Keys(
         _ONE_LINE,
         Key("study", Text("a short name, such as `S2`"), "The published result that the lab reproduces."),
         ADDRESSES,
-        Key("links", LINKS, "What holds for all links, over what the topology says."),
+        Key("links", LINKS, "Settings for all links; they override the topology."),
         Key("switches", SWITCHES, "Buffers, marking, scheduling and PFC of switches; VLANs and port channels."),
         Key(
             "groups",
             GROUPS,
-            "Names for sets of hosts, given or drawn by the seed.",
-            fixed="who is in a group is fixed when the lab begins; name the hosts themselves",
+            "Names for sets of hosts, listed or drawn by the seed.",
+            fixed="the members of a group are fixed when the lab begins; name the hosts themselves",
         ),
         Key(
             "hosts",
             HOSTS,
-            "TCP, MPTCP and the own queue of hosts. A name wins over a range or a group, these over `default`.",
+            "TCP, MPTCP, NIC and queue of the hosts. A name overrides a range or a group, and these override "
+            "`default`.",
         ),
-        Key("routing", ROUTING, "How switches come by their routes, and notice that a neighbour is gone."),
+        Key("routing", ROUTING, "How switches get their routes, and detect that a neighbour is gone."),
         Key(
             "traffic",
             TRAFFIC,
-            "Who sends how much to whom, and when.",
+            "Which hosts send, how much, to which receivers, and when.",
             required=True,
-            fixed="what is sent is fixed when the lab begins",
+            fixed="the traffic is fixed when the lab begins",
         ),
         Key(
             "events",
             events(Settings("later-settings", _LATER)),
             "What happens to links, nodes and settings during a run.",
-            fixed="what happens is fixed when the lab begins",
+            fixed="the events are fixed when the lab begins",
         ),
         Key(
             "probes",
             PROBES,
             "What is sampled, and how often.",
-            unset="the queues that face receivers, and switches with a shared buffer",
-            fixed="what is sampled is fixed when the lab begins",
+            unset="the queues of ports that lead to receivers, and switches with a shared buffer",
+            fixed="the probes are fixed when the lab begins",
         ),
         Key(
             "validation",
             VALIDATION,
             "What `fabriclab validate` compares the lab with.",
-            unset="what the lab is",
+            unset="the lab's own settings",
         ),
         LIMIT,
         SEED,

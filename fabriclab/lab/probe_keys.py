@@ -14,7 +14,7 @@ _PORTS = Several(Text("a port"), "ports as `node:interface`, a list or one, or `
 
 
 def _interval(default_ns: int) -> Key[int]:
-    return Key("interval", _INTERVAL, "The time from one sample to the next.", default=default_ns)
+    return Key("interval", _INTERVAL, "The time between two samples.", default=default_ns)
 
 
 QUEUE_INTERVAL = _interval(100_000)
@@ -26,16 +26,16 @@ SWITCH_INTERVAL = _interval(10_000_000)
 SNAPLEN = Key(
     "snaplen",
     Quantity(SIZE, *ranges.SNAPLEN),
-    "How much of each packet is kept, from its Ethernet header on.",
+    "The number of bytes kept of each packet, from its Ethernet header on.",
     default=128,
-    source="Holds the headers of Ethernet, VLAN, IPv6 and TCP with all of its options, MPTCP's among them",
+    source="Room for the headers of Ethernet, VLAN, IPv6 and TCP with all of its options, including MPTCP's",
 )
 FILE_LIMIT = Key(
     "file_limit",
     Quantity(SIZE, *ranges.FILE_LIMIT),
-    "How large the file of a port may become; later packets are not captured.",
+    "The largest size of a port's file; later packets are not captured.",
     default=250 * 10**6,
-    source="Some 1.5 million packets of a port",
+    source="About 1.5 million packets of a port",
 )
 PCAP = Keys(
     "probe-pcap",
@@ -44,7 +44,7 @@ PCAP = Keys(
         Key(
             "ports",
             _PORTS,
-            "The ports, of switches and of hosts; `all` are those of all switches.",
+            "The ports of switches and hosts; `all` means the ports of all switches.",
             examples=(("s1:eth1",),),
             required=True,
         ),
@@ -60,7 +60,7 @@ QUEUES = Keys(
         Key(
             "ports",
             _PORTS,
-            "The ports; `all` are those of all switches.",
+            "The ports; `all` means the ports of all switches.",
             examples=(("s1:eth1",), "all"),
             required=True,
         ),
@@ -74,7 +74,7 @@ TCP = Keys(
         Key(
             "traffic",
             Several(Text("a name of traffic"), "names of traffic, a list or one"),
-            "Whose connections.",
+            "The traffic whose connections are sampled.",
             unset="all traffic",
         ),
     ),
@@ -88,7 +88,7 @@ SWITCHES = Keys(
         Key(
             "ports",
             _PORTS,
-            "The ports; `all` are those of switches with a shared buffer, and their hosts'.",
+            "The ports; `all` means the ports of switches with a shared buffer, and those of their hosts.",
             default="all",
         ),
     ),
@@ -100,7 +100,7 @@ CONNECTIONS = Keys(
         Key(
             "hosts",
             Several(NamesOrCount("a host"), "a count, a range such as `h1..h4`, a group, a list of these, or `all`"),
-            "Whose connections.",
+            "The hosts whose connections are recorded.",
             unset="all hosts that run programs (`kind: program`, `kind: hadoop`)",
             examples=(("h1", "h2"), "all"),
         ),
@@ -129,17 +129,18 @@ PROBES = Keys(
             "switches",
             or_none(SWITCHES),
             "Queues, groups, pools and pauses of switches with a shared buffer.",
-            unset="all of their ports, each 10 ms",
+            unset="all of their ports, every 10 ms",
         ),
         Key(
             "connections",
             or_none(CONNECTIONS),
-            "What TCP did in each connection of the hosts' programs: bytes, segments sent again, timeouts.",
+            "TCP's counters for each connection of the hosts' programs: bytes, retransmissions, timeouts.",
         ),
         Key(
             "pcap",
             Either((PCAP, _PORTS, NONE_WORD)),
-            "Packets of ports, as files that Wireshark opens. Ports alone have the other keys' defaults.",
+            "Packets of ports, as files that Wireshark opens. A plain list of ports takes the defaults of the other "
+            "keys.",
             examples=(("s1:eth1", "h1:eth1"),),
         ),
     ),

@@ -27,25 +27,26 @@ _IN_SECONDS = "in which BGP counts"
 PROTOCOL = Key(
     "protocol",
     Word[str](("static", "bgp-unnumbered", "bgp-numbered", AS_CONFIGURED)),
-    "Static routes, BGP on every switch (FRR, RFC 7938), or what the nodes' own files make of it.",
+    "Static routes, BGP on every switch (FRR, RFC 7938), or the routing that the nodes' own files configure.",
     default="static",
 )
 MAX_PATHS = Key(
     "max_paths",
     Number(*ranges.PATHS),
-    "How many next hops of equal cost a route has at most.",
+    "The largest number of equal-cost next hops of a route.",
     default=64,
 )
 KEEPALIVE = Key(
     "keepalive",
     Quantity(DURATION, _S, _TIMER, "RFC 4271, section 4.2", _S, _IN_SECONDS),
-    "How often a BGP session says that it is alive, in whole seconds.",
+    "The interval between the keepalive messages of a BGP session, in whole seconds.",
     default=3 * _S,
 )
 HOLD = Key(
     "hold",
     Quantity(DURATION, 3 * _S, _TIMER, "RFC 4271, section 4.2", _S, _IN_SECONDS),
-    "After what silence a BGP session ends, in whole seconds; at least three times `keepalive`.",
+    "The hold time: a BGP session ends after this time without a message. In whole seconds; at least three times "
+    "`keepalive`.",
     default=9 * _S,
     source="FRR: `frr defaults datacenter`",
 )
@@ -59,7 +60,7 @@ BFD: Key[int | None] = Key(
                 meanings={"off": None, "on": BFD_DEFAULT_NS},
             ),
             # From FRR's lower bound (`transmit-interval`) to a bound of ours.
-            Quantity(DURATION, *ranges.BFD_INTERVAL, step=_MS, why_step="in which BFD is told"),
+            Quantity(DURATION, *ranges.BFD_INTERVAL, step=_MS, why_step="in which BFD is configured"),
         ),
         "is no interval for BFD; write whole milliseconds such as 50 ms, on or off",
     ),
@@ -70,26 +71,26 @@ BFD: Key[int | None] = Key(
 BFD_MULTIPLIER = Key(
     "bfd_multiplier",
     Number(*ranges.MISSED, why="missed packets after which a neighbour is gone"),
-    "After how many missed packets a neighbour is gone.",
+    "The number of missed packets after which a neighbour counts as gone.",
     default=3,
     source="FRR: bfdd, BFD_DEFDETECTMULT",
 )
 CONVERGENCE_LIMIT = Key(
     "convergence_limit",
     Quantity(DURATION, *ranges.CONVERGENCE),
-    "How long the traffic waits at most until every switch has every route.",
+    "The longest time that the traffic waits until every switch has every route.",
     default=30 * 10**9,
 )
 STILL = Key(
     "still",
     Quantity(DURATION, *ranges.STILL),
-    "As configured: how long no route may have changed before the traffic starts.",
+    "As configured: the traffic starts when no route has changed for this time.",
     unset="10 s; 50 s with OSPF, IS-IS or RIP, which wait that long for neighbours",
     examples=("10 s",),
 )
 ROUTING = Keys(
     "routing",
-    "How switches come by their routes",
+    "How switches get their routes",
     (PROTOCOL, MAX_PATHS, KEEPALIVE, HOLD, BFD, BFD_MULTIPLIER, CONVERGENCE_LIMIT, STILL),
 )
 

@@ -25,7 +25,7 @@ CHECK = Keys(
         Key(
             "value",
             Text("a number in the metric's unit, such as `900 Mbps`"),
-            "What it is compared with.",
+            "The value that the number is compared with.",
             examples=("900 Mbps", "9.2 ms", 0),
             required=True,
         ),
@@ -46,13 +46,14 @@ def study(sections: Mapping[str, Value[Any]]) -> tuple[Key[Any], ...]:
         Key(
             "question",
             Text("a text"),
-            "What the lab asks, in one line; `fabriclab labs` and the README list it.",
+            "The lab's question, in one line. `fabriclab labs` and the README list it.",
             examples=("What does a small buffer cost an in-cast?",),
         ),
         Key(
             "minutes",
             Text("a number of minutes", ""),
-            "What the first matrix takes of one CPU, as `tests/bench/labs.py` measures it; `fabriclab labs` lists it.",
+            "The minutes that the first matrix takes on one CPU, as `tests/bench/labs.py` measures it. `fabriclab "
+            "labs` lists it.",
             examples=("2.5",),
         ),
         Key(
@@ -84,12 +85,12 @@ def study(sections: Mapping[str, Value[Any]]) -> tuple[Key[Any], ...]:
                 ),
                 "a mapping of names to axes with their values",
             ),
-            "Products of axes, by name; each point of one is a run. `fabriclab sweep` runs the first.",
+            "Products of axes, by name. Each point of a product is a run. `fabriclab sweep` runs the first product.",
         ),
         Key(
             "checks",
             Items(CHECK, "a list of checks"),
-            "Conditions on numbers of the summary; a run that does not meet them ends with exit status 1.",
+            "Conditions on numbers of the summary. A run that does not meet them ends with exit status 1.",
         ),
         Key("report", REPORT, "What the report shows."),
     )

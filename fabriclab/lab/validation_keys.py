@@ -26,32 +26,32 @@ _ANY = "any"
 _NUMBER = Number(0, _LARGEST_NUMBER)
 SESSION = Keys(
     "validation-session",
-    "How a session should be",
+    "The expected state of a session",
     (
-        Key("on", _NODES, "Who is asked.", required=True),
-        Key("protocol", SESSION_PROTOCOL, "Whose session.", required=True),
+        Key("on", _NODES, "The nodes whose daemons are asked.", required=True),
+        Key("protocol", SESSION_PROTOCOL, "The protocol of the session.", required=True),
         Key(
             "neighbor",
             Text("as the daemon calls it"),
-            "With whom: an address or an interface of BGP's, a router ID of OSPF's, a host's name of IS-IS'.",
+            "The neighbour: an address or an interface for BGP, a router ID for OSPF, a host name for IS-IS.",
             required=True,
         ),
         Key(
             "state",
             Several(Text("a state"), "states as the daemon calls them, a list or one, or `absent`"),
-            "How it should be; one of a list.",
+            "The expected state; one of a list is enough.",
             unset="`Established`, `Full`, `Up`",
         ),
-        Key("family", FAMILY, "BGP: the address family that it is for.", unset=_ANY),
+        Key("family", FAMILY, "BGP: the address family of the session.", unset=_ANY),
         Key(
             "negotiated",
             Flag(),
             "BGP: whether a session over which its family is not exchanged counts as absent.",
             default=False,
         ),
-        Key("vrf", Text("a VRF"), "BGP and OSPF: of which VRF.", unset=_ANY),
-        Key("level", Word[str]((*LEVELS, "1-2")), "IS-IS: of which level.", unset=_ANY),
-        Key("area", Text("an area"), "IS-IS: of which area, such as 49.0001.", unset=_ANY),
+        Key("vrf", Text("a VRF"), "BGP and OSPF: the VRF.", unset=_ANY),
+        Key("level", Word[str]((*LEVELS, "1-2")), "IS-IS: the level.", unset=_ANY),
+        Key("area", Text("an area"), "IS-IS: the area, such as 49.0001.", unset=_ANY),
     ),
 )
 SESSIONS = Key(
@@ -60,40 +60,45 @@ SESSIONS = Key(
         SESSION,
         "names to sessions",
     ),
-    "As configured: how routing daemons' sessions should be.",
-    unset="all that there are are up",
+    "As configured: the expected sessions of routing daemons.",
+    unset="all sessions are up",
 )
 ROUTE = Keys(
     "validation-route",
     "Whether a table has a route",
     (
-        Key("on", _NODES, "Who is asked.", required=True),
+        Key("on", _NODES, "The nodes whose tables are checked.", required=True),
         Key(
             "table",
             ROUTE_TABLE,
-            "Whose table: a daemon's, FRR's own (`rib`), or the kernel's.",
+            "The table: a daemon's, FRR's own (`rib`), or the kernel's.",
             required=True,
         ),
-        Key("prefix", Text("a prefix"), "Where the route leads.", required=True),
-        Key("present", Flag(), "Whether it should be there; `false`: it should not.", default=True),
-        Key("vrf", Text("a VRF"), "All but the kernel's: of which VRF.", unset="the default one"),
-        Key("level", Word[str](LEVELS), "IS-IS: of which level.", default="2"),
-        Key("protocol", Text("a protocol"), "FRR's: who it is from.", unset=_ANY),
-        Key("cost", _NUMBER, "OSPF, IS-IS and FRR's: its cost or metric.", unset=_ANY),
-        Key("type", Text("a type"), "OSPF: its type, as the daemon calls it (`N E2`, `Inter-Area`).", unset=_ANY),
-        Key("next_hop", Text("an address"), "BGP: a path by this next hop.", unset=_ANY),
-        Key("as_path", Text("AS numbers"), "BGP: a path of just this AS path, such as `65001 65002`.", unset=_ANY),
+        Key("prefix", Text("a prefix"), "The prefix of the route.", required=True),
+        Key("present", Flag(), "Whether the route should be in the table; `false`: it should not.", default=True),
+        Key("vrf", Text("a VRF"), "All tables except the kernel's: the VRF.", unset="the default one"),
+        Key("level", Word[str](LEVELS), "IS-IS: the level.", default="2"),
+        Key("protocol", Text("a protocol"), "`rib`: the protocol that the route comes from.", unset=_ANY),
+        Key("cost", _NUMBER, "OSPF, IS-IS and `rib`: the cost or metric of the route.", unset=_ANY),
+        Key(
+            "type",
+            Text("a type"),
+            "OSPF: the type of the route, as the daemon calls it (`N E2`, `Inter-Area`).",
+            unset=_ANY,
+        ),
+        Key("next_hop", Text("an address"), "BGP: a path with this next hop.", unset=_ANY),
+        Key("as_path", Text("AS numbers"), "BGP: a path with exactly this AS path, such as `65001 65002`.", unset=_ANY),
         Key(
             "as_numbers",
             Several(Text("an AS number"), "AS numbers, a list or one"),
-            "BGP: a path over all of these.",
+            "BGP: a path through all of these AS numbers.",
             unset=_ANY,
         ),
-        Key("local_preference", _NUMBER, "BGP: a path of this local preference.", unset=_ANY),
-        Key("med", _NUMBER, "BGP: a path of this multi-exit discriminator.", unset=_ANY),
+        Key("local_preference", _NUMBER, "BGP: a path with this local preference.", unset=_ANY),
+        Key("med", _NUMBER, "BGP: a path with this multi-exit discriminator.", unset=_ANY),
         Key("best", Flag(), "BGP: whether that path is the best one.", unset=_ANY),
         Key("peer", Text("a router ID"), "BGP: a path from this neighbour.", unset=_ANY),
-        Key("cluster", Text("a cluster ID"), "BGP: a path reflected there.", unset=_ANY),
+        Key("cluster", Text("a cluster ID"), "BGP: a path that was reflected in this cluster.", unset=_ANY),
         Key("community", Text("a community"), "BGP: a path with this community.", unset=_ANY),
         Key("large_community", Text("a large community"), "BGP: a path with it.", unset=_ANY),
         Key("extended_community", Text("an extended community"), "BGP: a path with it.", unset=_ANY),
@@ -105,8 +110,8 @@ ROUTES = Key(
         ROUTE,
         "names to routes",
     ),
-    "As configured: which routes tables should have, and which not.",
-    unset="not looked at",
+    "As configured: the routes that tables should have, and those that they should not have.",
+    unset="not checked",
 )
 
 _EVERY_DSCP = "a mapping of DSCPs, ranges and names of them"
@@ -114,13 +119,13 @@ _DSCP_WRONG = "A DSCP is wanted here: a number from 0 to 63, a range, or a name 
 FAILURE_ACTION = Key(
     "action",
     Word[str](("down", "blackhole")),
-    "Whether both ends see that a link fails, or neither.",
+    "Whether both ends of a link detect its failure, or neither.",
     default="down",
 )
 FAILURE_RECOVERY = Key(
     "recovery",
     Quantity(DURATION, 0, 3600 * _S),
-    "How long after a failure everybody must be reached again.",
+    "The time after a failure within which every host must be reachable again.",
     default=_S,
 )
 FAILURE = Keys(
@@ -134,54 +139,54 @@ FAILURE = Keys(
 PING_FAMILY = Key(
     "ip",
     Number(4, 6, "4 or 6, a version of IP", why="versions of IP"),
-    "By which version of IP.",
-    unset="whichever the name leads to",
+    "The version of IP.",
+    unset="the version of the address that the name stands for",
 )
-PING_ANSWERS = Key("answers", Flag(), "Whether there is to be an answer; `false`: none.", default=True)
+PING_ANSWERS = Key("answers", Flag(), "Whether an answer is expected; `false`: there must be none.", default=True)
 PING = Keys(
     "validation-ping",
-    "Who asks whom by ping",
+    "Which node pings which",
     (
-        Key("from", Several(Text("a node"), "nodes, a list or one"), "Who asks.", required=True),
-        Key("to", Text("a node, or an address"), "Who is asked.", required=True),
+        Key("from", Several(Text("a node"), "nodes, a list or one"), "The nodes that send the ping.", required=True),
+        Key("to", Text("a node, or an address"), "The destination of the ping.", required=True),
         PING_FAMILY,
         Key(
             "source",
-            Text("an address of who asks"),
-            "The address to ask from.",
-            unset="whichever the route gives",
+            Text("an address of the node that sends the ping"),
+            "The source address of the ping.",
+            unset="the address that the route selects",
         ),
         PING_ANSWERS,
     ),
 )
 VALIDATION = Keys(
     "validation",
-    "What fabriclab validate compares with",
+    "What fabriclab validate compares the lab with",
     (
         Key(
             "queues",
             Named(EIGHTH, f"{_EVERY_DSCP} to queues", DSCP_PATTERN, _DSCP_WRONG),
-            "The queue that a DSCP belongs in, on every switch.",
-            unset="what the switches' maps say",
+            "The queue of a DSCP, on every switch.",
+            unset="as in the switches' maps",
         ),
         Key(
             "lossless",
             Several(Text("a DSCP"), "DSCPs, a list or one, or `none`", least=0),
-            "The DSCPs that lose nothing.",
-            unset="those of lossless groups with PFC",
+            "The DSCPs whose packets are never dropped.",
+            unset="the DSCPs of lossless groups with PFC",
             examples=(("cs3", "cs4"),),
         ),
         Key(
             "thresholds",
             Named(THRESHOLD, f"{_EVERY_DSCP} to sizes", DSCP_PATTERN, _DSCP_WRONG),
-            "The length of a DSCP's queue at which marks begin.",
+            "The length of a DSCP's queue at which marking begins.",
             unset="WRED's minimum and maximum",
         ),
         Key("mtu", MTU, "The largest IP packet between hosts.", unset="the hosts' own"),
         Key(
             "failure",
             FAILURE,
-            "How links fail, and how soon that must be mended.",
+            "How links fail, and how soon routing must recover.",
         ),
         Key(
             "pings",
@@ -189,8 +194,8 @@ VALIDATION = Keys(
                 PING,
                 "names to pings",
             ),
-            "As configured: who must reach whom, and who must not.",
-            unset="every host every other one; without hosts every router",
+            "As configured: which nodes must reach each other, and which must not.",
+            unset="every host reaches every other host; without hosts, every router",
         ),
         SESSIONS,
         ROUTES,

@@ -30,11 +30,11 @@ class Cake(Qdisc):
 
     kind: Literal["cake"] = "cake"
     rtt_ns: Annotated[int, duration("rtt")] = 100_000_000
-    """Its interval; its target is a twentieth of it (tc-cake(8): `internet`. `datacentre` is 100 us)."""
+    """CAKE's interval; its target is a twentieth of this (tc-cake(8): `internet`; `datacentre` is 100 us)."""
     isolation: Annotated[str, _ISOLATION] = "triple-isolate"
-    """Among what the line is shared fairly: tc-cake(8), flow isolation."""
+    """The units among which the link is shared fairly: tc-cake(8), flow isolation."""
     diffserv: Annotated[str, _DIFFSERV] = "diffserv3"
-    """Tins by DSCP: tc-cake(8), priority queue."""
+    """The division into tins by DSCP: tc-cake(8), priority queue."""
 
     name: ClassVar[str] = "CAKE"
     counts_marks: ClassVar[tuple[Counter, ...]] = (Counter(within=(10, None, 8)),)

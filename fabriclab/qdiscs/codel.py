@@ -20,7 +20,7 @@ class Codel(Qdisc):
 
     kind: Literal["codel"] = "codel"
     target_ns: Annotated[int, TARGET] = 5_000_000
-    """Queueing delay that it aims at (RFC 8289, section 4.4; tc-codel(8))."""
+    """The target queueing delay (RFC 8289, section 4.4; tc-codel(8))."""
     interval_ns: Annotated[int, INTERVAL] = 100_000_000
     """The time in which the delay must fall below the target at least once (RFC 8289, section 4.3)."""
     ecn: Annotated[bool, ECN] = False

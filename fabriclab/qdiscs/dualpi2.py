@@ -29,17 +29,21 @@ class DualPi2(Qdisc):
 
     kind: Literal["dualpi2"] = "dualpi2"
     target_ns: Annotated[int, TARGET] = 15_000_000
-    """Queueing delay that it aims at for the classic queue (RFC 9332, appendix A.1: target)."""
+    """The target queueing delay of the classic queue (RFC 9332, appendix A.1: target)."""
     max_rtt_ns: Annotated[int, duration("max_rtt")] = 100_000_000
-    """Longest round trip for which it is to be stable: its gains and its interval follow from it (there: RTT_max)."""
+    """The longest round-trip time for which it must be stable; its gains and its interval follow from it (RTT_max
+    in the RFC)."""
     step_ns: Annotated[int, duration("step")] = 1_000_000
-    """Queueing delay above which all of the low-latency queue is marked (tc-dualpi2(8): step_thresh)."""
+    """The queueing delay above which all packets of the low-latency queue are marked (tc-dualpi2(8): step_thresh)."""
     coupling: Annotated[int, Option("coupling", Number(1, 255))] = 2
-    """By how much that queue is marked more than the root of the classic queue's probability (there: k)."""
+    """The factor between the marking probability of that queue and the root of the classic queue's probability (k
+    in the RFC)."""
     classic_share: Annotated[int, Option("classic_share", Number(0, 100))] = 10
-    """Per cent of the line that the classic queue has even beside the other one (tc-dualpi2(8): classic_protection)."""
+    """The percentage of the link that the classic queue gets even if the other queue is busy (tc-dualpi2(8):
+    classic_protection)."""
     l4s: Annotated[str, Option("l4s", Word(tuple(_L4S_WORDS)))] = "ect1"
-    """What is of the low-latency queue: ECT(1) (RFC 9331), or any ECT, as DCTCP sends it, where nobody else does."""
+    """The packets that go to the low-latency queue: ECT(1) (RFC 9331), or any ECT, as DCTCP sends it, if no other
+    sender uses ECT."""
 
     name: ClassVar[str] = "DualPI2"
     counts_marks: ClassVar[tuple[Counter, ...]] = (Counter(24),)

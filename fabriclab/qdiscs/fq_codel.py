@@ -19,11 +19,11 @@ class FqCodel(Qdisc):
 
     kind: Literal["fq_codel"] = "fq_codel"
     target_ns: Annotated[int, TARGET] = 5_000_000
-    """Queueing delay that each queue aims at (RFC 8290, section 5.2.2)."""
+    """The target queueing delay of each queue (RFC 8290, section 5.2.2)."""
     interval_ns: Annotated[int, INTERVAL] = 100_000_000
     """The time in which the delay must fall below the target at least once (RFC 8290, section 5.2.1)."""
     ecn: Annotated[bool, ECN] = False
-    """Packets that can be marked are marked instead of dropped. (Linux's own default is to mark.)"""
+    """Packets that can be marked are marked instead of dropped (Linux's own default is to mark)."""
 
     name: ClassVar[str] = "FQ-CoDel"
     counts_marks: ClassVar[tuple[Counter, ...]] = (Counter(12), Counter(28))

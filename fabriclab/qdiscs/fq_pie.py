@@ -18,9 +18,9 @@ class FqPie(Qdisc):
 
     kind: Literal["fq_pie"] = "fq_pie"
     target_ns: Annotated[int, TARGET] = 15_000_000
-    """Queueing delay that each queue aims at (RFC 8033, section 4.2: QDELAY_REF; tc-fq_pie(8))."""
+    """The target queueing delay of each queue (RFC 8033, section 4.2: QDELAY_REF; tc-fq_pie(8))."""
     interval_ns: Annotated[int, INTERVAL] = 15_000_000
-    """From one update of the probabilities to the next (RFC 8033, section 4.2: T_UPDATE)."""
+    """The time between two updates of the probabilities (RFC 8033, section 4.2: T_UPDATE)."""
     ecn: Annotated[bool, ECN] = False
     """Packets that can be marked are marked instead of dropped, up to a probability of 10 %."""
 

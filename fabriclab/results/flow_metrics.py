@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.formats.metrics import FLOWS, names
+from fabriclab.formats.flow_metrics import FLOWS
+from fabriclab.formats.metrics import names
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.results.bootstrap import exact_sum, standard_deviation

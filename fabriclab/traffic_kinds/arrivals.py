@@ -53,7 +53,10 @@ ARRIVING_SIZE = SIZE.but(
     examples=("70 KB", "2 KB .. 16 KB", "web-search"),
     about="Bytes of a flow: one size, a range of equally likely ones, or a distribution.",
 )
-ARRIVING_INTERVAL, ARRIVING_LOAD = INTERVAL.but(unset="this or `load`"), LOAD.but(unset="this or `interval`")
+ARRIVING_INTERVAL, ARRIVING_LOAD = (
+    INTERVAL.but(unset="`interval` or `load` must be written"),
+    LOAD.but(unset="`load` or `interval` must be written"),
+)
 ARRIVING_JITTER = JITTER.but(
     value=LATER,
     unset="the interval",
@@ -61,7 +64,7 @@ ARRIVING_JITTER = JITTER.but(
 )
 KEYS = keys_of_kind(
     "arrivals",
-    "An open loop: flows start whatever becomes of those before.",
+    "An open loop: flows start whether or not earlier flows have ended.",
     SENDERS,
     RECEIVERS,
     RANDOM_PAIRS,

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
-COUNT = Key("count", REPEATS, "How many flows each sender sends.", default=1)
+COUNT = Key("count", REPEATS, "The number of flows that each sender sends.", default=1)
 FLOW_INTERVAL = INTERVAL.but(
     value=TIME,
     unset="must be written with `count` above 1",
-    about="The time from one flow of a sender to its next.",
+    about="The time between two flows of a sender.",
 )
 KEYS = keys_of_kind(
     "flows",
-    "One flow of a sender every so often.",
+    "Each sender starts a flow at regular intervals.",
     SENDERS,
     RECEIVER,
     SIZE,

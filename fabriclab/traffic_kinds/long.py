@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from fabriclab.workload.randomness import Integers
     from fabriclab.workload.site import Site
 
-STAGGER = Key("stagger", TIME, "The time from one flow's start to the next one's.", default=0)
+STAGGER = Key("stagger", TIME, "The time between the starts of two flows.", default=0)
 LONG_PAIRS = PAIRS.but(
     default="permutation",
-    about="Who sends to whom: one flow from each sender; with `all-to-all` one to each receiver.",
+    about="How receivers are assigned to senders: one flow from each sender; with `all-to-all`, one to each receiver.",
 )
 KEYS = keys_of_kind(
     "long",

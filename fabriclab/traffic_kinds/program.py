@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 NODE = Key("node", Text("a node's name"), "The host or switch that it runs on.", examples=("h1",), required=True)
 ARGV: Key[Any] = Key(
     "argv",
-    Either((Items(Text("a word"), "a list of words"), Text("a text that is divided as a shell would"))),
+    Either((Items(Text("a word"), "a list of words"), Text("a text that is divided as in a shell"))),
     "The program and its arguments. Nodes know each other by their names.",
     examples=(("redis-benchmark", "-h", "h1"),),
     required=True,
@@ -49,49 +49,50 @@ ARGV: Key[Any] = Key(
 PACKAGES = Key(
     "packages",
     Several(Text("a package", PACKAGE), "the names of Debian packages"),
-    "What the programs need that the root file system has not, with all that these packages depend on.",
+    "The Debian packages that the programs need beyond the root file system, with their dependencies.",
     unset="none",
     examples=(("redis-server", "redis-tools"),),
 )
 AFTER = Key(
     "after",
     Several(Text("a program", AWAITED), "a list of `NAME` and `NAME:PORT`"),
-    "What it waits for: that another program has ended as it should, or that its node listens on a TCP port.",
+    "The conditions that it waits for: another program has ended successfully, or the other program's node listens "
+    "on a TCP port.",
     unset="nothing",
     examples=(("server:6379",),),
 )
 SERVES = Key(
     "serves",
     Flag(),
-    "With `true` nobody waits for its end: it gets SIGTERM when all other traffic is complete.",
+    "With `true` the run does not wait for its end: it gets SIGTERM when all other traffic is complete.",
     default=False,
 )
 STATUS = Key("status", Number(*ranges.STATUS), "The exit status that means success.", default=0)
 ENVIRONMENT: Key[Any] = Key(
     "environment",
     Named(Text("any text"), "a mapping of variables", VARIABLE),
-    "Variables beside `PATH`, `HOME`, `FABRICLAB_NODE` and `FABRICLAB_EPOCH_NS`.",
-    unset="no more",
+    "Environment variables in addition to `PATH`, `HOME`, `FABRICLAB_NODE` and `FABRICLAB_EPOCH_NS`.",
+    unset="none",
 )
 OUTPUT = Key(
     "output",
     Text("a file's name", OUTPUT_FILE),
-    "A file of the run's directory `output` for what it writes to its standard output.",
-    unset="its log, `logs/NAME@NODE.log`, which has its errors too",
+    "A file in the run's directory `output` for its standard output.",
+    unset="its log, `logs/NAME@NODE.log`, which holds its standard error too",
     examples=("result.csv",),
 )
 MEMORY = Key(
     "memory",
     Quantity(SIZE, *ranges.PROGRAM_MEMORY_BYTES),
-    "How much memory the machine has for it.",
+    "The memory that the virtual machine has for it.",
     default=64 * 2**20,
     examples=("500 MB",),
 )
-PROGRAM_START = START.but(about="When it starts at the earliest, in virtual time.", examples=("10 ms",))
+PROGRAM_START = START.but(about="The earliest time at which it starts, in virtual time.", examples=("10 ms",))
 PROGRAM_STOP = STOP.but(
     required=False,
     unset="when it ends by itself, or with the run",
-    about="When it gets SIGTERM, and a second later SIGKILL; that it ends so is no failure.",
+    about="When it gets SIGTERM, and a second later SIGKILL. Ending in this way is not a failure.",
 )
 KEYS = keys_of_kind(
     "program",

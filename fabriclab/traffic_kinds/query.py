@@ -56,7 +56,7 @@ WORKERS = Key("workers", HOSTS, "The hosts that answer.", unset="all hosts")
 FAN_OUT = Key(
     "fan_out",
     Number(1, 10**18 - 1),
-    "How many workers a query asks, drawn anew for each.",
+    "The number of workers that a query asks, drawn again for each query.",
     unset="all workers but the aggregator itself",
 )
 KEYS = keys_of_kind(
@@ -68,11 +68,11 @@ KEYS = keys_of_kind(
     REQUEST,
     RESPONSE,
     ARRIVAL,
-    INTERVAL.but(required=True, about="The mean time from one query of an aggregator to its next."),
+    INTERVAL.but(required=True, about="The mean time between two queries of an aggregator."),
     BURST,
     START,
     STOP,
-    JITTER.but(about="Each request of a query leaves so much later at most."),
+    JITTER.but(about="Each request of a query is delayed by at most this time."),
     DEADLINE,
     CONNECTION,
     *CARRIER,

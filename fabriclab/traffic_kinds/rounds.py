@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fabriclab.workload.site import Site
 
 
-ROUNDS = Key("rounds", REPEATS, "How many rounds there are.", examples=(10,), required=True)
+ROUNDS = Key("rounds", REPEATS, "The number of rounds.", examples=(10,), required=True)
 ROUND_SIZE = SIZE.but(about="Bytes that each sender sends in a round.")
 ROUND_MODE = MODE.but(
     value=Word[Mode](("pull", "push")),

@@ -31,18 +31,18 @@ SOURCES = Key("sources", HOSTS, "The hosts that the input is read from.", unset=
 PARALLEL_COPIES = Key(
     "parallel_copies",
     REPEATS,
-    "How many partitions a reducer fetches at a time.",
+    "The number of partitions that a reducer fetches at a time.",
     default=5,
     source="Hadoop: mapreduce.reduce.shuffle.parallelcopies",
 )
 REPLICAS = Key(
     "replicas",
     Number(1, 10**18 - 1),
-    "How many copies of the output are written; each lies on a host of its own.",
+    "The number of copies of the output; each is on a host of its own.",
     default=1,
     source="What TeraSort writes; HDFS itself has dfs.replication 3",
 )
-JOB_SIZE = SIZE.but(about="Bytes of the job's input; as much is shuffled and written.", examples=("1 GB",))
+JOB_SIZE = SIZE.but(about="Bytes of the job's input; the same amount is shuffled and written.", examples=("1 GB",))
 KEYS = keys_of_kind(
     "shuffle",
     "The network phases of a MapReduce job: its input, its shuffle, its output.",

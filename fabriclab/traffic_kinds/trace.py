@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 FILE = Key(
     "file",
     Text("a file's name"),
-    "A flow trace in the lab's directory (traffic/README.md says its columns).",
+    "A flow trace in the lab's directory (traffic/README.md describes its columns).",
     examples=("mine.csv",),
     required=True,
 )
 KEYS = keys_of_kind(
     "trace",
-    "Flows of a file of your own.",
+    "Flows from your own file.",
     FILE,
 )
 

@@ -67,7 +67,7 @@ def test_what_is_wrong_is_said_as_check_says_it_and_the_lab_goes_on(live: Live) 
         ({"switches.s1.ecn_threshold": "1"}, "'1' has no unit; write one of B, KB"),
         ({"switches.s1.ecn_threshold": "65 KB"}, "'65 KB' is not below the buffer, 64 KB; no packet would be marked"),
         ({"roundz": "3"}, "unknown setting; did you mean 'rounds'"),
-        ({"rounds": "3"}, "traffic.one.rounds: what is sent is fixed when the lab begins; `fabriclab flow`"),
+        ({"rounds": "3"}, "traffic.one.rounds: the traffic is fixed when the lab begins; `fabriclab flow`"),
         ({"links.mtu": "9000"}, "eth1: its mtu would change: that can't be while the lab is up; bring the lab up so"),
         ({"routing.protocol": "bgp-unnumbered"}, "would learn their routes in another way"),
         ({"switches.s1.aqm.kind": "codel"}, "s1:eth1: its queue would be another qdisc, and what stands in it"),

@@ -37,31 +37,32 @@ CONGESTION_CONTROL_NAME: Either[str] = Either(
 
 MPTCP_SUBFLOWS = Key(
     "subflows",
-    Number(1, MOST_ENDPOINTS, why="of a connection, the first one included; the kernel has 8 endpoints"),
-    "How many subflows a connection of this host may have, the first one included. The host has as many addresses.",
+    Number(1, MOST_ENDPOINTS, why="of a connection, including the first one; the kernel has 8 endpoints"),
+    "The largest number of subflows of a connection of this host, including the first one. The host has as many "
+    "addresses.",
     default=8,
-    source='What a fat-tree needs (C. Raiciu et al., "Improving Datacenter Performance and Robustness with Multipath '
-    'TCP", SIGCOMM 2011)',
+    source='The number that a fat-tree needs (C. Raiciu et al., "Improving Datacenter Performance and Robustness '
+    'with Multipath TCP", SIGCOMM 2011)',
 )
 MPTCP_SCHEDULER = Key(
     "scheduler",
     Word[str](("default",)),
-    "Which subflow takes the next data. Linux 6.12 has this one only.",
+    "The scheduler chooses the subflow that sends the next data. Linux 6.12 has only this one.",
     default="default",
     source="Linux: net.mptcp.scheduler, Documentation/networking/mptcp-sysctl.rst",
 )
 MPTCP_PATH_MANAGER = Key(
     "path_manager",
     Word[str](("subflow", "fullmesh", "signal")),
-    "Who opens subflows between which addresses, in Linux's words for endpoints (ip-mptcp(8)).",
+    "Which end opens subflows between which addresses, in Linux's terms for endpoints (ip-mptcp(8)).",
     default="subflow",
 )
 MPTCP_ADD_ADDR_ACCEPTED = Key(
     "add_addr_accepted",
     Number(0, MOST_ENDPOINTS, why="addresses that the peer announces"),
-    "How many of the addresses that the peer announces a connection uses.",
+    "The number of announced addresses of the peer that a connection uses.",
     default=8,
-    source="The most that Linux takes. Its own default is 0; but who has a host announce its addresses wants them used",
+    source="The most that Linux accepts. Linux's own default is 0, with which announced addresses would not be used",
 )
 MPTCP = Keys(
     "mptcp",
@@ -72,33 +73,33 @@ MPTCP = Keys(
 PACER_BUCKET = Key(
     "bucket",
     Quantity(SIZE, *ranges.BUCKET_BYTES),
-    "What may leave at once, in bytes on the line. A larger frame waits until the bucket is full.",
+    "The largest burst, in bytes on the link. A larger frame waits until the bucket is full.",
     default=3_000,
-    source="24 kbit; HULL (NSDI 2012, section 5), as the five that follow",
+    source="24 kbit; HULL (NSDI 2012, section 5); so are the next five",
 )
 PACER_INTERVAL = Key(
     "interval",
     Quantity(DURATION, *ranges.PACER_INTERVAL, why="from one rate to the next"),
-    "From one rate to the next: T_r of the paper.",
+    "The time between two updates of the rate: T_r of the paper.",
     default=64_000,
 )
-PACER_ETA = Key("eta", Percent(*ranges.PPM), "What the newest measured rate weighs.", default=125_000)
+PACER_ETA = Key("eta", Percent(*ranges.PPM), "The weight of the newest measured rate.", default=125_000)
 PACER_BETA = Key(
     "beta",
     Number(*ranges.BETA, why="a second"),
-    "What each bit that waits adds to the rate, in bits a second, with each interval.",
+    "How much each waiting bit adds to the rate in each interval, in bits per second.",
     default=16,
 )
 PACER_PROBABILITY = Key(
     "probability",
     Percent(*ranges.PPM),
-    "That an acknowledgement with ECE (an echoed mark) has its flow paced from then on.",
+    "The probability that an acknowledgement with ECE (an echoed mark) starts the pacing of its flow.",
     default=125_000,
 )
 PACER_IDLE = Key(
     "idle",
     Quantity(DURATION, *ranges.PACER_IDLE, why="without a frame of the flow"),
-    "A flow that sends nothing for so long is paced no longer: T_i.",
+    "The pacing of a flow ends when it has sent nothing for this time: T_i of the paper.",
     default=10_000_000,
 )
 PACER = Keys(
@@ -110,58 +111,58 @@ PACER = Keys(
 QCN_LEAST = Key(
     "least",
     _LIMITED_RATE,
-    "The slowest that a limiter gets.",
+    "The lowest rate of a limiter.",
     default=5_000_000,
     source="ieee8021CnRpgMinRate",
 )
 QCN_ACTIVE = Key(
     "active",
     _LIMITED_RATE,
-    "What each cycle adds to the target once one of the two counters has passed five cycles.",
+    "How much each cycle adds to the target rate once one of the two counters has passed five cycles.",
     default=5_000_000,
     source="ieee8021CnRpgAiRate",
 )
 QCN_HYPER = Key(
     "hyper",
     _LIMITED_RATE,
-    "What it adds once both have, times the cycles since then.",
+    "How much each cycle adds once both counters have passed five cycles, times the cycles since then.",
     default=50_000_000,
     source="ieee8021CnRpgHaiRate",
 )
 QCN_CYCLE_BYTES = Key(
     "cycle_bytes",
     Quantity(SIZE, *ranges.CYCLE_BYTES),
-    "What the flow sends in a cycle of the byte counter, on the line; half of it after five cycles.",
+    "The length of a cycle of the byte counter, in bytes on the link; half of it after five cycles.",
     default=150_000,
     source="ieee8021CnRpgByteReset",
 )
 QCN_CYCLE_TIME = Key(
     "cycle_time",
     Quantity(DURATION, *ranges.CYCLE_TIME, why="of the timer"),
-    "How long a cycle of the timer takes; half of it after five cycles.",
+    "The length of a cycle of the timer; half of it after five cycles.",
     default=15_000_000,
     source="ieee8021CnRpgTimeReset",
 )
 LIMITER = Keys(
     "limiter",
-    "The reaction point of a host's card",
+    "The reaction point of a host's NIC",
     (QCN_LEAST, QCN_ACTIVE, QCN_HYPER, QCN_CYCLE_BYTES, QCN_CYCLE_TIME),
 )
 
 NIC_TSO: Key[int | None] = Key(
     "tso",
     Either((Quantity(SIZE, *ranges.TSO_BYTES, why="from about two full segments on"), _OFF)),
-    "The largest burst that TCP hands the card at once, in bytes of payload. The card cuts it into frames, "
-    "which leave back to back at the line's rate (TCP segmentation offload). `off`: full frames, one by one.",
+    "The largest burst that TCP hands the NIC at once, in bytes of payload. The NIC cuts it into frames, which leave "
+    "back to back at the link's rate (TCP segmentation offload). `off`: full frames, one by one.",
     default=65_536,
-    source="GSO_MAX_SIZE of Linux's cards, include/linux/netdevice.h",
+    source="Linux: GSO_MAX_SIZE, include/linux/netdevice.h",
     examples=("64 KB", "off"),
 )
 NIC_GRO = Key(
     "gro",
     Flag(),
-    "Whether segments that came in together are merged before TCP sees them (generic receive offload). It "
-    "then acknowledges the whole, as real hosts do.",
+    "Whether segments that came in together are merged before TCP sees them (generic receive offload). TCP then "
+    "acknowledges them together, as real hosts do.",
     default=False,
 )
 NIC_INTERRUPT_DELAY = Key(
@@ -172,48 +173,48 @@ NIC_INTERRUPT_DELAY = Key(
         ranges.INTERRUPT_DELAY_US.most * _US,
         why="from a frame to its interrupt",
         step=_US,
-        why_step="in which a NIC is told (rx-usecs)",
+        why_step="in which a NIC is configured (rx-usecs)",
     ),
-    "From the first frame received to the interrupt that tells of it and of those behind it, in whole "
+    "The time from the first received frame to the interrupt for it and for the frames behind it, in whole "
     "microseconds (`ethtool -C rx-usecs`). It needs `gro: on`.",
     default=0,
     examples=("20 us",),
 )
 NIC_QUEUES = Key(
     "queues",
-    Number(*ranges.TX_QUEUES, why="queues of the card"),
-    "How many queues the card sends from. Flows are spread over them by a hash; the card serves them in turn, "
-    "frame by frame.",
+    Number(*ranges.TX_QUEUES, why="queues of the NIC"),
+    "The number of transmit queues of the NIC. A hash spreads flows over them; the NIC serves them in turn, frame by "
+    "frame.",
     default=1,
 )
 NIC_PACING = Key(
     "pacing",
     Word[str](("fq", "off")),
-    "`fq`: Linux's fq stands in front of the card and paces each flow. `aqm` of the host puts other qdiscs there.",
+    "`fq`: Linux's fq is in front of the NIC and paces each flow. The host's `aqm` puts other qdiscs there.",
     default="off",
 )
 NIC_RING = Key(
     "ring",
     BUFFER_BYTES,
-    "A queue of the card takes of the qdisc in front of it while it holds less than this (byte queue limits); "
-    "so one burst may stand above it. Without a qdisc there, the card's queue is the host's `queue`.",
+    "A queue of the NIC takes frames from the qdisc in front of it while it holds less than this (byte queue "
+    "limits), so one burst may exceed it. Without a qdisc there, the NIC's queue is the host's `queue`.",
     default=24_000,
-    source="Some 16 full frames. Byte queue limits come to the least with which a card is never idle while there is "
-    "something to send (lib/dynamic_queue_limits.c); one burst may always stand above it",
+    source="About 16 full frames. Byte queue limits converge to the smallest value with which a NIC is never idle "
+    "while there is something to send (lib/dynamic_queue_limits.c); one burst may always exceed it",
     examples=("24 KB",),
 )
 NIC_PACER: Key[Any] = Key(
     "pacer",
     or_none(PACER),
-    "HULL's hardware pacer: frames of flows that had marks wait behind the segmentation for tokens, whose rate "
-    "follows what these flows send; all other frames pass by.",
+    "HULL's hardware pacer. Frames of flows that had marks wait behind the segmentation for tokens; the token rate "
+    "follows the rate of these flows. All other frames overtake them.",
     default=None,
 )
 NIC_QCN: Key[Any] = Key(
     "qcn",
     or_none(LIMITER),
-    "QCN's reaction point (IEEE 802.1Qau): a flow of which a congestion notification comes has a rate of its "
-    "own until it is as fast as the line again.",
+    "QCN's reaction point (IEEE 802.1Qau): a flow that gets a congestion notification has a rate of its own until it "
+    "reaches the link's rate again.",
     default=None,
 )
 NIC = Keys(
@@ -225,9 +226,9 @@ NIC = Keys(
 CONGESTION_CONTROL = Key(
     "congestion_control",
     CONGESTION_CONTROL_NAME,
-    "The congestion control of the connections that the host opens. Where nobody wrote one, a host answers the "
-    "flows of a host with `dctcp` by `dctcp`. A file is [an algorithm of your "
-    "own](../your-own-algorithm.md); a kernel of your own may have more names.",
+    "The congestion control of the connections that the host opens. If none is written, a host uses `dctcp` at its "
+    "end of flows from a host with `dctcp`. A C file adds [your own algorithm](../your-own-algorithm.md). A kernel "
+    "of your own may have more names.",
     default="cubic",
     source="Linux: CONFIG_DEFAULT_TCP_CONG, net/ipv4/Kconfig",
 )
@@ -237,9 +238,9 @@ ECN = Key(
         ("off", "on", "accept", "accurate"),
         aliases={**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")},
     ),
-    "Whether the host's TCP negotiates ECN: never, always, where the other end asks for it, or always and with "
-    "the feedback of [accurate ECN](../l4s.md) where the other end has it, too (RFC 9768; Linux 7.0 or later). "
-    "`dctcp` implies `on`.",
+    "Whether the host's TCP negotiates ECN: never, always, if the other end asks for it, or always, with the "
+    "feedback of [accurate ECN](../l4s.md) if the other end supports it (RFC 9768; Linux 7.0 or later). `dctcp` "
+    "implies `on`.",
     default="accept",
     source="Linux: net.ipv4.tcp_ecn = 2, Documentation/networking/ip-sysctl.rst",
 )
@@ -253,7 +254,7 @@ RTO_MIN = Key(
         step=_MS,
         why_step="in which the kernel's timer ticks",
     ),
-    "The shortest retransmission timeout, in whole milliseconds. In-casts in a data centre hang on it.",
+    "The shortest retransmission timeout, in whole milliseconds. In-cast performance in a data centre depends on it.",
     default=200_000_000,
     source="Linux: TCP_RTO_MIN, include/net/tcp.h",
     examples=("10 ms",),
@@ -268,21 +269,21 @@ DELAYED_ACK = Key(
 INITIAL_WINDOW = Key(
     "initial_window",
     Number(*ranges.SEGMENTS, "a whole number of segments", why="segments"),
-    "How many segments a new connection sends before the first acknowledgement.",
+    "The number of segments that a new connection sends before the first acknowledgement.",
     default=10,
     source="Linux: TCP_INIT_CWND; RFC 6928",
 )
 WINDOW_LIMIT: Key[int | None] = Key(
     "window_limit",
     or_none(Number(1, 10**9 - 1, "a whole number of segments")),
-    "How many segments of the full size a connection of this host has in flight at most. Its receivers offer "
-    "no larger window, so the congestion window may still grow beyond it.",
+    "The largest number of full-size segments that a connection of this host has in flight. Its receivers offer no "
+    "larger window, so the congestion window may still grow beyond it.",
     default=None,
 )
 RECEIVE_BUFFER = Key(
     "receive_buffer",
     _SOCKET_BUFFER,
-    "The most that autotuning takes for a socket's receive buffer. It bounds the window.",
+    "The largest receive buffer that autotuning gives to a socket. It limits the window.",
     default=6 * 2**20,
     source="Linux: the largest value of net.ipv4.tcp_rmem on a machine with enough memory, "
     "Documentation/networking/ip-sysctl.rst",
@@ -290,22 +291,21 @@ RECEIVE_BUFFER = Key(
 SEND_BUFFER = Key(
     "send_buffer",
     _SOCKET_BUFFER,
-    "The most that autotuning takes for a socket's send buffer.",
+    "The largest send buffer that autotuning gives to a socket.",
     default=4 * 2**20,
-    source="Linux: the same of net.ipv4.tcp_wmem",
+    source="Linux: the largest value of net.ipv4.tcp_wmem",
 )
 QUEUE = Key(
     "queue",
     BUFFER_BYTES,
-    "The host's own queue before its line. It must hold one frame at least.",
+    "The host's own queue before its link. It must hold at least one frame.",
     default=15_000_000,
-    source="A host's own queue before its line: 10,000 full frames, the limit of Linux's fq (tc-fq(8)); never the "
-    "bottleneck",
+    source="10,000 full frames, the limit of Linux's fq (tc-fq(8)), so that it is never the bottleneck",
 )
 HOST_AQM: Key[Any] = Key(
     "aqm",
     Either((AQM, OWN_QDISC, NONE_WORD)),
-    "What manages that queue, with the words of a switch's `aqm`.",
+    "The queue management of that queue, with the keys of a switch's `aqm`.",
     default=None,
 )
 HOST_MPTCP: Key[Any] = Key(
@@ -316,19 +316,19 @@ HOST_MPTCP: Key[Any] = Key(
 )
 TIMESTAMP_ERROR = Key(
     "timestamp_error",
-    Quantity(DURATION, *ranges.TIMESTAMP_ERROR, why="of delays that are measured"),
-    "How far each delay is off that the host measures for senders with `congestion_control: dx`: anything "
-    "from minus to plus this, evenly.",
+    Quantity(DURATION, *ranges.TIMESTAMP_ERROR, why="of measured delays"),
+    "The error of each delay that the host measures for senders with `congestion_control: dx`: uniform between minus "
+    "and plus this value.",
     default=0,
-    source="The machine has one clock of 1 ns",
+    source="The virtual machine has one clock, with a resolution of 1 ns",
     examples=("0.5 us",),
 )
 HOST_NIC: Key[Any] = Key(
     "nic",
     or_none(NIC),
-    "A network interface card: each frame takes its exact time to be sent, on an idle line too. `none`: a "
-    "token bucket, which lets a frame that finds the line idle leave at once.",
-    unset="a card with the defaults of its keys",
+    "The network interface card (NIC). Each frame takes exactly its transmission time, on an idle link too. `none`: "
+    "a token bucket, which sends a frame at once if the link is idle.",
+    unset="a NIC with the defaults of its keys",
 )
 HOST = Keys(
     "host",
@@ -344,5 +344,5 @@ HOSTS = Named(
     "a mapping of `default`, hosts, ranges such as `h1..h4`, groups",
     fixed={"default": HOST},
     source="hosts",
-    about={"default": "What holds for every host, unless its name, a range or a group says otherwise."},
+    about={"default": "Settings for every host. A name, a range or a group overrides them."},
 )

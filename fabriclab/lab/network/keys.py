@@ -36,7 +36,7 @@ LINK_DELAY = Key(
 LINK_MTU = Key("mtu", MTU, "The largest IP packet of every link.", unset="as the topology says", examples=(9000,))
 LINKS = Keys(
     "links",
-    "What holds for all links, over what the topology says",
+    "Settings for all links; they override the topology",
     (
         LINK_RATE,
         LINK_DELAY,

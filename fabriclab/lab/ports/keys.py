@@ -65,8 +65,8 @@ OWN_SOURCE = Key(
 OWN_OPTIONS = Key(
     "options",
     Text("words and values", r"[A-Za-z0-9_.: +-]*", "Words and values are wanted here."),
-    "What the qdisc is told, behind `buffer` and the bytes of the port's buffer. What they mean is for its "
-    "file to say.",
+    "The options that the qdisc gets, after `buffer` and the bytes of the port's buffer. Its file defines their "
+    "meaning.",
     unset="nothing",
     examples=("limit 100 target 5ms",),
 )
@@ -75,14 +75,14 @@ OWN_QDISC = Keys("aqm-own", "a qdisc of your own", (OWN_SOURCE, OWN_OPTIONS))
 BUFFER = Key(
     "buffer",
     BUFFER_BYTES,
-    "The buffer of each port of the switch, of its own. It must hold one frame at least.",
-    unset="this or a profile must be written",
+    "The buffer that each port of the switch has of its own. It must hold at least one frame.",
+    unset="`buffer` or `profile` must be written",
     examples=("64 KB", "1 MB"),
 )
 ECN_THRESHOLD = Key(
     "ecn_threshold",
     or_none(Quantity(SIZE, 1, why="0 B would mark every packet or none")),
-    "The length of a port's queue above which packets are marked with ECN, as DCTCP wants it. It lies below the "
+    "The length of a port's queue above which packets are marked with ECN, as DCTCP requires. It must be below the "
     "buffer.",
     default=None,
     examples=("30 KB",),
@@ -90,15 +90,15 @@ ECN_THRESHOLD = Key(
 NON_ECT = Key(
     "non_ect",
     NON_ECT_WORDS,
-    "What becomes, above the threshold, of a packet that cannot be marked: it is dropped, or queued all the same.",
+    "What happens, above the threshold, to a packet that cannot be marked: it is dropped, or queued all the same.",
     default="drop",
-    source="RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)",
+    source="Above the threshold, RED hardware drops packets that it cannot mark (RFC 8257, section 4.4)",
 )
 PORT_AQM: Key[Any] = Key(
     "aqm",
     Either((AQM, OWN_QDISC, NONE_WORD)),
-    "Active queue management in place of the threshold: a stock qdisc of Linux with its options. A switch's own "
-    "`kind` takes of `default` those keys that it has itself.",
+    "Active queue management instead of the threshold: a stock qdisc of Linux with its options. A switch's own "
+    "`kind` takes from `default` those keys that it has too.",
     default=None,
 )
-PORT_BUFFER = Keys("port-buffer", "A switch whose ports have a buffer each", (BUFFER, ECN_THRESHOLD, NON_ECT, PORT_AQM))
+PORT_BUFFER = Keys("port-buffer", "A switch whose ports each have a buffer", (BUFFER, ECN_THRESHOLD, NON_ECT, PORT_AQM))

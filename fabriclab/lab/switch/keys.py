@@ -47,19 +47,19 @@ DSCP_PATTERN = rf"{_CODEPOINT}(?:\.\.{_CODEPOINT})?|{dscp_names()}"
 WATCHDOG_DETECTION = Key(
     "detection",
     _WATCH,
-    "How long a queue must be paused without a break until the watchdog acts.",
+    "The watchdog acts when a queue has been paused for this time without a break.",
     examples=("200 ms",),
 )
 WATCHDOG_RESTORATION = Key(
     "restoration",
     _WATCH,
-    "How long no pause must have come until the queue is restored.",
+    "The queue is restored when no pause frame has come for this time.",
     unset="twice `detection`",
 )
 WATCHDOG_ACTION = Key(
     "action",
     Word[str](("drop", "forward")),
-    "What becomes of the queue's packets meanwhile.",
+    "What happens to the queue's packets in the meantime.",
     default="drop",
 )
 WATCHDOG = Keys(
@@ -76,14 +76,14 @@ PFC_PRIORITIES = Key("priorities", PRIORITIES, "The priorities that pause and ar
 PFC_QUANTA = Key(
     "quanta",
     Number(*ranges.QUANTA, why="512 bit times each; 16 bits of a pause frame"),
-    "How long a pause lasts, in 512 bit times.",
+    "How long a pause lasts, in units of 512 bit times.",
     default=65_535,
-    source="The most that a pause says; it is repeated, and ended by one of no quanta",
+    source="The largest value of a pause frame; it is repeated, and ended by a frame with no quanta",
 )
 PFC_REACTION = Key(
     "reaction",
     Quantity(DURATION, *ranges.REACTION),
-    "How long it takes from a pause's arrival until the sender is still.",
+    "The time from the arrival of a pause frame until the sender stops.",
     default=0,
 )
 PFC_WATCHDOG: Key[Any] = Key("watchdog", or_none(WATCHDOG), "The watchdog against pause storms.", default=None)
@@ -101,7 +101,7 @@ def _map(what: str, to: str, default: str, *, dscp: bool = False) -> tuple[Value
     wrong = f"A number from 0 to {last} or {others} is wanted here."
     told = f"a mapping of {what}s from 0 to {last} to numbers from 0 to {QUEUES - 1}"
     examples = ("0", "0..7", *DSCP_NAMES) if dscp else _EXAMPLES
-    return Named(EIGHTH, told, pattern, wrong, examples=examples), f"Which {to} a {what} belongs to.", default
+    return Named(EIGHTH, told, pattern, wrong, examples=examples), f"The {to} of a {what}.", default
 
 
 _SAME = "the same number"
@@ -109,8 +109,12 @@ _MAPS = {
     "dscp_to_tc": _map("DSCP", "traffic class", "DSCP / 8, so cs3 is class 3", dscp=True),
     "tc_to_queue": _map("traffic class", "queue", _SAME),
     "tc_to_group": _map("traffic class", "priority group", _SAME),
-    "priority_to_queue": (*_map("priority", "queue", _SAME)[:1], "Which queue a received pause stops.", _SAME),
-    "priority_to_group": (*_map("priority", "group", _SAME)[:1], "Which group's state a sent pause tells.", _SAME),
+    "priority_to_queue": (*_map("priority", "queue", _SAME)[:1], "The queue that a received pause frame stops.", _SAME),
+    "priority_to_group": (
+        *_map("priority", "group", _SAME)[:1],
+        "The group whose state a sent pause frame reports.",
+        _SAME,
+    ),
 }
 MAPS = Keys(
     "maps",
@@ -122,7 +126,7 @@ POOL_SIZE = Key("size", Quantity(SIZE, 1, LARGEST_BYTES), "The pool's size, rese
 POOL_HEADROOM = Key(
     "headroom",
     SIZE_OF_MEMORY,
-    "Memory beside it that lossless groups share; with 0 B each has its own.",
+    "Additional memory that lossless groups share as headroom. With 0 B each group has its own.",
     default=0,
 )
 POOL = Keys(
@@ -136,11 +140,11 @@ POOL = Keys(
 
 
 _SLICE_NUMBER = Number(0, NUMBERS_OF_SLICES[-1] - 1)
-SLICE_IN = Key("in", _SLICE_NUMBER, "For frames that come in by the port.", default=0)
-SLICE_OUT = Key("out", _SLICE_NUMBER, "For frames that leave by it.", default=0)
+SLICE_IN = Key("in", _SLICE_NUMBER, "The slice for frames that come in by the port.", default=0)
+SLICE_OUT = Key("out", _SLICE_NUMBER, "The slice for frames that leave by the port.", default=0)
 SLICE = Keys(
     "slice",
-    "Which slice of the memory the frames of a port are in",
+    "The slice of the memory for the frames of a port",
     (
         SLICE_IN,
         SLICE_OUT,
@@ -155,17 +159,17 @@ def _numbered(of: Keys, what: str) -> Named:
         _NUMBERS,
         f"`default`, a number from 0 to {QUEUES - 1} or a range such as 3..4 is wanted here.",
         fixed={"default": of},
-        about={"default": f"What holds for every {what}."},
+        about={"default": f"Settings for every {what}."},
         examples=("default", *_EXAMPLES),
     )
 
 
 _PORT_LAYER: tuple[Key[Any], ...] = (
-    Key("maps", MAPS, "Which class, queue and group a frame belongs to."),
-    Key("queues", _numbered(QUEUE, "queue"), "What leaves by a port."),
-    Key("priority_groups", _numbered(GROUP, "group"), "What came in at a port."),
+    Key("maps", MAPS, "The class, queue and group of a frame."),
+    Key("queues", _numbered(QUEUE, "queue"), "The queues for frames that leave by a port."),
+    Key("priority_groups", _numbered(GROUP, "group"), "The priority groups for frames that came in at a port."),
     Key("pfc", or_none(PFC), "Priority flow control.", default=None),
-    Key("slice", SLICE, "Which slice of the memory its frames are in."),
+    Key("slice", SLICE, "The slice of the memory for the frames of this port."),
 )
 PORT = Keys("switch-port", "Ports of a switch with a shared buffer", _PORT_LAYER)
 _PORTS = Key(
@@ -175,13 +179,13 @@ _PORTS = Key(
         "a mapping of ports, lists and ranges of ports",
         examples=("a port's name",),
     ),
-    "What holds for these ports, over what is said of all ports.",
+    "Settings for these ports; they override those for all ports.",
 )
 CELL = Key("cell", Quantity(SIZE, *ranges.CELL_BYTES), "Memory is taken in whole cells of this size.", default=1)
 SLICES = Key(
     "slices",
     Number(NUMBERS_OF_SLICES[0], NUMBERS_OF_SLICES[-1]),
-    "Equal parts of the memory, of chips with several; a limit is one slice's: 1, 2 or 4.",
+    "The number of equal parts of the memory, for chips with several: 1, 2 or 4. A limit applies to one slice.",
     default=1,
 )
 _POOLS = Key(
@@ -201,7 +205,7 @@ BUFFER: tuple[Key[Any], ...] = (CELL, SLICES, _POOLS, *_PORT_LAYER, _PORTS)
 _PROFILE = Key(
     "profile",
     Text("a profile's name, or that of a file beside experiment.yml"),
-    "The switch that this one is: its memory and how it divides it.",
+    "The switch model: its memory, and how the memory is divided.",
     examples=tuple(sorted(path.stem for path in PROFILES.glob("*.yml"))),
 )
 SCALE: Key[Any] = Key(
@@ -210,21 +214,21 @@ SCALE: Key[Any] = Key(
         (Word[str](("bandwidth", NONE)), Factor("a factor from 1/1000000 to 1000", Fraction(1, 10**6), Fraction(1000))),
         "is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100",
     ),
-    "How the profile's figures are made to fit slower links: by the sum of the lab's port rates, not at all, or by a "
+    "How the profile's figures are scaled to slower links: by the sum of the lab's port rates, not at all, or by a "
     "factor.",
-    unset="`bandwidth` where the profile says what its figures are made for, else `none`",
+    unset="`bandwidth` if the profile says which rates its figures are for, else `none`",
     examples=("bandwidth", "1/100"),
 )
 
 SHARED = Keys("switch-shared", "A switch with a shared buffer", (_PROFILE, SCALE, *BUFFER))
-DEFAULT_SWITCH = Keys("switch-default", "What holds for every switch", (*PORT_BUFFER.keys, *SHARED.keys))
+DEFAULT_SWITCH = Keys("switch-default", "Settings for every switch", (*PORT_BUFFER.keys, *SHARED.keys))
 SWITCH = Keys("switch", "A switch", (*DEFAULT_SWITCH.keys, *LAYER2))
 SWITCHES = Named(
     SWITCH,
     "a mapping of `default` and switches",
     fixed={"default": DEFAULT_SWITCH},
     source="switches",
-    about={"default": "What holds for every switch, unless its name says otherwise."},
+    about={"default": "Settings for every switch. A switch's name overrides them."},
 )
 
 PROFILE_FORMAT_KEY = Key("format", Word[str]((PROFILE_FORMAT,)), "The version of the file.", required=True)
@@ -246,7 +250,11 @@ PROFILE = Keys(
             "Where the figures come from.",
             required=True,
         ),
-        Key("hardware", Text("a text"), "What its thresholds were compared with; plans and reports say it."),
+        Key(
+            "hardware",
+            Text("a text"),
+            "The hardware that the thresholds were compared with. Plans and reports name it.",
+        ),
         PROFILE_BANDWIDTH,
         PROFILE_PORT_RATE,
         *BUFFER,

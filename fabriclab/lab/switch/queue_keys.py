@@ -91,19 +91,19 @@ RATE_OF_A_PORT = Quantity(RATE, SLOWEST_BPS, ranges.SERVED_RATE.most)
 ACCOUNT_POOL: Key[str | None] = Key(
     "pool",
     or_none(Text("a pool's name")),
-    "Whose memory it takes; `none`: its own, of `limit`.",
+    "The pool whose memory the queue uses. `none`: memory of its own, of size `limit`.",
     unset="the first pool",
 )
-ACCOUNT_RESERVED = Key("reserved", SIZE_OF_MEMORY, "Bytes of the pool that are its alone.", default=0)
+ACCOUNT_RESERVED = Key("reserved", SIZE_OF_MEMORY, "Bytes of the pool that are reserved for this queue.", default=0)
 ACCOUNT_ALPHA = Key(
     "alpha",
     PowerOfTwo(),
-    "A dynamic limit: below alpha times the pool's free memory. It stands in place of `limit`.",
+    "A dynamic limit: alpha times the pool's free memory. It replaces `limit`.",
     default=0,
     examples=("1/8", 8),
 )
 ACCOUNT_LIMIT: Key[int | None] = Key(
-    "limit", _OPTIONAL_SIZE, "A static limit; `none`: all of the pool. It stands in place of `alpha`."
+    "limit", _OPTIONAL_SIZE, "A static limit; `none`: the whole pool. It replaces `alpha`."
 )
 _ACCOUNT = (ACCOUNT_POOL, ACCOUNT_RESERVED, ACCOUNT_ALPHA, ACCOUNT_LIMIT)
 
@@ -113,28 +113,33 @@ WRED_MIN = Key(
     "The length, or the time in the queue, from which packets are marked or dropped.",
     examples=("30 KB", "50 us"),
 )
-WRED_MAX = Key("max", _length(0), "The length, or the time in the queue, above which all are.", unset="`min`: a step")
+WRED_MAX = Key(
+    "max",
+    _length(0),
+    "The length, or the time in the queue, above which all packets are marked or dropped.",
+    unset="`min`: a step",
+)
 WRED_PROBABILITY = Key(
     "probability",
     Percent(*ranges.PPM),
-    "The probability just below `max`, up to which a line leads from `min`.",
+    "The probability just below `max`; it rises linearly from `min`.",
     default=1_000_000,
     source="sonic-wred-profile.yang: drop probability 100 %",
 )
 WRED_WEIGHT = Key(
     "weight",
-    Number(*ranges.WEIGHT_LOG, why="the newest length weighs 2^-weight; 0 is the queue of the moment"),
-    "The length is an average in which the newest one weighs 2^-weight.",
+    Number(*ranges.WEIGHT_LOG, why="the newest length has the weight 2^-weight; 0 is the instantaneous length"),
+    "The length is a moving average; the newest sample has the weight 2^-weight.",
     default=0,
-    source="The queue of the moment, as DCTCP wants it (RFC 8257, section 4.1)",
+    source="The instantaneous queue length, as DCTCP requires (RFC 8257, section 4.1)",
 )
 WRED_ECN = Key("ecn", Flag(), "Whether packets that can be marked are marked instead of dropped.", default=True)
 WRED_NON_ECT = Key(
     "non_ect",
     NON_ECT_WORDS,
-    "What becomes of packets that would be marked, but cannot be.",
+    "What happens to packets that would be marked, but cannot be.",
     default="drop",
-    source="RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)",
+    source="Above the threshold, RED hardware drops packets that it cannot mark (RFC 8257, section 4.4)",
 )
 WRED = Keys(
     "wred",
@@ -144,8 +149,8 @@ WRED = Keys(
 
 PHANTOM_RATE = Key(
     "rate",
-    Percent(1, ranges.PPM.most, why="of the line's rate"),
-    "The share of the line's rate at which the virtual queue drains.",
+    Percent(1, ranges.PPM.most, why="of the link's rate"),
+    "The share of the link's rate at which the virtual queue drains.",
     default=950_000,
     source="HULL's gamma (M. Alizadeh et al., \"Less is More: Trading a little Bandwidth for Ultra-Low Latency in the "
     'Data Center", NSDI 2012)',
@@ -165,28 +170,28 @@ PHANTOM = Keys(
 QCN_SET_POINT = Key(
     "set_point",
     Quantity(SIZE, *ranges.SET_POINT_BYTES),
-    "The length that the queue is to have.",
+    "The target length of the queue.",
     default=26_000,
-    source="ieee8021CnCpQueueSizeSetPoint of IEEE8021-CN-MIB, as the names of the seven that follow",
+    source="ieee8021CnCpQueueSizeSetPoint of IEEE8021-CN-MIB, like the names of the next seven",
 )
 QCN_SAMPLE = Key(
     "sample",
     Quantity(SIZE, *ranges.SAMPLE_BYTES),
-    "From one sample to the next, give or take 15 %, while there is nothing to tell; up to eight times less "
-    "where there is.",
+    "The bytes between two samples, plus or minus 15 %, while there is nothing to report; up to eight times fewer if "
+    "there is.",
     default=150_000,
     source="ieee8021CnCpMinSampleBase",
 )
 QCN_WEIGHT = Key(
     "weight",
-    Number(*ranges.QCN_WEIGHT, why="how much the queue's change counts"),
-    "How much the queue's change since the last sample counts beside its distance from the set point.",
+    Number(*ranges.QCN_WEIGHT, why="the weight of the queue's change"),
+    "The weight of the queue's change since the last sample, relative to its distance from the set point.",
     default=2,
     source="ieee8021CnCpFeedbackWeight, 1: 2^1",
 )
 CONGESTION_POINT = Keys(
     "point",
-    "A queue that tells the sources of its frames (QCN, IEEE 802.1Qau)",
+    "A queue that notifies the sources of its frames (QCN, IEEE 802.1Qau)",
     (
         QCN_SET_POINT,
         QCN_SAMPLE,
@@ -197,13 +202,14 @@ CONGESTION_POINT = Keys(
 QUEUE_SCHEDULER = Key(
     "scheduler",
     Word[str](("strict", "dwrr", "wrr")),
-    "`strict` serves the higher number first, `dwrr` shares by bytes, `wrr` by frames; these two do not mix on a port.",
+    "`strict` serves the higher number first, `dwrr` shares by bytes, `wrr` by frames; the last two cannot be mixed "
+    "on a port.",
     default="dwrr",
 )
 QUEUE_WEIGHT = Key(
     "weight",
-    Number(*ranges.WEIGHT, why="a share of what the scheduler gives"),
-    "Its share of what the scheduler gives.",
+    Number(*ranges.WEIGHT, why="the queue's weight in the scheduler"),
+    "The queue's weight in the scheduler.",
     default=1,
 )
 QUEUE_CIR = Key("cir", RATE_OF_A_PORT, "A rate that is guaranteed to the queue.")
@@ -212,19 +218,19 @@ QUEUE_PIR = Key("pir", RATE_OF_A_PORT, "The peak rate, to which the queue is sha
 QUEUE_PBS = Key("pbs", _BURST, "The burst of the peak rate.")
 QUEUE_WRED = Key("wred", or_none(WRED), "Marks and drops by the queue's length.", default=None)
 QUEUE_PHANTOM = Key(
-    "phantom", or_none(PHANTOM), "A virtual queue that marks before a real one stands (HULL).", default=None
+    "phantom", or_none(PHANTOM), "A virtual queue that marks before a real queue builds up (HULL).", default=None
 )
 QUEUE_QCN = Key(
     "qcn",
     or_none(CONGESTION_POINT),
-    "A congestion point: it samples frames and tells their hosts, whose `nic.qcn` then limits the flow.",
+    "A congestion point: it samples frames and notifies their hosts, whose `nic.qcn` then limits the flow.",
     default=None,
 )
 QUEUE_VOQ_LIMIT = Key(
     "voq_limit",
     or_none(_length(1), "is neither a size such as '12 MB' nor a duration such as '5 ms', nor 'none'"),
-    "The most from one ingress port, as deep switches with virtual output queues have it: a size, or a time at "
-    "the line's rate.",
+    "The largest amount from one ingress port, as in deep switches with virtual output queues: a size, or a time at "
+    "the link's rate.",
     default=None,
     examples=("5 ms",),
 )
@@ -242,12 +248,10 @@ QUEUE = Keys(
 GROUP_ALPHA = Key(
     "alpha",
     PowerOfTwo(),
-    "A dynamic limit, as a queue's.",
+    "A dynamic limit, as for a queue.",
     unset="no limit",
 )
-GROUP_LOSSLESS = Key(
-    "lossless", Flag(), "Whether the group pauses its sender in place of losing frames.", default=False
-)
+GROUP_LOSSLESS = Key("lossless", Flag(), "Whether the group pauses its sender instead of losing frames.", default=False)
 GROUP_HEADROOM = Key(
     "headroom",
     Either(
@@ -256,15 +260,15 @@ GROUP_HEADROOM = Key(
             Word[None](("auto",), meanings={"auto": None}),
         )
     ),
-    "Memory for what still comes in after a pause was sent. `auto` computes it from rates, cable, MTU and "
-    "reaction time.",
+    "Memory for frames that still arrive after a pause frame was sent. `auto` computes it from rates, link delay, "
+    "MTU and reaction time.",
     default=None,
 )
-GROUP_XON = Key("xon", SIZE_OF_MEMORY, "The length below which the neighbour may go on.", default=0)
+GROUP_XON = Key("xon", SIZE_OF_MEMORY, "The length below which the neighbour may send again.", default=0)
 GROUP_XON_OFFSET = Key(
     "xon_offset",
     SIZE_OF_MEMORY,
-    "The neighbour may go on at max(xon, limit - xon_offset).",
+    "The neighbour may send again at max(xon, limit - xon_offset).",
     unset="three frames",
 )
 GROUP = Keys(

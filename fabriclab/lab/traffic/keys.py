@@ -74,13 +74,13 @@ SIZES: Either[Any] = Either((BYTES, _RANGE, _NAME, DISTRIBUTED))
 ENABLED = Key(
     "enabled",
     Flag(),
-    "With `false` the traffic is checked but not sent, so that a variant or a matrix chooses among several.",
+    "With `false` the traffic is checked but not sent. So a variant or a matrix can choose what is sent.",
     default=True,
 )
 TRANSPORT = Key(
     "transport",
     Word[Carried](get_args(Carried)),
-    "What carries the flows. A flow over MPTCP has a connection of its own.",
+    "The transport protocol of the flows. A flow over MPTCP has a connection of its own.",
     default="tcp",
 )
 CONGESTION_CONTROL = Key(
@@ -92,33 +92,33 @@ CONGESTION_CONTROL = Key(
 DSCP = Key(
     "dscp",
     Dscp((Number(0, LARGEST_DSCP), Text("a name such as `ef`, `cs3`, `af21`", rf"\s*(?:{dscp_names()})\s*"))),
-    "The DSCP that the packets carry, which puts them into a class at switches with a shared buffer.",
+    "The DSCP of the packets, which selects their class at switches with a shared buffer.",
     default=0,
     examples=("ef", "cs3"),
 )
 IP = Key(
     "ip",
     Word[str](tuple(map(str, FAMILIES))),
-    "The version of IP that the flows are sent over, of those that the fabric has addresses of (`addresses`).",
-    unset="4 where the fabric has IPv4, else 6",
+    "The version of IP of the flows, one for which the fabric has addresses (`addresses`).",
+    unset="4 if the fabric has IPv4, else 6",
     examples=(6,),
 )
 CARRIER: tuple[Key[Any], ...] = (TRANSPORT, CONGESTION_CONTROL, DSCP, IP)
 """What carries the flows."""
 
-SENDERS = Key("senders", HOSTS, "Who sends.", examples=("all", "h1..h4", 8), required=True)
+SENDERS = Key("senders", HOSTS, "The hosts that send.", examples=("all", "h1..h4", 8), required=True)
 RECEIVER = Key(
     "receiver",
     HOST,
-    "The one host to which all send. Counts, groups and `all` leave it out.",
+    "The one host that all senders send to. Counts, groups and `all` leave it out.",
     examples=("h8",),
     required=True,
 )
-RECEIVERS = Key("receivers", HOSTS, "To whom they send, by the pattern of `pairs`.", unset="all hosts")
+RECEIVERS = Key("receivers", HOSTS, "The hosts that they send to, by the pattern of `pairs`.", unset="all hosts")
 PAIRS = Key(
     "pairs",
     Word[Pattern](("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")),
-    "Who sends to whom; nobody sends to itself.",
+    "How receivers are assigned to senders; no host sends to itself.",
 )
 HOT_SPOTS = Key(
     "hot_spots",
@@ -134,13 +134,15 @@ HOT_SHARE = Key(
     examples=("50 %",),
 )
 RANDOM_PAIRS = PAIRS.but(default="random")
-START = Key("start", TIME, "When it begins, in virtual time.", default=0, examples=("200 ms",))
-STOP = Key("stop", LATER, "When it ends, in virtual time.", required=True, examples=("2 s",))
-JITTER = Key("jitter", TIME, "Each start is moved by a draw from 0 to so much.", default=0, examples=("100 us",))
+START = Key("start", TIME, "When the traffic begins, in virtual time.", default=0, examples=("200 ms",))
+STOP = Key("stop", LATER, "When the traffic ends, in virtual time.", required=True, examples=("2 s",))
+JITTER = Key(
+    "jitter", TIME, "Each start is moved by a random time between 0 and this value.", default=0, examples=("100 us",)
+)
 MODE = Key(
     "mode",
     Word[Mode](("push", "pull")),
-    "Who begins: with `push` the sender sends, with `pull` the receiver asks for it.",
+    "Which side begins: with `push` the sender sends, with `pull` the receiver asks for the data.",
     default="push",
 )
 CONNECTION = Key(
@@ -152,14 +154,13 @@ CONNECTION = Key(
 INTERVAL = Key(
     "interval",
     LATER,
-    "The mean time from one start of a sender, or of an aggregator, to its next.",
+    "The mean time between two starts of a sender or of an aggregator.",
     examples=("10 ms",),
 )
 LOAD = Key(
     "load",
     Percent(*ranges.LOAD_PPM),
-    "The share of the sender's own line that the flows are to "
-    "take; the interval follows from it. It stands in place of `interval`.",
+    "The share of the sender's link rate that the flows take; the interval follows from it. It replaces `interval`.",
     examples=("40 %",),
 )
 ARRIVAL = Key(
@@ -171,15 +172,15 @@ ARRIVAL = Key(
 BURST = Key(
     "burst",
     REPEATS,
-    "With `arrival: bursty`, how many start at one instant.",
+    "With `arrival: bursty`, the number of flows that start at one instant.",
     unset="must be written with `arrival: bursty`",
     examples=(10,),
 )
 DEADLINE = Key(
     "deadline",
     LATER,
-    "The time from a start within which the flow, or the whole query, is to be complete. It "
-    "changes nothing of the traffic; reports count who missed it.",
+    "The flow, or the whole query, should be complete within this time after its start. It does not change the "
+    "traffic; reports count the flows that miss it.",
     unset="none",
     examples=("20 ms",),
 )
@@ -187,8 +188,8 @@ SIZE = Key("size", BYTES, "Bytes of a flow.", examples=("64 KB",), required=True
 JARS = Key(
     "jars",
     Text("a file's name"),
-    "A file in the lab's directory that lists Java archives, a line each: `GROUP:ARTIFACT:VERSION[:CLASSIFIER]` "
-    "and the SHA-256. Maven fetches them; they lie in `/opt/jars` of all nodes with programs.",
+    "A file in the lab's directory that lists Java archives, one per line: `GROUP:ARTIFACT:VERSION[:CLASSIFIER]` and "
+    "the SHA-256. Maven fetches them; they are in `/opt/jars` of all nodes with programs.",
     unset="none",
     examples=("hadoop.txt",),
 )

@@ -13,7 +13,8 @@ from switch_runs import switch_run
 from synthetic_hadoop_run import hadoop_run
 from synthetic_run import incast_run, long_run, program_run
 
-from fabriclab.formats.metrics import BY_NAME, FLOWS, JOBS, METRICS, QUEUES, ROUTING, SWITCHES, TCP
+from fabriclab.formats.flow_metrics import FLOWS, JOBS
+from fabriclab.formats.metrics import BY_NAME, METRICS, QUEUES, ROUTING, SWITCHES, TCP
 from fabriclab.lab.metrics import (
     POOL_METRICS,
     PORT_METRICS,
@@ -34,7 +35,7 @@ These are the numbers in the summary of a run (`summary.json`, `run.summary`), w
 alone is the value of the whole run. If the column `of` says so, `NAME[long]` is the value of a class of flows,
 `NAME[s1:eth3]` of a port, `NAME[s1:eth3:5]` of a queue, and `NAME[s1:shared]` of a pool. The word in parentheses says
 how the value of the run follows from these: as their sum, or as the largest. A number that was not measured is null.
-The tables are made of `fabriclab/formats/metrics.py`."""
+The tables are made of `fabriclab/formats/metrics.py` and `flow_metrics.py`."""
 
 NAMEABLE = (
     "queue_drops",

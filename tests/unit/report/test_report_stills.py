@@ -21,6 +21,7 @@ from fabriclab.report.drawing.charts import (
 )
 from fabriclab.report.drawing.paths import area_path, line_path
 from fabriclab.report.drawing.stills import WIDTH, still
+from fabriclab.report.drawing.svg_text import text_width
 from fabriclab.report.drawing.ticks import linear_ticks, log_ticks, tick_texts
 
 NAN = float("nan")
@@ -143,3 +144,13 @@ def test_a_column_of_nothing_is_drawn_empty() -> None:
     empty = ChartSeries("one", "#0072b2", [], [])
     svg = still(Chart((ChartPanel(ChartAxis("Time"), ChartAxis("Queue"), (empty,)),)), "")
     assert "Time" in texts(svg)
+
+
+def test_names_without_room_stand_aslant_and_within_the_picture() -> None:
+    names = ("unlosslessheadroomofsonicitself" * 2, *(f"another{index}withoutblank" for index in range(5)))
+    x = ChartAxis("Headroom", scale="category", names=names)
+    points = ChartSeries("one", "#0072b2", range(6), range(6), marker="o", line=False)
+    svg = still(Chart((ChartPanel(x, Y, (points,)),), height_in=5), "")
+    found = re.findall(r'<text x="([\d.]+)"[^>]*rotate\(-30 [^>]*>([^<]+)<', svg)
+    assert tuple(name for _, name in found) == names
+    assert all(float(end) - text_width(name, 8.5) * np.cos(np.radians(30)) >= 0 for end, name in found)
