@@ -60,7 +60,13 @@ class Vm:
         return run_point(plan, self.directory / name, context, on_event)
 
     def boot(
-        self, plan: Plan, traffic: Sequence[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False
+        self,
+        plan: Plan,
+        traffic: Sequence[Job],
+        name: str = "run",
+        stall_s: float | None = None,
+        *,
+        sampled: bool = False,
     ) -> Outcome:
         """Boot a plan's network with other programs in place of its traffic; without the plan's probes,
         unless it is to be sampled."""
@@ -71,7 +77,9 @@ class Vm:
             json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []})
         )
         with claim_cpu() as cpu:
-            machine = Machine(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, patient(stall_s))
+            machine = Machine(
+                self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s or patient(120)
+            )
             return run_machine(machine, ignore, Interrupt())
 
     def summary(self, name: str = "run") -> dict[str, Any]:

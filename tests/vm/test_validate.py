@@ -90,6 +90,7 @@ def failures(findings: list[ValidationFinding], check: str) -> list[ValidationFi
     return failed
 
 
+@pytest.mark.slow("validates a fabric in all stages, which boots it several times")
 def test_a_good_fabric_passes_and_the_command_says_so(vm: Vm, tmp_path: Path) -> None:
     bench_of(tmp_path)
     done = fabriclab(tmp_path, "validate", ".", "--out", "out", "--junit", "out.xml")

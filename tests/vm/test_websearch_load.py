@@ -21,6 +21,7 @@ def run(directory: Path, variant: str) -> Results:
     return read_run(result.directory)
 
 
+@pytest.mark.slow("runs the lab's whole mix of flows, cut in time")
 def test_a_cut(tmp_path: Path) -> None:
     cubic, dctcp = run(tmp_path, "cubic"), run(tmp_path, "dctcp")
     for results in (cubic, dctcp):
