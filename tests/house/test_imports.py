@@ -33,6 +33,7 @@ def made_up(
     return imports.Directions(place / "fabriclab", allowed, {"ground"}, {"engine"}, list(reasoned))
 
 
+@pytest.mark.slow("parses every module of the package")
 def test_imports_point_one_way_and_only_engines_start_processes(imports: Any) -> None:
     assert imports.findings() == []
 

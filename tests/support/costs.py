@@ -14,6 +14,7 @@ that would take longer, all workers together.
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import time
@@ -243,7 +244,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     budget_s = config.getoption("--budget")
     if budget_s is None:
         return
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    # There may be more workers than processors.
+    workers = min(getattr(config, "workerinput", {}).get("workercount", 1), len(os.sched_getaffinity(0)))
     kept = within(items, budget_s * workers, known_s(config))
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])

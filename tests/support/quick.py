@@ -20,7 +20,7 @@ from pathlib import Path
 
 from repository import ROOT
 
-BUDGET_S = 45
+BUDGET_S = 40
 """Seconds of tests; to start pytest and to collect comes on top."""
 TESTS = ROOT / "tests"
 CORE = (
