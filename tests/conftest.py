@@ -39,7 +39,9 @@ settings.load_profile("unhurried")
 def pytest_configure(config: pytest.Config) -> None:
     """Find out how slow the host is before workers are started: bounds on waiting follow it, a test's as well."""
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout", None) is None:
-        config.option.timeout = patient(float(config.getini("timeout") or 0))
+        # Twice as long at most: one that hangs shall be told today.
+        limit_s = float(config.getini("timeout") or 0)
+        config.option.timeout = min(patient(limit_s), 2 * limit_s)
 
 
 def pytest_report_header() -> str | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts
 
@@ -25,7 +26,7 @@ PAGES = [
 ]
 NOT_EXECUTED = {"docs/start.md": 2, "docs/tutorial/4-live.md": 1}
 """Blocks of a page that are not typed here: no more than these."""
-MANY_S = 600
+MANY_S = patient(600)
 _BLOCK = re.compile(
     r"(?:^<!-- ([^\n]*) -->\n\n)?^```(\w+)(?: title=\"([^\"\n]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
@@ -157,7 +158,7 @@ def boot(
             stdout=subprocess.PIPE,
             env={**os.environ, "TMPDIR": private},
             cwd=private,
-            timeout=WALL_LIMIT_S,
+            timeout=patient(WALL_LIMIT_S),
             check=False,
         )
     scratch.take_over()

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from lab_runs import LabRun, run_lab
+from patience import patient
 from pcapng_reading import Packet, read_packets
 
 from fabriclab.compile.captures import most_packets
@@ -74,7 +75,7 @@ def test_tshark_reads_it(runs: tuple[LabRun, LabRun]) -> None:
     _, run = runs
     file = run.directory / "pcap" / "s1-eth49.pcapng"
     words = [tshark, "-r", str(file), "-T", "fields", "-e", "frame.interface_name", "-e", "frame.len"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=patient(60)).stdout.splitlines()
     assert told == [f"s1:eth49\t{packet.length}" for packet in packets(run, "s1-eth49")]
 
 
