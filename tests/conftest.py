@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,6 +100,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from untraced import trace_no_libraries
 
     trace_no_libraries()
+    # All that is loaded by now stays until the end: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
 
 
 def is_long(item: pytest.Item) -> bool:
@@ -120,10 +125,18 @@ def shared_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def state_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield paths of state directories: pytest's own way to number them looks at all that are there, for each test."""
+    place = tmp_path_factory.mktemp("states")
+    return (place / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state_home(state_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a state directory of its own, in which nothing is trusted yet."""
-    place = tmp_path_factory.mktemp("state")
+    place = next(state_homes)
+    place.mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(place))
     return place
 

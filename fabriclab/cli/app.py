@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
+from typer.models import CommandInfo
 
 from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
@@ -369,3 +372,19 @@ for _command in app.registered_commands:
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:
         _command.cls = Command
+
+
+def part(words: Sequence[str]) -> typer.Typer:
+    """Return the app with that command alone which is named first, for to make all of them takes a while; the whole app
+    where none is."""
+    named = [each for each in app.registered_commands if words and _name_of(each) == words[0]]
+    if not named:
+        return app
+    found = copy(app)
+    vars(found).update(registered_commands=named, registered_groups=[])
+    Group.every = staticmethod(lambda: cast(Group, typer.main.get_command(app)).commands)
+    return found
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or typer.main.get_command_name(command.callback.__name__ if command.callback else "")

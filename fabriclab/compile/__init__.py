@@ -11,8 +11,7 @@ from fabriclab.compile.machine import (
     compile_machine_sysctl,
     machine_memory_bytes,
 )
-from fabriclab.compile.names import NAMES_FILE, compile_names
-from fabriclab.compile.node import NodeFiles, compile_node
+from fabriclab.compile.node import NAMES_FILE, NodeFiles, compile_names, compile_node
 from fabriclab.compile.programs import needed_layers, program_nodes
 from fabriclab.compile.real_time import compile_real_time
 from fabriclab.compile.sampler import compile_sampler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fabriclab.compile.frr import compile_frr, speaks_bgp
@@ -15,6 +15,11 @@ from fabriclab.compile.transport import compile_sysctl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.registry.applications import applications_of
+from fabriclab.resolve.interfaces import interfaces
+
+NAMES_FILE = "names/etc/hosts"
+"""Where a node has the names of all nodes, in the directory of its files: `names/` is copied into it as `root/` is."""
+_OWN_NAMES = "127.0.0.1 localhost\n::1 localhost\n"
 
 
 class NodeFiles(NamedTuple):
@@ -61,3 +66,19 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = Fa
         root={**root, **{file.path.lstrip("/"): file.text for file in own}},
         executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
     )
+
+
+def compile_names(plan: Plan) -> str:
+    """Return the text of /etc/hosts, for people who work in a live lab (`ping h2`).
+
+    Each node has its loopback's address, or else that of its first interface. What fabriclab itself runs knows
+    addresses alone.
+    """
+    return _OWN_NAMES + "".join(f"{address} {node.name}\n" for node in plan.nodes for address in _addresses(node))
+
+
+def _addresses(node: Node) -> Iterator[str]:
+    if node.loopback is not None:
+        yield node.loopback
+        return
+    yield from [interface.ip for interface in interfaces(node) if interface.ip][:1]

@@ -8,4 +8,4 @@ from pydantic import BaseModel, ConfigDict
 class Frozen(BaseModel):
     """An immutable record that refuses unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -51,12 +51,7 @@ GROUP_OF = Key("of", _MEMBERS, "The hosts among which the group is drawn.", unse
 DRAWN_GROUP = Keys(
     "group",
     "Hosts that are behind a switch, or drawn by the seed",
-    (
-        GROUP_RACK,
-        GROUP_SHARE,
-        GROUP_COUNT,
-        GROUP_OF,
-    ),
+    (GROUP_RACK, GROUP_SHARE, GROUP_COUNT, GROUP_OF),
     one_of=(("rack",), ("share",), ("count",)),
 )
 GROUPS = Named(

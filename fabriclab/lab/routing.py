@@ -91,16 +91,7 @@ STILL = Key(
 ROUTING = Keys(
     "routing",
     "How switches get their routes",
-    (
-        PROTOCOL,
-        MAX_PATHS,
-        KEEPALIVE,
-        HOLD,
-        BFD,
-        BFD_MULTIPLIER,
-        CONVERGENCE_LIMIT,
-        STILL,
-    ),
+    (PROTOCOL, MAX_PATHS, KEEPALIVE, HOLD, BFD, BFD_MULTIPLIER, CONVERGENCE_LIMIT, STILL),
 )
 
 

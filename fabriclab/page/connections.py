@@ -7,9 +7,19 @@ program on this computer could keep the page from its user.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from itertools import count
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+PATIENCE_S = 20.0
+"""How long the server waits for a browser that does not read."""
+
+
+async def within_reason(sending: Awaitable[None]) -> None:
+    """Send something. Raises TimeoutError where the browser does not take it: then it is dropped."""
+    await asyncio.wait_for(sending, PATIENCE_S)
+
 
 MOST_CONNECTIONS = 64
 FIRST_REQUEST_S = 10.0

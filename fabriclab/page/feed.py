@@ -19,10 +19,10 @@ from fabriclab.errors import FabriclabError
 from fabriclab.live import labs_up
 from fabriclab.live.client import Gone, LiveError
 from fabriclab.live.wire import decode, encode
+from fabriclab.page.connections import within_reason
 from fabriclab.page.drawing import drawn, plan_of
 from fabriclab.page.flows import Flows
 from fabriclab.page.lab import asked
-from fabriclab.page.patience import within_reason
 
 LOOK_S = 0.05
 _STATE_EVERY, _FLOWS_EVERY = 4, 8

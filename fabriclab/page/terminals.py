@@ -14,8 +14,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fabriclab.live.client import LiveError
 from fabriclab.live.wire import window
+from fabriclab.page.connections import within_reason
 from fabriclab.page.lab import Program, connected
-from fabriclab.page.patience import within_reason
 
 _PROGRAMS = {"shell": ["bash", "-l"], "vtysh": ["vtysh"]}
 _LARGEST = 1000

@@ -10,26 +10,11 @@ from typing import Literal, NamedTuple, cast
 
 from fabriclab.formats.family import Family
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, families_of
-from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
+from fabriclab.formats.plan.node import Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
-from fabriclab.lab.hosts.keys import (
-    CONGESTION_CONTROL,
-    DELAYED_ACK,
-    ECN,
-    INITIAL_WINDOW,
-    MPTCP_ADD_ADDR_ACCEPTED,
-    MPTCP_PATH_MANAGER,
-    MPTCP_SCHEDULER,
-    MPTCP_SUBFLOWS,
-    RECEIVE_BUFFER,
-    RTO_MIN,
-    SEND_BUFFER,
-    TIMESTAMP_ERROR,
-)
-from fabriclab.lab.hosts.mptcp import WrittenMptcp
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.families import families_of_lab
 from fabriclab.lab.network.layer2 import WrittenLayer2
@@ -66,12 +51,13 @@ from fabriclab.resolve.configured import protocol_of, resolve_configured
 from fabriclab.resolve.configured_bgp import resolve_own_bgp
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
-from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
+from fabriclab.resolve.mismatched_ends import ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
+from fabriclab.resolve.transports import resolve_transports
 from fabriclab.resolve.unreached import unreached_warnings
 from fabriclab.resolve.warnings import file_warnings, plan_warnings
 
@@ -194,7 +180,7 @@ class Resolver:
 
 
 def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None, *, is_configured: bool) -> _Network:
-    transports = _resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
+    transports = resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
     layer2 = Layer2(topology, experiment.layer2)
     segments = layer2.segments()
     families = families_of_lab(experiment.addresses, topology)
@@ -365,48 +351,6 @@ def _resolve_port(
         mtu=wire.mtu,
         queue=buffer if isinstance(buffer, Queue) else None,
         switch_port=buffer if isinstance(buffer, SwitchPort) else None,
-    )
-
-
-def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Transport]:
-    """Return the transport of each host.
-
-    One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is.
-    """
-    transports = {host: _resolve_transport(of) for host, of in written.items()}
-    if all(transport.congestion_control != DCTCP for transport in transports.values()):
-        return transports
-    follow = [host for host, of in written.items() if of.congestion_control is None and transports[host].ecn != "off"]
-    return transports | {host: transports[host].model_copy(update={"answers_dctcp": True}) for host in follow}
-
-
-def _resolve_transport(written: WrittenTransport) -> Transport:
-    congestion_control = CONGESTION_CONTROL.or_default(written.congestion_control)
-    # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
-    ecn = "on" if written.ecn is None and congestion_control == DCTCP else ECN.or_default(written.ecn)
-    return Transport(
-        congestion_control=congestion_control,
-        ecn=cast(Literal["off", "on", "accept", "accurate"], ecn),
-        rto_min_us=RTO_MIN.or_default(written.rto_min) // _NS_PER_US,
-        delayed_ack=DELAYED_ACK.or_default(written.delayed_ack),
-        initial_window_segments=INITIAL_WINDOW.or_default(written.initial_window),
-        window_limit_segments=value_or(written.window_limit, None),
-        receive_buffer_bytes=RECEIVE_BUFFER.or_default(written.receive_buffer),
-        send_buffer_bytes=SEND_BUFFER.or_default(written.send_buffer),
-        mptcp=_resolve_mptcp(written.mptcp),
-        timestamp_error_ns=TIMESTAMP_ERROR.or_default(written.timestamp_error),
-    )
-
-
-def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
-    if written is None or written.is_none:
-        return None
-    path_manager = MPTCP_PATH_MANAGER.or_default(written.path_manager)
-    return Mptcp(
-        subflows=MPTCP_SUBFLOWS.or_default(written.subflows),
-        add_addr_accepted=MPTCP_ADD_ADDR_ACCEPTED.or_default(written.add_addr_accepted),
-        scheduler=MPTCP_SCHEDULER.or_default(written.scheduler),
-        path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
     )
 
 

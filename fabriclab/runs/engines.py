@@ -17,8 +17,7 @@ from fabriclab.compile import (
     shortfalls,
 )
 from fabriclab.engine.artefacts import Artefacts, EngineError
-from fabriclab.engine.containers import ContainerLab, Stay, run_containers
-from fabriclab.engine.containers.preflight import check_host
+from fabriclab.engine.containers import ContainerLab, Stay
 from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import EventCallback
@@ -70,6 +69,8 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
                 f"{', '.join(own)}: an algorithm of your own is compiled into the virtual machine's kernel; "
                 "containers run the host's"
             )
+        from fabriclab.engine.containers.preflight import check_host
+
         files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(
             read_containers(made_from.topology, made_from.text),
@@ -106,6 +107,8 @@ def execute(
     stay.
     """
     if isinstance(made_from, ContainerLab):
+        from fabriclab.engine.containers.engine import run_containers
+
         stay = live if isinstance(live, Stay) else None
         return run_containers(made_from, directory, on_event, interrupt, stay, layers_of(plan, made_from))
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)

@@ -34,6 +34,7 @@ REQUIRED = tuple(name for name in TRACE.columns if name not in TRACE.optional)
 WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns", "ip")
 """Columns that a trace is written without when no flow has a value there."""
 _WRITTEN_AT_A_TIME = 1 << 16
+_FEW = 1000
 
 
 def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str, Any]) -> pl.DataFrame:
@@ -56,12 +57,17 @@ def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str,
     for name, dtype in list(COLUMNS.items())[1:]:
         value = given.get(name)
         if name in ("src", "dst"):
-            made.append(hosts.gather(_filled(value, length)).alias(name))
+            made.append(hosts.gather(_series(_filled(value, length))).alias(name))
         elif isinstance(value, np.ndarray | pl.Series | list):
-            made.append(pl.Series(name, value).cast(dtype))
+            made.append(_series(value).alias(name).cast(dtype))
         else:
             made.append(pl.Series(name, [value], dtype=dtype).new_from_index(0, length))
     return pl.DataFrame(made)
+
+
+def _series(values: Any) -> pl.Series:
+    """Return values as a series; few of them go by a list, for Polars loads masked arrays to take an array."""
+    return pl.Series(values.tolist() if isinstance(values, np.ndarray) and 0 < len(values) <= _FEW else values)
 
 
 def _filled(hosts: Any, length: int) -> Integers:

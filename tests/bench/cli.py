@@ -6,9 +6,11 @@ Judges nothing.
 help     `fabriclab --help`
 labs     `fabriclab labs`
 plan     `fabriclab plan labs/dctcp-queue`
-check    `fabriclab check labs/mptcp-short-flows`: 2,396 points
+check    `fabriclab check labs/dctcp-queue`: 4 points; nearly all of it is Python that starts and ends
+points   `fabriclab check labs/mptcp-short-flows`: 2,396 points
 where    `images/machine/build --where`, which every run asks once
 report   `fabriclab report` of a run of labs/dctcp-queue
+stills   its figures as still pictures, drawn again in a process that has all it needs
 own      of `fabriclab run labs/dctcp-queue` what its user waits for beside the machine: fabriclab's own CPU time before
 the machine starts,
          and after it has ended. Its ratio to help, of the same minute, is what can be compared between hosts,
@@ -23,6 +25,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -77,6 +80,22 @@ def own_s(*arguments: str | Path) -> tuple[float, float]:
     return float(before), float(after)
 
 
+def stills_s(run: Path, repeat: int) -> float:
+    """Return the CPU seconds that the still pictures of a run's figures take, once their data are read."""
+    from fabriclab.report.drawing.exhibits import Picture
+    from fabriclab.report.drawing.stills import still
+    from fabriclab.report.page import page_of
+
+    pictures = [exhibit for exhibit in page_of([run]).exhibits if isinstance(exhibit, Picture)]
+    least = float("inf")
+    for _ in range(repeat):
+        begun = time.process_time()
+        for picture in pictures:
+            still(picture.chart, picture.caption)
+        least = min(least, time.process_time() - begun)
+    return least
+
+
 def _spent_s() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
@@ -94,7 +113,8 @@ def main() -> None:
             "help": (*FABRICLAB, "--help"),
             "labs": (*FABRICLAB, "labs"),
             "plan": (*FABRICLAB, "plan", "labs/dctcp-queue"),
-            "check": (*FABRICLAB, "check", "labs/mptcp-short-flows"),
+            "check": (*FABRICLAB, "check", "labs/dctcp-queue"),
+            "points": (*FABRICLAB, "check", "labs/mptcp-short-flows"),
             "where": (PROJECT / "images" / "machine" / "build", "--where"),
             "run": (*FABRICLAB, *point),
             "report": (*FABRICLAB, "report", run),
@@ -103,6 +123,7 @@ def main() -> None:
         for what, command in commands.items():
             least[what] = min(cpu_s(*command) for _ in range(repeat))
             print(f"{what:8} {least[what]:6.2f} s", flush=True)
+        print(f"stills   {stills_s(run, repeat):6.3f} s", flush=True)
         before, after = min((own_s(*point) for _ in range(repeat)), key=sum)
         ratio = (before + after) / least["help"]
         print(

@@ -43,6 +43,7 @@ traffic:
   long: {kind: long, senders: [a], receiver: b, stop: 10 ms}
 parameters:
   ring: hosts.default.nic.ring
+  marks: switches.default.queues.3.wred.min
   buffer: switches.default.buffer
   stop: traffic.long.stop
   run: seed
@@ -88,10 +89,11 @@ def _no_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("where", "said"),
     [
         (
-            "{ring: 24 KB}",
-            "no point of the lab has ring 24 KB, so it is never asked; the points have no ring that can be compared: "
-            "write hosts.default.nic.ring in the experiment, or ring in a matrix",
+            "{marks: 24 KB}",
+            "no point of the lab has marks 24 KB, so it is never asked; the points have no marks that can be compared: "
+            "write switches.default.queues.3.wred.min in the experiment, or marks in a matrix",
         ),
+        ("{ring: 48 KB}", "no point of the lab has ring 48 KB, so it is never asked; the points have ring 24 KB"),
         (
             "{buffer: 48 KB}",
             "no point of the lab has buffer 48 KB, so it is never asked; the points have buffer 32 KB, 64 KB",
@@ -131,6 +133,7 @@ def test_a_figure_that_concerns_no_point_is_refused(tmp_path: Path, command: str
         "{variant: dctcp, buffer: 32 KB}",
         "{stop: 20 ms, buffer: 64 KB}",
         "{run: 3}",
+        "{ring: 24000 B}",
     ],
 )
 def test_a_check_of_any_point_of_the_lab_is_taken(tmp_path: Path, where: str) -> None:
@@ -149,10 +152,10 @@ def test_a_point_that_is_run_counts_though_no_matrix_has_it(tmp_path: Path) -> N
 
 
 def test_run_refuses_what_no_setting_could_meet(tmp_path: Path) -> None:
-    """The value of `ring` is known nowhere: the check would pass by not applying, whatever is set."""
-    result = call("run", write(tmp_path / "lab", check_of("{ring: 24 KB}")), "--no-report")
+    """The value of `marks` is known nowhere: the check would pass by not applying, whatever is set."""
+    result = call("run", write(tmp_path / "lab", check_of("{marks: 24 KB}")), "--no-report")
     assert result.exit_code == 2
-    assert "checks[1].where: no point of the lab has ring 24 KB, so it is never asked" in result.stderr
+    assert "checks[1].where: no point of the lab has marks 24 KB, so it is never asked" in result.stderr
 
 
 def asking(run: Path, *wheres: Mapping[str, str | int]) -> Path:

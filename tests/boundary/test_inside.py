@@ -85,6 +85,7 @@ def test_what_a_program_leaves_behind_is_plain_files_or_nothing(said: dict[str, 
     assert "'logs/a\\x1b[31mb' has a name that can't be shown: left out" in said["message"]
 
 
+@pytest.mark.slow("runs a lab as a process of its own, with its report")
 def test_a_host_without_landlock_runs_labs_and_says_so(tmp_path: Path) -> None:
     out = tmp_path / "run"
     done = subprocess.run(

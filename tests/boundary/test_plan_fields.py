@@ -177,14 +177,21 @@ NAMES_IN_PATHS = (
 )
 
 
-@pytest.mark.parametrize("value", PATHS, ids=ascii)
+def refusal(text: str) -> str | None:
+    """Return what is said of a plan that is refused, None of one that is taken."""
+    try:
+        parse_plan_json(text)
+    except PlanError as error:
+        return str(error)
+    return None
+
+
 @pytest.mark.parametrize("path", NAMES_IN_PATHS, ids=lambda path: ".".join(map(str, path)))
-def test_no_name_leads_anywhere(path: tuple[Any, ...], value: str) -> None:
-    plan = json.loads(plan_json(star()))
-    with pytest.raises(PlanError) as caught:
-        parse_plan_json(with_value(plan, path, value))
-    assert str(caught.value).startswith(".".join(map(str, path[:2])))
-    assert all(letter.isprintable() for letter in str(caught.value))
+def test_no_name_leads_anywhere(path: tuple[Any, ...]) -> None:
+    plan, place = json.loads(plan_json(star())), ".".join(map(str, path[:2]))
+    said = {value: refusal(with_value(plan, path, value)) for value in PATHS}
+    assert [value for value, text in said.items() if text is None] == []
+    assert [text for text in said.values() if text and not (text.startswith(place) and text.isprintable())] == []
 
 
 FILE = {"path": "/etc/x", "text": ""}
@@ -228,13 +235,12 @@ def test_a_plan_with_everything_is_sound() -> None:
     assert parse_plan_json(json.dumps(with_everything())).traffic[3].name == "c"
 
 
-@pytest.mark.parametrize(
-    "value", ["/../../etc/x", "../x", "a/../../x", "/a/../b", "", ".", "..", "a\0b", "a\nb", "a" * 5000], ids=ascii
-)
+ELSEWHERE = ("/../../etc/x", "../x", "a/../../x", "/a/../b", "", ".", "..", "a\0b", "a\nb", "a" * 5000)
+
+
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: ".".join(map(str, path)))
-def test_nothing_that_is_written_lies_elsewhere(path: tuple[Any, ...], value: str) -> None:
-    with pytest.raises(PlanError):
-        parse_plan_json(with_value(with_everything(), path, value))
+def test_nothing_that_is_written_lies_elsewhere(path: tuple[Any, ...]) -> None:
+    assert [value for value in ELSEWHERE if refusal(with_value(with_everything(), path, value)) is None] == []
 
 
 @pytest.mark.parametrize(

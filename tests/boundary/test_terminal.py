@@ -58,6 +58,7 @@ def in_a_pipe(*words: str, cwd: Path) -> str:
 
 
 @pytest.mark.parametrize("show", [on_a_terminal, in_a_pipe])
+@pytest.mark.slow("types five commands, each a process of its own")
 def test_a_bundles_title_is_shown_and_not_obeyed(show: object, bundle: Path, tmp_path: Path) -> None:
     assert callable(show)
     opened = show("open", str(bundle), "-o", "opened", cwd=tmp_path)

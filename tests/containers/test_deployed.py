@@ -19,8 +19,9 @@ from patience import patient
 from fabriclab.api.engine import fit_engine
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import EngineError, find_artefacts
-from fabriclab.engine.containers import ContainerLab, run_containers
+from fabriclab.engine.containers import ContainerLab
 from fabriclab.engine.containers.docker import containers_of
+from fabriclab.engine.containers.engine import run_containers
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine

@@ -91,6 +91,7 @@ def test_terms_explain_themselves_and_the_phone_is_wide_enough(page: Page, site:
 
 
 @pytest.mark.vm
+@pytest.mark.slow("all steps of a pipeline as commands, with a sweep before and after a change")
 def test_the_pipelines_steps_do_what_the_page_says(tmp_path: Path) -> None:
     """All steps but those that are GitHub's own or install packages; of a file without the mistake, then with it."""
     from fabriclab.engine.artefacts import EngineError, find_artefacts

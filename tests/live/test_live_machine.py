@@ -148,6 +148,7 @@ def test_a_session_is_replayed_to_the_last_bit_at_any_speed(live: Live) -> None:
         assert "outputs are the same\nflows are the same" in said
 
 
+@pytest.mark.slow("programs that never sleep, once live and once replayed")
 def test_programs_that_never_sleep_freeze_nothing_and_are_replayed(live: Live) -> None:
     for script in ("yes | head -c 10G > /dev/null", "while :; do :; done"):
         with subprocess.Popen([*FABRICLAB, "exec", "h1", "--", "sh", "-c", script]) as spinner:

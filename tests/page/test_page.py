@@ -72,6 +72,7 @@ def test_a_terminal_echoes_and_ends(fake: FakeLab, page: Page) -> None:
     page.click("#shell")
     rows = page.locator(".xterm-rows")
     expect(rows).to_contain_text("h1 bash -l")
+    expect(page.locator(".xterm-rows.xterm-focus")).to_have_count(1)
     page.keyboard.type("hello")
     expect(rows).to_contain_text("hello")
     page.keyboard.press("Control+Shift+E")

@@ -16,7 +16,7 @@ from fabriclab.page.serve import Page as Server
 
 
 def test_one_that_does_not_read_is_dropped(fake: FakeLab, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabriclab.page.patience.PATIENCE_S", 0.3)
+    monkeypatch.setattr("fabriclab.page.connections.PATIENCE_S", 0.3)
     monkeypatch.setattr("fabriclab.page.feed.LOOK_S", 0.001)
     with browser(server, receive_buffer=1 << 16) as feed:
         feed.send(json.dumps({"show": {"ports": None}}))

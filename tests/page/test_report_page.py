@@ -17,8 +17,9 @@ from synthetic_run import incast_sweep
 from fabriclab.browser_bundles import BrowserBundleError
 from fabriclab.report import write_report
 from fabriclab.report.assets import CHARTS
-from fabriclab.results import read_sweep
+from fabriclab.results import coflow_table, read_sweep
 
+pytestmark = pytest.mark.xdist_group("report-page")
 SENDERS = (2, 8, 16)
 
 
@@ -91,6 +92,25 @@ def test_what_is_drawn_are_the_numbers_of_the_sweep(report: Page, swept: Path) -
         slope, begin = np.polyfit(values, pixels, 1)
         assert begin + slope * values == pytest.approx(pixels, abs=0.6)
     assert np.ptp(drawn[:, 1]) > 50
+
+
+def test_bars_begin_and_end_where_the_coflows_did(report: Page, swept: Path) -> None:
+    title = report.get_by_role("heading", name=re.compile("^Coflows over time: ")).inner_text()
+    chart = chart_below(report, title)
+    told = re.search(r"over time: (CUBIC|DCTCP), (\d+) senders", title)
+    assert told is not None
+    wanted = {"variant": told[1].lower(), "senders": int(told[2])}
+    (run,) = (run for run in read_sweep(swept).runs if run.settings == wanted)
+    measured = coflow_table(run.flows).filter(pl.col("level") == "coflow").select("start_ns", "end_ns")
+    ink = report.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--c-0072b2').trim()")
+    drawn = []
+    for path in chart.locator(f"path[fill='{ink}']").all():
+        left, along = re.match(r"M([\d.]+) [\d.]+l([\d.]+) 0", path.get_attribute("d") or "").groups()  # type: ignore[union-attr]
+        drawn += [float(left), float(left) + float(along)]
+    every = measured.to_numpy().flatten().astype(float)
+    assert len(drawn) == len(every)
+    slope, begin = np.polyfit(every, drawn, 1)
+    assert begin + slope * every == pytest.approx(drawn, abs=0.6)
 
 
 def test_a_series_is_hidden_and_shown_with_the_mouse_and_with_keys(report: Page) -> None:
@@ -188,6 +208,7 @@ def test_points_are_added_changed_and_taken_away(report: Page) -> None:
     expect(rows).to_have_count(before)
 
 
+@pytest.mark.slow("may be the last one on a worker, and then waits for the browser's end")
 def test_the_page_fits_a_phone_and_turns_dark(report: Page) -> None:
     report.set_viewport_size({"width": 400, "height": 800})
     fits(report, 400)

@@ -1,7 +1,7 @@
 """What libraries do for a long time is no part of the coverage, and is not traced.
 
-Python 3.11's tracer is called for each line of every module, whether its lines are counted or not. Half of the unit
-tests' time went into reading YAML and drawing SVG, and coverage doubled that.
+Python 3.11's tracer is called for each line of every module, whether its lines are counted or not. Much of the unit
+tests' time goes into reading YAML, and coverage doubled that.
 """
 
 from __future__ import annotations
@@ -41,16 +41,10 @@ def _called() -> None:
 
 
 def trace_no_libraries() -> None:
-    """Replace what reads YAML and draws, where it is loaded, by the same untraced; a text is read once.
+    """Replace what reads YAML, where it is loaded, by the same untraced; a text is read once.
 
     The tree of a text is made from nothing else, and nobody changes it: who reads the same lab again gets the same.
     """
     document = sys.modules.get("fabriclab.lab.reading.document")
     if document is not None:
         document.__dict__["_composed"] = functools.lru_cache(maxsize=YAML_TEXTS)(untraced(document._composed))
-    if "matplotlib.figure" in sys.modules:
-        from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-        for owner, name in ((Figure, "savefig"), (ConstrainedLayoutEngine, "execute")):
-            setattr(owner, name, untraced(getattr(owner, name)))

@@ -38,6 +38,7 @@ def test_short_transfers_wait_once_a_round_trip(tmp_path: Path) -> None:
     assert waits["dctcp", "kept"] < 1 * MS
 
 
+@pytest.mark.slow("runs the lab in two variants")
 def test_static_buffers_know_no_pressure(tmp_path: Path) -> None:
     short = "traffic.query.rounds=15; traffic.background1.stop=400 ms; traffic.background2.stop=400 ms"
     times, slow = {}, {}

@@ -24,6 +24,7 @@ def of_class(flows: pl.DataFrame, name: str) -> pl.DataFrame:
     return flows.filter(pl.col("class") == name)
 
 
+@pytest.mark.slow("runs the lab in two variants")
 def test_uncoupled_subflows_in_the_background_delay_short_flows_by_timeouts(tmp_path: Path) -> None:
     beside_tcp, beside_mptcp = (of_class(run(tmp_path, f"variant={variant}"), "short") for variant in ("tcp", "mptcp"))
     trace = ("src", "dst", "size_bytes")

@@ -23,6 +23,7 @@ def run(directory: Path, settings: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("alpha", "busy"), [("1/8", 8), ("1", 8)])
+@pytest.mark.slow("runs the lab with eight busy ports")
 def test_saturated_queues_hold_what_the_formula_gives(tmp_path: Path, alpha: str, busy: int) -> None:
     """alpha B / (1 + alpha N): many flows keep each queue a little below it."""
     metrics = run(tmp_path, f"memory=4 MB; query=false; stop=120 ms; alpha={alpha}; busy={busy}")

@@ -73,6 +73,7 @@ def place(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     return install(wheel, tmp_path_factory.mktemp("wheel"))
 
 
+@pytest.mark.slow("a lab runs from the wheel and from the checkout, each a process of its own")
 def test_a_new_lab_runs_and_tells_what_the_checkout_tells(place: Place, tmp_path: Path) -> None:
     assert place.call("new", "mylab", "--from", "incast").returncode == 0
     ran = place.call("run", "mylab", "--set", "senders=4", "--out", "run")
@@ -135,6 +136,7 @@ def test_licences_and_sources_are_inside(wheel: Path) -> None:
     assert f"{inside}/rust/crates.txt" in names
 
 
+@pytest.mark.slow("the first of them builds the wheel")
 def test_its_bill_of_materials_names_all_that_is_inside(wheel: Path) -> None:
     (name,) = (name for name in ZipFile(wheel).namelist() if name.endswith(".dist-info/sboms/fabriclab.cdx.json"))
     text = ZipFile(wheel).read(name).decode()
@@ -171,11 +173,13 @@ def test_its_bill_of_materials_names_all_that_is_inside(wheel: Path) -> None:
     }
 
 
+@pytest.mark.slow("builds a second wheel")
 def test_the_same_wheel_has_the_same_bill(wheel: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / ".ci" / "wheel.py", "--quick", tmp_path], check=True, capture_output=True)
     assert (tmp_path / "fabriclab.cdx.json").read_bytes() == (wheel.parent / "fabriclab.cdx.json").read_bytes()
 
 
+@pytest.mark.slow("builds a second wheel and installs it")
 def test_a_wheel_without_the_machine_says_how_to_build_it(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "FABRICLAB_MACHINE"}
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist")]

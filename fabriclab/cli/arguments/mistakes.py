@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -28,6 +28,9 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 class Group(TyperGroup):
     """Commands, with the names that other programs have for them."""
+
+    every: ClassVar[Any] = None
+    """A function that makes all commands, where this has only the one that is run."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in the order of `fabriclab --help`."""
@@ -60,9 +63,8 @@ class Command(TyperCommand):
 def _hints(ctx: Any, written: Sequence[str], option: str | None) -> Iterator[str]:
     takes_settings = _SET in _options(ctx.command)
     if option is not None:
-        commands = (
-            ctx.parent.command.commands if ctx.parent is not None and hasattr(ctx.parent.command, "commands") else {}
-        )
+        group = ctx.parent.command if ctx.parent is not None else None
+        commands = group.every() if isinstance(group, Group) and group.every else getattr(group, "commands", {})
         owners = [name for name, command in commands.items() if option in _options(command)]
         if owners:
             yield f"{option} is an option of {' and '.join(f'`{name}`' for name in owners)}"

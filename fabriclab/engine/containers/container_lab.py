@@ -1,13 +1,15 @@
-"""What a run in containers is made from: the lab's topology file, the tools, and the images that it names."""
+"""What a run in containers is made from, the lab's topology file, the tools, and the images that it names; and how long
+it stays up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.containers.docker import image_identity
+from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.topology import read_containers
 
 
@@ -48,3 +50,14 @@ class ContainerLab:
     def packages(self) -> list[str]:
         """Return no packages: they are the images' own, named by the images' ids."""
         return []
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A lab that stays up, until somebody says that it is over."""
+
+    on_up: Callable[[Mapping[str, Container]], None]
+    """Called once with the nodes' containers, when their routes are what they should be."""
+    over: threading.Event
+    on_gone: Callable[[], None]
+    """Called when no container is left."""

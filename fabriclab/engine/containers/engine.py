@@ -6,18 +6,16 @@ collected outputs.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.calibration import Calibration, calibrate
 from fabriclab.engine.containers.collect import await_docker, collect_flow_logs, collect_series, run_collect
-from fabriclab.engine.containers.container_lab import ContainerLab
+from fabriclab.engine.containers.container_lab import ContainerLab, Stay
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.event_log import EventLog
@@ -46,17 +44,6 @@ _MILLISECOND_NS = 1_000_000
 _PROBLEMS_SHOWN = 8
 _AT_ONCE = 4
 """Containers that are set up at the same time."""
-
-
-@dataclass(frozen=True)
-class Stay:
-    """A lab that stays up, until somebody says that it is over."""
-
-    on_up: Callable[[Mapping[str, Container]], None]
-    """Called once with the nodes' containers, when their routes are what they should be."""
-    over: threading.Event
-    on_gone: Callable[[], None]
-    """Called when no container is left."""
 
 
 def run_containers(

@@ -6,7 +6,7 @@ What is not written here is Hadoop's own default (core-default.xml and so on).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from xml.sax.saxutils import escape
+from html import escape
 
 from fabriclab.compile.preloads import DAEMON_VARIABLES
 from fabriclab.formats.hadoop_ports import HISTORY_PORT, NAMENODE_PORT
@@ -63,7 +63,7 @@ def configuration_files(cluster: HadoopTraffic) -> dict[str, str]:
 
 def _xml(properties: Mapping[str, str]) -> str:
     lines = (
-        f"  <property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        f"  <property><name>{escape(name, quote=False)}</name><value>{escape(value, quote=False)}</value></property>\n"
         for name, value in properties.items()
     )
     return f'<?xml version="1.0"?>\n<configuration>\n{"".join(lines)}</configuration>\n'

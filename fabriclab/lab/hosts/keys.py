@@ -67,12 +67,7 @@ MPTCP_ADD_ADDR_ACCEPTED = Key(
 MPTCP = Keys(
     "mptcp",
     "MPTCP of a host",
-    (
-        MPTCP_SUBFLOWS,
-        MPTCP_SCHEDULER,
-        MPTCP_PATH_MANAGER,
-        MPTCP_ADD_ADDR_ACCEPTED,
-    ),
+    (MPTCP_SUBFLOWS, MPTCP_SCHEDULER, MPTCP_PATH_MANAGER, MPTCP_ADD_ADDR_ACCEPTED),
 )
 
 PACER_BUCKET = Key(
@@ -110,14 +105,7 @@ PACER_IDLE = Key(
 PACER = Keys(
     "pacer",
     "The pacer of a NIC",
-    (
-        PACER_BUCKET,
-        PACER_INTERVAL,
-        PACER_ETA,
-        PACER_BETA,
-        PACER_PROBABILITY,
-        PACER_IDLE,
-    ),
+    (PACER_BUCKET, PACER_INTERVAL, PACER_ETA, PACER_BETA, PACER_PROBABILITY, PACER_IDLE),
 )
 
 QCN_LEAST = Key(
@@ -158,13 +146,7 @@ QCN_CYCLE_TIME = Key(
 LIMITER = Keys(
     "limiter",
     "The reaction point of a host's NIC",
-    (
-        QCN_LEAST,
-        QCN_ACTIVE,
-        QCN_HYPER,
-        QCN_CYCLE_BYTES,
-        QCN_CYCLE_TIME,
-    ),
+    (QCN_LEAST, QCN_ACTIVE, QCN_HYPER, QCN_CYCLE_BYTES, QCN_CYCLE_TIME),
 )
 
 NIC_TSO: Key[int | None] = Key(
@@ -238,16 +220,7 @@ NIC_QCN: Key[Any] = Key(
 NIC = Keys(
     "nic",
     "The NIC of a host",
-    (
-        NIC_TSO,
-        NIC_GRO,
-        NIC_INTERRUPT_DELAY,
-        NIC_QUEUES,
-        NIC_PACING,
-        NIC_RING,
-        NIC_PACER,
-        NIC_QCN,
-    ),
+    (NIC_TSO, NIC_GRO, NIC_INTERRUPT_DELAY, NIC_QUEUES, NIC_PACING, NIC_RING, NIC_PACER, NIC_QCN),
 )
 
 CONGESTION_CONTROL = Key(
@@ -361,19 +334,8 @@ HOST = Keys(
     "host",
     "A host's TCP and its own queue",
     (
-        CONGESTION_CONTROL,
-        ECN,
-        RTO_MIN,
-        DELAYED_ACK,
-        INITIAL_WINDOW,
-        WINDOW_LIMIT,
-        RECEIVE_BUFFER,
-        SEND_BUFFER,
-        QUEUE,
-        HOST_AQM,
-        HOST_MPTCP,
-        TIMESTAMP_ERROR,
-        HOST_NIC,
+        *(CONGESTION_CONTROL, ECN, RTO_MIN, DELAYED_ACK, INITIAL_WINDOW, WINDOW_LIMIT, RECEIVE_BUFFER),
+        *(SEND_BUFFER, QUEUE, HOST_AQM, HOST_MPTCP, TIMESTAMP_ERROR, HOST_NIC),
     ),
 )
 

@@ -90,12 +90,7 @@ PFC_WATCHDOG: Key[Any] = Key("watchdog", or_none(WATCHDOG), "The watchdog agains
 PFC = Keys(
     "pfc",
     "Priority flow control (IEEE 802.1Qbb)",
-    (
-        PFC_PRIORITIES,
-        PFC_QUANTA,
-        PFC_REACTION,
-        PFC_WATCHDOG,
-    ),
+    (PFC_PRIORITIES, PFC_QUANTA, PFC_REACTION, PFC_WATCHDOG),
 )
 
 

@@ -144,14 +144,7 @@ WRED_NON_ECT = Key(
 WRED = Keys(
     "wred",
     "Marks and drops by the queue's length",
-    (
-        WRED_MIN,
-        WRED_MAX,
-        WRED_PROBABILITY,
-        WRED_WEIGHT,
-        WRED_ECN,
-        WRED_NON_ECT,
-    ),
+    (WRED_MIN, WRED_MAX, WRED_PROBABILITY, WRED_WEIGHT, WRED_ECN, WRED_NON_ECT),
 )
 
 PHANTOM_RATE = Key(
@@ -247,17 +240,8 @@ QUEUE = Keys(
     "A queue of a port with a shared buffer",
     (
         *_ACCOUNT,
-        QUEUE_SCHEDULER,
-        QUEUE_WEIGHT,
-        QUEUE_CIR,
-        QUEUE_CBS,
-        QUEUE_PIR,
-        QUEUE_PBS,
-        QUEUE_WRED,
-        QUEUE_PHANTOM,
-        QUEUE_QCN,
-        QUEUE_VOQ_LIMIT,
-        QUEUE_EVENT,
+        *(QUEUE_SCHEDULER, QUEUE_WEIGHT, QUEUE_CIR, QUEUE_CBS, QUEUE_PIR, QUEUE_PBS, QUEUE_WRED, QUEUE_PHANTOM),
+        *(QUEUE_QCN, QUEUE_VOQ_LIMIT, QUEUE_EVENT),
     ),
 )
 

@@ -75,17 +75,8 @@ JOB = Keys(
     "hadoop-job",
     "A job of a Hadoop cluster",
     (
-        JOB_KIND,
-        JOB_FRAMEWORK,
-        JOB_START,
-        JOB_SIZE,
-        JOB_SPLITS,
-        JOB_REDUCERS,
-        JOB_MODE,
-        JOB_FILE,
-        JOB_MAIN,
-        JOB_ARGUMENTS,
-        JOB_ENABLED,
+        *(JOB_KIND, JOB_FRAMEWORK, JOB_START, JOB_SIZE, JOB_SPLITS, JOB_REDUCERS, JOB_MODE, JOB_FILE, JOB_MAIN),
+        *(JOB_ARGUMENTS, JOB_ENABLED),
     ),
 )
 _COST = Quantity(DURATION, 0, 100 * 10**9)
@@ -158,14 +149,7 @@ COSTS = Keys(
     "hadoop-costs",
     "The time that disks and processors of a Hadoop cluster take",
     (
-        COST_SCALE,
-        COST_DISK,
-        COST_SEEK,
-        COST_PAGE_CACHE,
-        COST_MAP,
-        COST_SPILL,
-        COST_MERGE,
-        COST_REDUCE,
+        *(COST_SCALE, COST_DISK, COST_SEEK, COST_PAGE_CACHE, COST_MAP, COST_SPILL, COST_MERGE, COST_REDUCE),
         COST_JVM_START,
     ),
 )

@@ -6,12 +6,13 @@ what the user of `run` waited for after the machine. The figures need little of 
 
 from __future__ import annotations
 
+import math
 import textwrap
 from dataclasses import dataclass
 
 from fabriclab.report.drawing.charts import Chart, ChartPanel
 from fabriclab.report.drawing.legends import Legend, legend_of
-from fabriclab.report.drawing.scales import Scale, Ticks, limits, ticks_of
+from fabriclab.report.drawing.scales import TICK_SIZE, Scale, Ticks, limits, ticks_of
 from fabriclab.report.drawing.still_panel import drawn_panel
 from fabriclab.report.drawing.style import INK, WIDTH_IN
 from fabriclab.report.drawing.svg_text import LINE, escaped, label, number, text_width
@@ -43,6 +44,8 @@ class _Cell:
     has_y_texts: bool
     y_title: str
     legend: Legend
+    room: float
+    """The width of the picture that is this one's, points."""
     x_ticks: Ticks
     y_ticks: Ticks | None = None
     box: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
@@ -64,7 +67,15 @@ class _Cell:
         """Return what stands to the left of the panel, points."""
         assert self.y_ticks is not None
         title = (self.y_title.count("\n") + 1) * LINE * _SIZE + _PAD if self.y_title else 0.0
-        return _PAD + _TICK + title + (self.y_ticks.width if self.has_y_texts else 0.0)
+        return max(_PAD + _TICK + title + (self.y_ticks.width if self.has_y_texts else 0.0), self._before_first)
+
+    @property
+    def _before_first(self) -> float:
+        """Return how far the first name of categories, which stands aslant, reaches to the left of the panel."""
+        if not self.x_ticks.turn or not self.has_x_texts:
+            return 0.0
+        along = text_width(self.x_ticks.texts[0], TICK_SIZE) * math.cos(math.radians(self.x_ticks.turn))
+        return _PAD + along - 0.5 * (self.room - along) / len(self.x_ticks.texts)
 
     @property
     def right(self) -> float:
@@ -115,6 +126,7 @@ def _cell(chart: Chart, panels: tuple[ChartPanel, ...], index: int, columns: int
         has_y_texts=not alike,
         y_title="" if beside is not None and beside.y.label == panel.y.label else panel.y.label,
         legend=legend_of((panel,), WIDTH / columns) if chart.has_own_legends else Legend(),
+        room=WIDTH / columns,
         x_ticks=ticks_of(panel.x, *x, WIDTH / columns - 60, vertical=False, columns=columns),
     )
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from fabriclab.report.drawing.chart_parts import closed, event_marks, steps_series, time_axis
+from fabriclab.report.drawing.chart_parts import closed, event_marks, time_axis
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
 from fabriclab.report.drawing.curves import Curve, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import INK, ramp
 from fabriclab.report.measured.port_facts import receiver_port
-from fabriclab.report.measured.quantities import Axis, axis_for, format_metric
-from fabriclab.report.measured.series import Steps, counter_at, read_steps
+from fabriclab.report.measured.quantities import axis_for, format_metric
+from fabriclab.report.measured.series import counter_at, read_steps
 from fabriclab.units import format_count
 
 MOST_FLOWS = 6
@@ -45,8 +44,9 @@ def cwnd_picture(curve: Curve) -> Picture | None:
     means, series = [], []
     for (flow, node), color in zip(pairs[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
         steps = read_steps(rows.filter(pl.col("flow") == flow), "cwnd", begin, end, most=600)
-        label = f"{node}, flow {flow}"
-        series.append(steps_series(_means(steps), label, color, axis_for("ns", [end]), Axis(1, ""), width=1.2))
+        # After its last sample nothing is known of a flow.
+        x = steps.time_ns / axis_for("ns", [end]).scale
+        series.append(ChartSeries(f"{node}, flow {flow}", color, x, steps.mean, steps=True, width=1.2))
         if len(steps.mean):
             means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
     more = f" Not drawn: {format_count(len(pairs) - MOST_FLOWS, 'more flow')}." if len(pairs) > MOST_FLOWS else ""
@@ -64,11 +64,6 @@ def over_time(
     levels = () if level is None else (level,)
     panel = ChartPanel(time_axis(time, begin, end), axis, tuple(series), "", levels, events)
     return Chart((panel,), height_in=height_in)
-
-
-def _means(steps: Steps) -> Steps:
-    """Return the steps without their envelope: several bands over each other hide what matters."""
-    return replace(steps, is_envelope=False)
 
 
 def throughput_picture(curve: Curve) -> Picture | None:

@@ -76,11 +76,6 @@ def axis_for(dimension: str, values: Iterable[float]) -> Axis:
     return fallback.get(dimension, Axis(1, ""))
 
 
-def axis_label(title: str, axis: Axis) -> str:
-    """Return what an axis is called, `title (unit)`."""
-    return f"{title} ({axis.unit})" if axis.unit else title
-
-
 def setting_number(value: Value) -> float | None:
     """Return a setting as a number to order or plot by, None for one that is no number.
 

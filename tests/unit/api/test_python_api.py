@@ -72,8 +72,9 @@ def test_types_are_known_through_the_lazy_names(tmp_path: Path) -> None:
         "reveal_type(run)\nreveal_type(run.queues)\nreveal_type(fabriclab.plan)\n"
         'fabriclab.run("incast", sed=1)\n'
     )
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)]
-    said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
+    # In the repository: what `make check` has read of the package is known already.
+    command = [sys.executable, "-m", "mypy", str(script)]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
     assert 'Revealed type is "fabriclab.api.measured.Run"' in said
     assert "polars.lazyframe.frame.LazyFrame" in said
     assert "-> fabriclab.formats.plan.model.Plan" in said

@@ -125,6 +125,7 @@ def test_a_worker_without_space_is_left_out(bench: Bench, cluster: Cluster) -> N
     assert "is left out: " in bench.told.notices
 
 
+@pytest.mark.slow("starts Dask's scheduler and workers as processes")
 def test_versions_must_be_the_same(bench: Bench, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster.add("one")
     with monkeypatch.context() as other:
@@ -141,6 +142,7 @@ def test_versions_must_be_the_same(bench: Bench, cluster: Cluster, monkeypatch: 
         bench.sweep(on=cluster.address, out="there")
 
 
+@pytest.mark.slow("starts Dask's scheduler and workers as processes")
 def test_an_interrupt_loses_nothing(bench: Bench, cluster: Cluster) -> None:
     stays = 'if [ "$is_known" = 0 ] && [ "$rounds" != 3 ]; then\n' + fake_machine.EPOCH + fake_machine.STOPPABLE
     bench.machine(ROUNDS + stays + "exit\nfi\n" + RUN)
@@ -161,6 +163,7 @@ def test_an_interrupt_loses_nothing(bench: Bench, cluster: Cluster) -> None:
     assert begun.done == 1
 
 
+@pytest.mark.slow("starts Dask's scheduler and workers as processes")
 def test_a_scheduler_that_goes_away_ends_the_sweep(
     bench: Bench, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return made
 
 
+@pytest.mark.slow("makes certificates, starts Dask's scheduler and workers as processes")
 def test_tls_needs_certificates_and_then_works(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster_ways.needed("openssl")
     with pytest.raises(

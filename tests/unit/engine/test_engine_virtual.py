@@ -122,13 +122,16 @@ KILLED_OWNER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-import fake_machine, fake_runs
+import fabriclab.engine.virtual, fake_machine, fake_runs
+memory = Path(sys.argv[1]) / "memory"
+fabriclab.engine.virtual.memory_places = lambda run: [memory]
 fake_runs.run(Path(sys.argv[1]), fake_machine.EPOCH + 'echo "$TMPDIR" > "$job/private"; while sleep 0.1; \
 do :; done')
 """
 
 
 def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
     owner = subprocess.Popen([sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(SUPPORT)], start_new_session=True)
     private = tmp_path / "run" / "scratch" / "private"
     try:
@@ -140,7 +143,12 @@ def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
     wait_until(lambda: not Path(private.read_text().strip()).exists())
 
 
-def test_what_is_left_when_guard_and_fabriclab_are_killed_at_once_goes_at_the_next_start(tmp_path: Path) -> None:
+def test_what_is_left_when_guard_and_fabriclab_are_killed_at_once_goes_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A place of its own: whoever else starts a machine on this host clears what is left in the usual ones.
+    (tmp_path / "memory").mkdir()
+    monkeypatch.setattr("fabriclab.engine.virtual.memory_places", lambda run: [tmp_path / "memory"])
     owner = subprocess.Popen([sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(SUPPORT)], start_new_session=True)
     private = tmp_path / "run" / "scratch" / "private"
     try:

@@ -97,6 +97,7 @@ def degrees(fabric: Fabric) -> Counter[str]:
 
 @given(spines=st.integers(1, 6), leaves=st.integers(1, 12), hosts=st.integers(1, 9))
 @settings(max_examples=40, deadline=None)
+@pytest.mark.slow("generates a hundred drawn fabrics and reads each")
 def test_leaf_spine(spines: int, leaves: int, hosts: int) -> None:
     if leaves * hosts < 2:
         return

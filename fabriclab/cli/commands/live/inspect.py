@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from fabriclab.cli.commands.live.columns import write_columns
 from fabriclab.cli.commands.live.connection_text import COLUMNS, LEFT, connection_lines, connection_row
 from fabriclab.errors import ArgumentError
 from fabriclab.live.inspecting import Place, connections_of_node, find_place, look_at
@@ -180,3 +179,14 @@ def _show_connections(found: Sequence[ConnectionState], *, in_full: bool) -> Non
             sys.stdout.write("\n".join(connection_lines(each)) + "\n")
     else:
         write_columns(COLUMNS, [connection_row(each) for each in found], left=LEFT)
+
+
+def write_columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[str]) -> None:
+    """Print rows below their head. `left`: the columns that begin at the left; numbers end at the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = (
+            cell.ljust(width) if name in left else cell.rjust(width)
+            for name, cell, width in zip(head, row, widths, strict=True)
+        )
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")

@@ -284,6 +284,7 @@ WORDS = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
+@pytest.mark.slow("judges a hundred drawn changes of a file")
 def test_any_change_of_the_file_is_judged(data: st.DataObject) -> None:
     tables = copy.deepcopy(data.draw(st.sampled_from([sound(), *map(trap, TRAPS)])))
     for _ in range(data.draw(st.integers(1, 4))):

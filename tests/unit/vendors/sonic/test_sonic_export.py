@@ -357,6 +357,7 @@ def switches(draw: st.DrawFn) -> Plan:
 
 @settings(max_examples=40, deadline=None)
 @given(switches())
+@pytest.mark.slow("draws a hundred switches, exports and imports each")
 def test_any_switch_comes_back(plan: Plan) -> None:
     with tempfile.TemporaryDirectory() as name:
         before, after = round_trip(plan, "s1", Path(name))

@@ -1,0 +1,70 @@
+"""The transports of hosts: their TCP and MPTCP with every default explicit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, cast
+
+from fabriclab.formats.plan.node import Mptcp, Transport
+from fabriclab.lab.hosts.keys import (
+    CONGESTION_CONTROL,
+    DELAYED_ACK,
+    ECN,
+    INITIAL_WINDOW,
+    MPTCP_ADD_ADDR_ACCEPTED,
+    MPTCP_PATH_MANAGER,
+    MPTCP_SCHEDULER,
+    MPTCP_SUBFLOWS,
+    RECEIVE_BUFFER,
+    RTO_MIN,
+    SEND_BUFFER,
+    TIMESTAMP_ERROR,
+)
+from fabriclab.lab.hosts.mptcp import WrittenMptcp
+from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.reading.section import value_or
+from fabriclab.resolve.mismatched_ends import DCTCP
+
+_NS_PER_US = 1000
+
+
+def resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Transport]:
+    """Return the transport of each host.
+
+    One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is.
+    """
+    transports = {host: _resolve_transport(of) for host, of in written.items()}
+    if all(transport.congestion_control != DCTCP for transport in transports.values()):
+        return transports
+    follow = [host for host, of in written.items() if of.congestion_control is None and transports[host].ecn != "off"]
+    return transports | {host: transports[host].model_copy(update={"answers_dctcp": True}) for host in follow}
+
+
+def _resolve_transport(written: WrittenTransport) -> Transport:
+    congestion_control = CONGESTION_CONTROL.or_default(written.congestion_control)
+    # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
+    ecn = "on" if written.ecn is None and congestion_control == DCTCP else ECN.or_default(written.ecn)
+    return Transport(
+        congestion_control=congestion_control,
+        ecn=cast(Literal["off", "on", "accept", "accurate"], ecn),
+        rto_min_us=RTO_MIN.or_default(written.rto_min) // _NS_PER_US,
+        delayed_ack=DELAYED_ACK.or_default(written.delayed_ack),
+        initial_window_segments=INITIAL_WINDOW.or_default(written.initial_window),
+        window_limit_segments=value_or(written.window_limit, None),
+        receive_buffer_bytes=RECEIVE_BUFFER.or_default(written.receive_buffer),
+        send_buffer_bytes=SEND_BUFFER.or_default(written.send_buffer),
+        mptcp=_resolve_mptcp(written.mptcp),
+        timestamp_error_ns=TIMESTAMP_ERROR.or_default(written.timestamp_error),
+    )
+
+
+def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
+    if written is None or written.is_none:
+        return None
+    path_manager = MPTCP_PATH_MANAGER.or_default(written.path_manager)
+    return Mptcp(
+        subflows=MPTCP_SUBFLOWS.or_default(written.subflows),
+        add_addr_accepted=MPTCP_ADD_ADDR_ACCEPTED.or_default(written.add_addr_accepted),
+        scheduler=MPTCP_SCHEDULER.or_default(written.scheduler),
+        path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
+    )
