@@ -145,7 +145,9 @@ def _copied(lab: Path, directory: Path) -> dict[str, bytes]:
                 files[str(path.relative_to(lab))] = path.read_bytes()
         if sum(map(len, files.values())) > _MOST_BYTES:
             raise ArgumentError(
-                "{0} holds more than {1} MiB: no lab alone; copy what is needed", lab, _MOST_BYTES >> 20
+                "{0} holds more than {1} MiB: more than a lab; copy only the files that are needed",
+                lab,
+                _MOST_BYTES >> 20,
             )
     files[topology.FILE_NAME] = _named(files[topology.FILE_NAME], directory.resolve().name)
     files[README] = _readme(files.get(README, b""), lab.name, directory, experiment.FILE_NAME in files)

@@ -23,8 +23,10 @@ from fabriclab.lab.reading.plain_data import yaml_text
 from fabriclab.runs.engines import EngineName
 
 _KERNEL_CODE = "an algorithm in C, which gcc compiles here and the virtual machine's kernel runs"
-_DEPLOYED = "containers that Docker starts as root on this host, with what this file says of files and privileges"
-_NOTEBOOK = "a notebook, whose code runs as you do where you run it; look at it first"
+_DEPLOYED = (
+    "containers that Docker starts as root on this host, with the files and privileges that this file gives them"
+)
+_NOTEBOOK = "a notebook; its code runs with your rights when you run it, so look at it first"
 _IMAGE = "a container image, which Docker runs as root on this host"
 
 

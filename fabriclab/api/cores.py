@@ -50,14 +50,14 @@ def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     pays and there is one core, all is one part. Raises TraceError.
     """
     if reasons := unfit(plan):
-        return Parts(None, f"cores: not cut: {reasons[0]}")
+        return Parts(None, f"cores: not divided: {reasons[0]}")
     best = paying_cut(plan)
     if best is None:
-        return Parts(None, "cores: not cut: its parts would wait for each other more than they gain")
+        return Parts(None, "cores: not divided: its parts would lose more by waiting for each other than they gain")
     flows = compiled_flows(plan, lab_directory)
     fitting = [cut for cut in _cuts(plan, len(best.parts)) if not unmet_waits(cut, flows)]
     if not fitting:
-        return Parts(None, "cores: not cut: flows that wait for others are in several parts")
+        return Parts(None, "cores: not divided: flows that wait for others are in several parts")
     chosen = next((cut for cut in reversed(fitting) if len(cut.parts) <= cores), None) or cut_plan(plan, 1)
     used, most = len(chosen.parts) if chosen else 1, len(fitting[-1].parts)
     return Parts(chosen, f"cores: {format_count(used, 'part')}; up to {most} pay")

@@ -88,8 +88,8 @@ def _find_containers(lab: Lab, topology: Path, plans: Sequence[Plan]) -> Contain
     if (rootfs := located["rootfs"]) is None:
         # The images have the packages of the machine's nodes, and layers lie over either.
         raise EngineError(
-            "not built yet: the root file system of the machine's nodes, over which packages of programs are chosen; "
-            "run `images/machine/build rootfs` (`make machine` builds it too)"
+            "not built yet: the root file system of the virtual machine's nodes, on which the packages of programs "
+            "build; run `images/machine/build rootfs` (`make machine` builds it too)"
         )
     return replace(found, layers=ready_layers(rootfs, wanted))
 

@@ -87,7 +87,9 @@ def _examine() -> Iterator[HostFinding]:
     yield _processor()
     yield HostFinding("CPUs", str(len(usable_cpus())))
     if not _MEMORY_INFO.exists():
-        yield HostFinding("/proc", "is not mounted: a machine can't be started or watched without it", _MOUNT_PROC)
+        yield HostFinding(
+            "/proc", "is not mounted: a virtual machine can't be started or watched without it", _MOUNT_PROC
+        )
     yield _memory()
     yield _machine_memory()
     yield from _programs()
@@ -134,7 +136,7 @@ def _containers() -> Iterator[HostFinding]:
 def _memory() -> HostFinding:
     available = _available_memory_bytes() // _MIB
     remedy = "" if available >= _MACHINE_MIB else "free some memory"
-    return HostFinding("memory", f"{available} MiB available, a machine needs about {_MACHINE_MIB}", remedy)
+    return HostFinding("memory", f"{available} MiB available; a virtual machine needs about {_MACHINE_MIB}", remedy)
 
 
 def _available_memory_bytes() -> int:

@@ -123,7 +123,7 @@ def _parts(plan: Plan, cores: int | str | None, made_from: MadeFrom, lab_directo
     if cores is None:
         return Parts(None)
     if cores != "auto" and (isinstance(cores, str) or not 1 <= cores <= MOST_PARTS):
-        raise ArgumentError("{cores} {0}: a lab is cut into 1 to {1} parts; or write auto", cores, MOST_PARTS)
+        raise ArgumentError("{cores} {0}: a lab is divided into 1 to {1} parts; or write auto", cores, MOST_PARTS)
     if not isinstance(made_from, Artefacts):
         raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
     check_several(made_from)

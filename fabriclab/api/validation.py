@@ -50,7 +50,7 @@ _STARVED = "starved"
 _MEASURED = ("complete", "limit", _STARVED)
 """Ways for a run to end after which what it measured counts: flows that never end are findings, not accidents."""
 _AS_IT_IS = "reach-as-it-is"
-_NOTHING_ASKED = "it has no pair of nodes, no session and no route of which `validation` says what is right"
+_NOTHING_ASKED = "`validation` names no pair of nodes, no session and no route to check"
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ HEADLINES = (
 """What is compared unless metrics are named: the more tests, the less each of them can show."""
 OF_CLASSES = ("throughput_bps", "fct_median_ns", "fct_p99_ns", "coflow_p99_ns")
 """Of these that of each class of flows, too, where there are several."""
-_ONE_RUN = "one run each: how much of it is the seed's nobody can tell"
+_ONE_RUN = "one run each: the seed's share of it is unknown"
 _FEW_RUNS = f"fewer than {FEWEST} seeds"
 
 

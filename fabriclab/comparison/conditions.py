@@ -79,7 +79,7 @@ def read_condition(text: str) -> Condition:
         check_metric(metric)
         if kind == "worse" and BY_NAME[metric.partition("[")[0]].better is None:
             raise ArgumentError(
-                "condition {0!r}: of {1} neither more nor less is better; write changed:{2}",
+                "condition {0!r}: for {1}, neither more nor less is better; write changed:{2}",
                 *(text, metric_title(metric), rest),
             )
     return Condition(text, kind, metric or ANY, float(found[1]) / 100 if found is not None else 0.0)

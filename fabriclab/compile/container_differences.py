@@ -39,12 +39,12 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
     """Return what stock qdiscs can't express of a plan, a sentence each."""
     found = [shortfall for node in plan.nodes for shortfall in _of_node(plan, node)]
     sentences = [*_sentences(plan, found)]
-    storms = "nobody listens to pauses, so none are sent"
+    storms = "no neighbour obeys pause frames, so none are sent"
     sentences += [
         f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms
     ]
     sentences += [
-        f"events.{event.name}: nothing is set; only the virtual machine changes a queue and keeps what stands in it"
+        f"events.{event.name}: nothing is set; only the virtual machine changes a queue and keeps its packets"
         for event in plan.events
         if event.action == "set"
     ]
@@ -53,7 +53,9 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"
         )
     if plan.probes.pcap is not None:
-        sentences.append("probes.pcap: nothing is captured; of a lab that stays up, `fabriclab capture` does")
+        sentences.append(
+            "probes.pcap: nothing is captured; for a lab that stays up, `fabriclab capture` captures packets"
+        )
     return tuple(sentences)
 
 
@@ -72,7 +74,7 @@ def _of_switch(node: Node, buffers: Sequence[SwitchPort]) -> Iterator[tuple[str,
         names = ", ".join(f"{pool.name} of {_size(pool.size_bytes)}" for pool in node.switch.pools)
         yield (
             f"pools {names}",
-            "every queue has memory of its own; what one holds no other one lacks, and all may be full at once",
+            "every queue has memory of its own, so that all may be full at once",
         )
     if node.switch is not None and node.switch.cell_bytes > 1:
         yield (
@@ -134,7 +136,10 @@ def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
     if wred.unit == "ns":
         low, high = wred_bytes(wred, rate_bps)
         times = f"min {format_duration(wred.min, _DIGITS)}, max {format_duration(wred.max, _DIGITS)}"
-        yield f"wred by delay, {times}", f"min {_size(low)} and max {_size(high)}, what the line sends in that time"
+        yield (
+            f"wred by delay, {times}",
+            f"min {_size(low)} and max {_size(high)}, the bytes that the link sends in that time",
+        )
     newest = (
         f"an average in which the newest length has weight 1/{1 << wred.weight_log}"
         if wred.weight_log
@@ -144,8 +149,8 @@ def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
 
 
 def _wred_of_lossless(wred: Wred) -> tuple[str, str]:
-    dropped = " what it cannot mark: all that is not ECN-capable" if wred.ecn else ""
-    return "wred of a lossless class", f"no pause keeps its queue short, and red drops in this class too{dropped}"
+    dropped = "packets that are not ECN-capable" if wred.ecn else "packets"
+    return "wred of a lossless class", f"no pause keeps its queue short, and red drops {dropped} in this class too"
 
 
 def _of_group(group: PriorityGroup) -> Iterator[tuple[str, str]]:

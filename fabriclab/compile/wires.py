@@ -45,37 +45,40 @@ def _unfit(plan: Plan) -> Iterator[str]:
     for node in plan.nodes:
         for port in node.ports:
             if port.delay_ns == 0:
-                yield f"{node.name}:{port.interface}: a link without a delay can't be between machines that run at once"
+                yield f"{node.name}:{port.interface}: a link without a delay can't connect two virtual machines"
             elif port.delay_ns > _LONGEST_NS:
-                yield f"{node.name}:{port.interface}: a link's delay is 1 ms at most in a lab of several machines"
+                yield f"{node.name}:{port.interface}: a link's delay is at most 1 ms between virtual machines"
     for found, sentence in (
-        (plan.bgp, "routing: daemons converge in one machine only; static routes can be cut"),
-        (plan.configured, "nodes that bring their own addresses and routes run in one machine only"),
-        (plan.events, "events: links and settings change in one machine only"),
-        (plan.pause_storms, "pause storms happen in one machine only"),
-        (plan.algorithms, "algorithms of your own run in one machine only"),
-        (plan.families != (4,), "addresses: IPv6 runs in one machine only"),
-        (any(node.setup for node in plan.nodes), "nodes with commands of their own run in one machine only"),
-        (any(node.vlans or node.port_channels for node in plan.nodes), "VLANs and port channels: one machine only"),
-        (plan.probes.pcap, "pcap: packets are captured in one machine only"),
+        (plan.bgp, "routing: daemons converge in one virtual machine only; a lab with static routes can be divided"),
+        (plan.configured, "nodes that bring their own addresses and routes run in one virtual machine only"),
+        (plan.events, "events: links and settings change in one virtual machine only"),
+        (plan.pause_storms, "pause storms happen in one virtual machine only"),
+        (plan.algorithms, "algorithms of your own run in one virtual machine only"),
+        (plan.families != (4,), "addresses: IPv6 runs in one virtual machine only"),
+        (any(node.setup for node in plan.nodes), "nodes with commands of their own run in one virtual machine only"),
+        (
+            any(node.vlans or node.port_channels for node in plan.nodes),
+            "VLANs and port channels: one virtual machine only",
+        ),
+        (plan.probes.pcap, "pcap: packets are captured in one virtual machine only"),
     ):
         if found:
             yield sentence
     for traffic in plan.traffic:
         if isinstance(traffic, HadoopTraffic | ProgramTraffic | Iperf3Traffic):
-            yield f"traffic.{traffic.name}: programs run in one machine only"
+            yield f"traffic.{traffic.name}: programs run in one virtual machine only"
     yield from (sentence for node in plan.nodes for sentence in _unfit_node(node))
 
 
 def _unfit_node(node: Node) -> Iterator[str]:
     transport = node.transport
     if transport is not None and transport.mptcp is not None:
-        yield f"{node.name}: MPTCP runs in one machine only"
+        yield f"{node.name}: MPTCP runs in one virtual machine only"
     if any(port.nic is not None and (port.nic.gro or port.nic.interrupt_delay_us) for port in node.ports):
-        yield f"{node.name}: a NIC that merges segments or delays its interrupts runs in one machine only"
+        yield f"{node.name}: a NIC that merges segments or delays its interrupts runs in one virtual machine only"
     if any(_queues_by_sockets(port) for port in node.ports):
         # It knows flows by the addresses of their sockets in the kernel's memory, which all nodes share.
-        yield f"{node.name}: fq, and NICs with a queue in front of them, run in one machine only"
+        yield f"{node.name}: fq, and NICs with a queue in front of them, run in one virtual machine only"
 
 
 def _queues_by_sockets(port: Port) -> bool:

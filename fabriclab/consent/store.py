@@ -129,8 +129,9 @@ def _entry(data: Any) -> Trusted:
 def _check(state: os.stat_result, path: Path, what: str, is_one: Any) -> None:
     if not is_one(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & _OTHERS_WRITE:
         raise TrustStateError(
-            f"{path}: must be a {what} that you own (user {os.geteuid()}) and nobody else can write, for it says what "
-            f"may run; it has owner {state.st_uid}, mode {stat.S_IMODE(state.st_mode):04o}: mend or remove it"
+            f"{path}: must be a {what} that you own (user {os.geteuid()}) and that no one else can write, because it "
+            f"says what may run; it has owner {state.st_uid}, mode {stat.S_IMODE(state.st_mode):04o}: repair or "
+            "remove it"
         )
 
 

@@ -197,7 +197,7 @@ def _check_ends(reader: _Reader, lines: int) -> None:
 
 
 def _check_order(reader: _Reader) -> None:
-    """Check that neither column ever falls, and that no point stands twice."""
+    """Check that neither column ever falls, and that no point occurs twice."""
     for before, point in pairwise(reader.points):
         if point.size < before.size:
             reader.problems.append((point.line, f"size {point.size} comes after {before.size}; sizes must not fall"))
@@ -208,9 +208,9 @@ def _check_order(reader: _Reader) -> None:
             )
             reader.problems.append((point.line, f"{message}; cumulative probabilities must not fall"))
         if (point.size, point.probability) == (before.size, before.probability):
-            reader.problems.append((point.line, f"the point {point.size} {point.probability} stands here twice"))
+            reader.problems.append((point.line, f"the point {point.size} {point.probability} occurs twice"))
         elif reader.interpolation == "step" and point.size == before.size:
-            reader.problems.append((point.line, f"size {point.size} stands here twice; a step has one probability"))
+            reader.problems.append((point.line, f"size {point.size} occurs twice; a step has one probability"))
 
 
 def _checked_mean(reader: _Reader, distribution: Distribution, file: str) -> Distribution:

@@ -98,7 +98,7 @@ def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
         result = _asked.pop().result() if _asked and build == BUILD else _ask(build)
     except (OSError, subprocess.CalledProcessError) as error:
         detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
-        raise EngineError(f"where the machine's files are can't be told: {detail}") from error
+        raise EngineError(f"cannot find the virtual machine's files: {detail}") from error
     found = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
     return {name: Path(found[name]) if found.get(name) else None for name in NAMES}
 
@@ -119,7 +119,8 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise EngineError(
-            f"not built yet: the machine's {' and '.join(missing)}; {how_to_build()} (`fabriclab doctor` tells more)"
+            f"not built yet: the virtual machine's {' and '.join(missing)}; {how_to_build()} (`fabriclab doctor` "
+            "shows more)"
         )
     kernel, rootfs, tools = (path for name in NAMES if (path := paths[name]) is not None)
     return Artefacts(kernel, rootfs, tools)

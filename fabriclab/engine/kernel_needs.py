@@ -38,7 +38,7 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
         for node in plan.nodes:
             for need in _lacking(node, headers):
                 raise EngineError(
-                    f"{need.node}: {need.what} needs Linux {need.since} or later; the machine's kernel is "
+                    f"{need.node}: {need.what} needs Linux {need.since} or later; the virtual machine's kernel is "
                     f"{_version(artefacts.kernel)}. {_how_to_get()}"
                 )
 
@@ -50,13 +50,13 @@ def check_stays_up(artefacts: Artefacts) -> None:
 
 def check_several(artefacts: Artefacts) -> None:
     """Raise EngineError where the machine's kernel can't be one of several of a lab; likewise."""
-    _check_series(artefacts, "labs run in several machines")
+    _check_series(artefacts, "labs run in several virtual machines")
 
 
 def _check_series(artefacts: Artefacts, what: str) -> None:
     version = _version(artefacts.kernel)
     if (series := re.match(r"Linux (\d+)\.", version)) and int(series[1]) >= _SERIES_WITHOUT_LIVE:
-        raise EngineError(f"{what} in Linux 6.12 only; the machine's kernel is {version}: unset KERNEL_SERIES")
+        raise EngineError(f"{what} in Linux 6.12 only; the virtual machine's kernel is {version}: unset KERNEL_SERIES")
 
 
 def _lacking(node: Node, headers: Path) -> Iterator[Need]:

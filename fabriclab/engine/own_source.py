@@ -70,7 +70,7 @@ def _reads(line: str) -> str | None:
         return "`#include` with a macro; write the header's name, such as <net/tcp.h>"
     path = header[1] or header[2]
     if path.startswith("/") or ".." in path.split("/"):
-        return f"`#include` of what is no header of the kernel's; {_ONE_FILE}: write <net/tcp.h>, for example"
+        return f"`#include` of a file that is not a kernel header; {_ONE_FILE}: write <net/tcp.h>, for example"
     return None
 
 

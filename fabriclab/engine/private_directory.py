@@ -52,8 +52,8 @@ def memory_directory(need_bytes: int, places: Sequence[Path]) -> Path:
             return place
         reasons.append(f"{place} {reason}")
     raise EngineError(
-        f"nowhere are {need_bytes // _MIB} MiB for the machine's memory: {'; '.join(reasons)}. "
-        "Make room in one of them, or set TMPDIR to a directory that has it"
+        f"no directory has {need_bytes // _MIB} MiB for the virtual machine's memory: {'; '.join(reasons)}. Make room "
+        "in one of them, or set TMPDIR to a directory that has it"
     )
 
 

@@ -107,7 +107,7 @@ class MachineProcess:
 
     def _pid(self) -> int:
         if self._process is None:
-            raise ProcessLookupError("the machine was not started")
+            raise ProcessLookupError("the virtual machine was not started")
         return self._process.pid
 
     def wait(self, timeout_s: float) -> None:

@@ -185,5 +185,5 @@ def _start(machine: Machine, process: MachineProcess) -> int:
         return process.start(argv, [shared] if shared >= 0 else [])
     except OSError as error:
         raise EngineError(
-            f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)"
+            f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` shows what is missing)"
         ) from error

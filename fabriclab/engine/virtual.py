@@ -150,7 +150,7 @@ def _booted(machine: Machine, parent: Path, scratch: Scratch, on_event: EventCal
             output = process.start(argv, [] if machine.live is None else [machine.live.fileno()])
         except OSError as error:
             raise EngineError(
-                f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)"
+                f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` shows what is missing)"
             ) from error
         finally:
             if machine.live is not None:

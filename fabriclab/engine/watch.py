@@ -176,7 +176,10 @@ class Watch:
     def _take(self, line: str, events: TextIO, kernel: TextIO) -> None:
         self._said_bytes += len(line) + 1
         if self._said_bytes > _LONGEST_LOG_BYTES:
-            self._given_up = ("crashed", f"the machine said more than {_LONGEST_LOG_BYTES >> 30} GiB; it was killed")
+            self._given_up = (
+                "crashed",
+                f"the virtual machine wrote more than {_LONGEST_LOG_BYTES >> 30} GiB; it was killed",
+            )
             return
         event = parse_event(line)
         if event is None:
@@ -226,14 +229,14 @@ class Watch:
         now = time.monotonic()
         silent_s = now - self._last_event
         if self._interrupt.at_once:
-            self._given_up = ("interrupted", "interrupted: the machine was killed")
+            self._given_up = ("interrupted", "interrupted: the virtual machine was killed")
         elif self._interrupt.requested and self._stop_asked is None:
             self._stop_asked = now
             self._scratch.ask_to_stop()
         elif self._stop_asked is not None and now - self._stop_asked > STOP_PATIENCE_S:
             self._given_up = (
                 "interrupted",
-                f"interrupted: the machine did not stop within {STOP_PATIENCE_S:.0f} s and was killed",
+                f"interrupted: the virtual machine did not stop within {STOP_PATIENCE_S:.0f} s and was killed",
             )
         elif self._end is not None and silent_s > POWER_OFF_PATIENCE_S:
             self._process.kill()
@@ -241,9 +244,9 @@ class Watch:
             if now - self._stuck[0] > ANSWER_PATIENCE_S:
                 self._given_up = "crashed", self._own_said()
         elif self._end is None and self._is_standing_still():
-            self._ask_where(f"the machine computed for {COMPUTING_S:.0f} s without getting on")
+            self._ask_where(f"the virtual machine computed for {COMPUTING_S:.0f} s without progress")
         elif self._end is None and silent_s > self._stall_s and not (self._paced and self._epoch_seen):
-            hangs = f"the machine hangs: no event for {self._stall_s:g} s of wall time"
+            hangs = f"the virtual machine hangs: no event for {self._stall_s:g} s of wall time"
             if self._own is not None and self._own.are_loaded:
                 self._ask_where(hangs)
             else:
@@ -265,9 +268,10 @@ class Watch:
         if self._stuck is None:
             told = self._kernel_said()
             if place is not None:
-                return f"{place[0]}: {place[1]} crashed the machine's kernel{told}"
+                return f"{place[0]}: {place[1]} crashed the virtual machine's kernel{told}"
             names = "" if self._own is None else self._own.names
-            return f"the machine died ({self._process.exit_status()}) with algorithms of your own in it: {names}{told}"
+            died = f"the virtual machine died ({self._process.exit_status()})"
+            return f"{died} with algorithms of your own in it: {names}{told}"
         if place is not None:
             return f"{place[0]}: {place[1]} does not come to an end: {self._stuck[1]}; it was killed"
         names = "" if self._own is None else self._own.names
@@ -275,7 +279,7 @@ class Watch:
 
     @property
     def gave_up(self) -> bool:
-        """Whether the machine was killed, or is to be."""
+        """Whether the virtual machine was killed, or is to be."""
         return self._given_up is not None
 
     def outcome(self) -> Outcome:
@@ -294,7 +298,7 @@ class Watch:
     def _judge(self) -> tuple[Status, str]:
         """Return status and message of a machine that ended by itself."""
         if self._end == "stopped" and self._interrupt.requested:
-            return "interrupted", "interrupted: the traffic was ended early, what was measured until then is kept"
+            return "interrupted", "interrupted: the traffic was ended early; what was measured until then is kept"
         if self._end == "limit":
             return "limit", "the limit of virtual time was reached before the traffic was complete"
         if self._end in get_args(Status):
@@ -302,13 +306,13 @@ class Watch:
             self._full = status != "complete" and self._disk_is_full()
             return status, self._no_room_message(_FULL) if self._full else ""
         if self._end is not None:
-            return "failed", f"the machine ended with an unknown status {self._end!r}"
+            return "failed", f"the virtual machine ended with an unknown status {self._end!r}"
         if self._disk_is_full():
             self._full = True
             return "failed", self._no_room_message(_FULL)
         if self._own is not None and self._own.are_loaded:
             return "crashed", self._own_said()
-        return "crashed", f"the machine died ({self._process.exit_status()}){self._kernel_said()}"
+        return "crashed", f"the virtual machine died ({self._process.exit_status()}){self._kernel_said()}"
 
     def _kernel_said(self) -> str:
         # A panic is followed by pages of registers: the line that tells is what the reader wants.

@@ -205,7 +205,7 @@ def _metadata(run: Results, names: dict[int, str], ports: list[str], step_ns: in
         **{"LOCAL_HOST": "fabriclab", "TIME": _T0, "T0": _T0, "FLENT_VERSION": _MADE_FOR, "IP_VERSION": 4},
         **{"LENGTH": length_s, "TOTAL_LENGTH": length_s, "STEP_SIZE": step_ns / 1e9, "DATA_FILENAME": None},
         "NOTE": f"{run.title}, by fabriclab in virtual time. Ping (ms) ICMP is the mean of TCP's smoothed round-trip "
-        "times; nobody sent ICMP.",
+        "times; no ICMP was sent.",
         "TEST_PARAMETERS": parameters,
         "SERIES_META": streams | {_PING: {"UNITS": "ms"}},
     }

@@ -37,35 +37,35 @@ _UNITS = {
 _WORDS = {
     "flow": "number of the flow in the trace",
     "class": "class of the flow: the name of its traffic",
-    "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason; of a program: exit N "
-    "or signal N; of Hadoop: its own word",
+    "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason; for a program: "
+    "exit N or signal N; for Hadoop: its own word",
     "task": "map, reduce, or master (a job's application master)",
-    "phase": "hdfs-read, hdfs-write or shuffle; of connections also rpc and other",
-    "state": "of a connection: ended, or open when the run was over; of a sampled socket: TCP's own word",
-    "peer": "the node at the other end; empty: none of the lab's hosts",
+    "phase": "hdfs-read, hdfs-write or shuffle; for connections also rpc and other",
+    "state": "for a connection: ended, or open at the end of the run; for a sampled socket: TCP's own word",
+    "peer": "the node at the other end; empty: not a host of the lab",
     "server_port": "the port that was connected to",
-    "bytes_sent": "data that the node sent, what it sent again included",
-    "bytes_acked": "of these, what was acknowledged; SYN and FIN count as a byte each",
+    "bytes_sent": "data that the node sent, including retransmissions",
+    "bytes_acked": "sent data that were acknowledged; SYN and FIN count as a byte each",
     "bytes_received": "data that the node received; FIN counts as a byte",
-    "retransmits": "segments sent again",
-    "duplicates": "segments that the other end said it had got twice (DSACK): they need not have been sent again",
+    "retransmits": "retransmitted segments",
+    "duplicates": "segments that the other end reported as received twice (DSACK): they need not have been sent again",
     "timeouts": "retransmission timeouts",
     "delivered_ce": "segments that were acknowledged with ECE",
-    "of": "the attempt of a task that a transfer was for; empty: another client's",
+    "of": "the attempt of a task that a transfer belongs to; empty: another client's",
     "shuffle_end_ns": "when a reducer had all map outputs, nanoseconds after the beginning of the traffic",
     "spilled_records": "records written to a node's disk by maps and reducers, Hadoop's counter",
-    "failed_shuffles": "fetches of map outputs that failed, Hadoop's counter: of attempts that ended well",
-    "shuffle_io_errors": "Hadoop's counter IO_ERROR: a node could not be reached, or did not go on",
+    "failed_shuffles": "fetches of map outputs that failed in successful attempts, Hadoop's counter",
+    "shuffle_io_errors": "Hadoop's counter IO_ERROR: a node could not be reached, or stopped sending",
     "shuffle_connection_errors": "Hadoop's counter CONNECTION",
     "shuffle_data_errors": "Hadoop's counters BAD_ID, WRONG_LENGTH, WRONG_MAP and WRONG_REDUCE together",
-    "fetch_failures": "fetches of map outputs that failed, by the logs of reducers: of all attempts",
+    "fetch_failures": "fetches of map outputs that failed in all attempts, by the logs of reducers",
     "failed_attempts": "attempts of maps and reducers that failed",
     "killed_attempts": "attempts of maps and reducers that were killed",
-    "rerun_maps": "maps that had ended and whose output was lost: they ran again",
+    "rerun_maps": "maps that ran again because their output was lost after their end",
     "ended_by": "why a program ended: itself, until (its time), signal (the run was over), power (its node went down)",
-    "bytes": "bytes; of a queue: what stands in it",
+    "bytes": "bytes; for a queue: its length",
     "alpha": "DCTCP's estimate of the marked share, 0 to 1",
-    "slowdown": "completion time over that on an idle path",
+    "slowdown": "completion time divided by the ideal time on an idle path",
     "seed": "the run's seed",
     "metric": "name of the metric; docs/metrics.md defines each",
     "value": "the metric's value in the unit that its name ends with; empty: not measured",
@@ -99,7 +99,7 @@ def check_tables(tables: Sequence[str]) -> None:
     """Raise ArgumentError for a table that there is not."""
     for name in tables:
         if name not in TABLES:
-            raise ArgumentError("table {0!r}: there is none of that name; valid here: {1}", name, ", ".join(TABLES))
+            raise ArgumentError("table {0!r}: no such table; valid here: {1}", name, ", ".join(TABLES))
 
 
 _SINKS: Mapping[TableFormat, Callable[[pl.LazyFrame, Path], Any]] = {

@@ -74,7 +74,7 @@ def _require_regions(text: str, path: Path, wanted: tuple[str, ...]) -> None:
     for name in wanted:
         if seen.count(name) != 1:
             right = f"write <!-- {name} --> and {END} on lines of their own once"
-            raise GalleryError(f"{path}: the region of {name!r} stands there {seen.count(name)} times; {right}")
+            raise GalleryError(f"{path}: the region of {name!r} occurs {seen.count(name)} times; {right}")
 
 
 def made_from(published: Published, sources: Mapping[str, Source]) -> str:
@@ -87,7 +87,7 @@ def made_from(published: Published, sources: Mapping[str, Source]) -> str:
         groups.setdefault((source.commits, source.kernels), []).append(matrix)
     if len(groups) == 1:
         ((commits, kernels),) = groups
-        return f"{_with(commits, kernels)}: the tables that `published/` has the data of.\n"
+        return f"{_with(commits, kernels)}: the tables whose data are in `published/`.\n"
     return "".join(
         f"{_with(commits, kernels)}: {_listed(matrices)}.\n" for (commits, kernels), matrices in groups.items()
     )
@@ -114,7 +114,7 @@ def _match(text: str, path: Path, sentence: Sentence) -> re.Match[str]:
     matches = list(re.finditer(_NUMBER.join(pieces), text))
     if len(matches) != 1:
         wanted = "write it there once, with any numbers, or mend its words in published.yml"
-        raise GalleryError(f"{path}: {sentence.text!r} stands there {len(matches)} times; {wanted}")
+        raise GalleryError(f"{path}: {sentence.text!r} occurs {len(matches)} times; {wanted}")
     return matches[0]
 
 

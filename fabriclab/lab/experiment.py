@@ -265,8 +265,8 @@ def _check_shared(experiment: Experiment, topology: Topology, root: Section) -> 
         if section is not None and port in topology.ports and port not in ports:
             section.complain(
                 "ports",
-                f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none; write all, "
-                "or those that do",
+                f"{port} neither belongs to a switch with a shared buffer (a profile, or pools) nor faces one; write "
+                "all, or ports that do",
             )
 
 

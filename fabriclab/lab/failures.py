@@ -149,7 +149,7 @@ def _read_event(
         return _read_settings(name, section, at)
     link, node = _place(section, names)
     if "link" in section and _text(section, "action") == PAUSE_STORM:
-        section.complain("action", "a storm of pauses is of a host; write node: instead of link:")
+        section.complain("action", "a host starts a pause storm; write node: instead of link:")
         return None
     action = section.value("action", NODE_ACTIONS if node is not None else LINK_ACTIONS)
     rate = section.read(RATE_FROM_THEN)
@@ -160,7 +160,7 @@ def _read_event(
         return None if at is None or node is None else _read_storm(name, section, at, node, names, limit_ns)
     for key in _STORM_KEYS:
         if key in section:
-            section.complain(key, f"is of a pause storm; write action: {PAUSE_STORM}, or leave it out")
+            section.complain(key, f"belongs to a pause storm; write action: {PAUSE_STORM}, or leave it out")
     if at is None or (link is None and node is None):
         return None
     return WrittenEvent(
@@ -179,7 +179,7 @@ def _read_settings(name: str, section: Section, at: Written[int] | None) -> Writ
     """Return an event of settings; None after recording what is wrong. What they lead to is read later."""
     for key in section.names():
         if key in EVENT_KEYS and key not in ("at", "enabled", _SET):
-            section.complain(key, "stands beside set; write two events")
+            section.complain(key, "conflicts with set; write two events")
     below = section.section(_SET, None)
     if below is None:
         return None
@@ -188,7 +188,9 @@ def _read_settings(name: str, section: Section, at: Written[int] | None) -> Writ
         if isinstance(value, ScalarValue) and not value.is_null:
             settings[key] = value
         else:
-            below.complain(key, "one value is wanted, as on a command line; of a list the words with commas: '3, 4'")
+            below.complain(
+                key, "write one value, as on a command line; separate the words of a list with commas: '3, 4'"
+            )
     if not below.mapping.entries:
         section.complain(_SET, "nothing is set; write keys with their values: {switches.s1.ecn_threshold: 30 KB}")
     if at is None or not settings:
@@ -223,7 +225,7 @@ def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written
         section.problems.add(
             section.place,
             section.key,
-            "of a link, a node or settings: write one of link: 'leaf1:eth3', node: spine1, set: {...}",
+            "an event is about a link, a node or settings: write one of link: 'leaf1:eth3', node: spine1, set: {...}",
         )
     nodes = (*names.switches, *names.hosts)
 
@@ -251,7 +253,7 @@ def _check_effect(section: Section) -> None:
     if "node" in section and changes:
         section.complain(changes[0], "a node has no such thing; name a link")
     if "action" in section and changes:
-        section.complain(changes[0], "stands beside an action; write two events")
+        section.complain(changes[0], "conflicts with an action; write two events")
 
 
 def _text(section: Section, name: str) -> str:

@@ -137,7 +137,7 @@ class _GroupReader:
             except ValueError as error:
                 word.complain(self._problems, str(error))
         for again in duplicates(hosts):
-            again.complain(self._problems, f"host {shown(again.value)} stands twice in the group")
+            again.complain(self._problems, f"host {shown(again.value)} occurs twice in the group")
         return tuple(dict.fromkeys(host.value for host in hosts))
 
     def _rest(self, value: ScalarValue, key: str) -> tuple[str, ...]:
@@ -145,11 +145,14 @@ class _GroupReader:
         rest = tuple(host for host in self._names.hosts if host not in taken)
         if not self._names.groups:
             self._problems.add(
-                value.place, key, f"'{REST}' of no group; write it below the groups that it leaves out", value.text
+                value.place,
+                key,
+                f"'{REST}' has no group to leave out; write it below the groups that it leaves out",
+                value.text,
             )
             return ()
         if not rest and all(self._names.groups.values()):
-            self._problems.add(value.place, key, f"'{REST}' is nobody: every host is in a group above", value.text)
+            self._problems.add(value.place, key, f"'{REST}' is empty: every host is in a group above", value.text)
         return rest
 
     def _rack(self, group: Section) -> tuple[str, ...]:
@@ -183,7 +186,7 @@ class _GroupReader:
             return None
         count = (share.value * hosts + WHOLE_PPM // 2) // WHOLE_PPM
         if count == 0:
-            share.complain(self._problems, f"{shown(share.text)} of {hosts} hosts is nobody; write more, or count: 1")
+            share.complain(self._problems, f"{shown(share.text)} of {hosts} hosts is no host; write more, or count: 1")
         return Written(count, share.key, share.text, share.place)
 
 

@@ -35,7 +35,7 @@ def check_metric(text: str, scope: Names, classes: tuple[str, ...] | None) -> st
         raise ValueError(f"{shown(name)} is no metric; {did_you_mean(name, every)}")
     if not bracket:
         if name not in WHOLE_METRICS:
-            raise ValueError(f"{shown(text)} is of one traffic; write {name}[{classes[0] if classes else 'NAME'}]")
+            raise ValueError(f"{shown(text)} belongs to one traffic; write {name}[{classes[0] if classes else 'NAME'}]")
         return text
     if not argument.endswith("]"):
         raise ValueError(f"{shown(text)} has no closing bracket")
@@ -47,7 +47,7 @@ def check_metric(text: str, scope: Names, classes: tuple[str, ...] | None) -> st
     elif name in POOL_METRICS:
         _check_pool(argument, scope)
     elif name not in PORT_METRICS:
-        raise ValueError(f"{shown(name)} is of the whole run; write it without brackets")
+        raise ValueError(f"{shown(name)} belongs to the whole run; write it without brackets")
     else:
         _check_port(name, argument, scope)
     return text
@@ -67,7 +67,7 @@ def _check_port(name: str, argument: str, scope: Names) -> None:
     if scope.complete and port not in scope.ports:
         raise ValueError(f"{shown(port)} is no port; {did_you_mean(port, scope.ports)}")
     if match is not None and name not in QUEUE_METRICS:
-        raise ValueError(f"{shown(name)} is of a port, not of a queue; write {name}[{port}]")
+        raise ValueError(f"{shown(name)} belongs to a port, not to a queue; write {name}[{port}]")
     if match is not None and match["queue"] not in map(str, range(QUEUES)):
         raise ValueError(f"{shown(match['queue'])} is no queue; write a number from 0 to {QUEUES - 1}")
 

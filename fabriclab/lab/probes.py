@@ -134,7 +134,11 @@ def _read_connections(root: Section, probes: Section, names: Names) -> WrittenCo
         hosts = HostReader(section, names).hosts("hosts")
         if "hosts" not in section and not _has_programs(root):
             example = "write hosts: a list such as [h1, h2], or all"
-            probes.complain("connections", f"no traffic is of kind program or hadoop, whose hosts are meant; {example}")
+            probes.complain(
+                "connections",
+                "the default is the hosts of programs and Hadoop, and no traffic is of kind program or hadoop; "
+                f"{example}",
+            )
         return WrittenConnections(hosts)
 
     found = read_part(probes, "connections", CONNECTIONS, read, _NO_CONNECTIONS)

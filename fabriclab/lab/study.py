@@ -175,7 +175,7 @@ class _StudyReader:
         if not items:
             section.complain(name, "an empty list; write at least one value")
         for again in duplicates([Written(str(self._normalise(name, w.value)), w.key, w.text, w.place) for w in values]):
-            again.complain(self._problems, f"{shown(again.text)} stands twice on this axis")
+            again.complain(self._problems, f"{shown(again.text)} occurs twice on this axis")
         if name == VARIANT:
             for word in values:
                 self._check_variant(word)
@@ -245,7 +245,8 @@ def _parse_minutes(text: str) -> float:
     """Return a number of minutes. Raises ValueError for anything else."""
     if _MINUTES.fullmatch(text) is None or not float(text):
         raise ValueError(
-            f"{shown(text)} is no number of minutes; write what the first matrix took of one CPU, such as 2.5"
+            f"{shown(text)} is no number of minutes; write the minutes that the first matrix took on one CPU, such as "
+            "2.5"
         )
     return float(text)
 

@@ -109,7 +109,7 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
         family, answers = ping.read(PING_FAMILY), ping.read(PING_ANSWERS)
         if family is not None and family.value == 5:
             family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
-        source = ping.convert("source", "an address of who asks", _address)
+        source = ping.convert("source", "an address of the node that sends the ping", _address)
         if target is not None:
             yield WrittenPing(
                 name=name,

@@ -84,9 +84,7 @@ class NetworkChanges:
     async def _set(self, asked: dict[str, Any]) -> dict[str, Any]:
         settings = asked.get("settings")
         if not isinstance(settings, dict) or not settings or not all(isinstance(v, str) for v in settings.values()):
-            raise Refused(
-                "what is to be set is not said; KEY=VALUE is wanted, such as switches.s1.ecn_threshold='30 KB'"
-            )
+            raise Refused("no setting is given; write KEY=VALUE, such as switches.s1.ecn_threshold='30 KB'")
         async with self._changing:
             self._pass_events()
             told, keys, event = await asyncio.to_thread(self._wanted, settings)
@@ -152,8 +150,8 @@ class NetworkChanges:
         need = machine_memory_bytes(changed)
         if need > self._memory_bytes + _SPARE_BYTES:
             raise Refused(
-                f"such buffers would need {need >> 20} MiB of memory, and the machine has {self._memory_bytes >> 20}; "
-                f"{_AGAIN}"
+                f"such buffers would need {need >> 20} MiB of memory, and the virtual machine has "
+                f"{self._memory_bytes >> 20}; {_AGAIN}"
             )
         bgp = plan.bgp if plan.bgp != self.plan.bgp else None
         return Event(name="set", at_ns=0, links=(), action="set", nodes=nodes, bgp=bgp)
@@ -263,7 +261,7 @@ def _refuse_not_loaded(plan: Plan, begun: Plan) -> None:
     loaded = {algorithm.module for algorithm in begun.algorithms}
     files = sorted(algorithm.file for algorithm in plan.algorithms if algorithm.module not in loaded)
     if files:
-        raise Refused(f"{', '.join(files)}: algorithms of your own are loaded when the machine starts; {_AGAIN}")
+        raise Refused(f"{', '.join(files)}: your own algorithms are loaded when the virtual machine starts; {_AGAIN}")
 
 
 def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, ScalarValue]:

@@ -115,7 +115,7 @@ class DeployedMachine:
     def _execute(self, session: int, asked: Mapping[str, Any]) -> None:
         node = asked.get("node")
         if node is None:
-            raise Refused("a node is wanted: there is no machine around the containers but this computer")
+            raise Refused("name a node: the containers run directly on this computer")
         program = DeployedProgram(self._containers[node], session, asked, self._told)
         self._programs[session] = program
         self._tell(session, Output.STARTED, {})

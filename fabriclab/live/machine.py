@@ -145,14 +145,14 @@ class LiveMachine:
                 payload = await reader.readexactly(head.length) if head.length else b""
                 self._heard(head, payload)
         except (asyncio.IncompleteReadError, OSError):
-            self._end_all(MachineGone("the machine has ended"))
+            self._end_all(MachineGone("the virtual machine has ended"))
         except (WireError, ValueError) as error:
-            self._end_all(MachineGone(f"the machine does not speak as it should: {error}"))
+            self._end_all(MachineGone(f"the virtual machine broke the protocol: {error}"))
         except MachineGone as gone:
             self._end_all(gone)
         finally:
             giving.cancel()
-            self._end_all(MachineGone("the machine has ended"))
+            self._end_all(MachineGone("the virtual machine has ended"))
             self._writer.close()
 
     def _heard(self, head: Head, payload: bytes) -> None:
@@ -177,8 +177,8 @@ class LiveMachine:
                 self._looked(head, payload)
             case Answer.DIVERGED:
                 raise MachineGone(
-                    f"the machine does not do what the recorded one did: after {head.a} timer events it is at "
-                    f"{head.b} ns, where the next input can't be taken"
+                    f"the replay differs from the recording: after {head.a} timer events it is at {head.b} ns, where "
+                    "the next input can't be taken"
                 )
 
     def _at(self, instant_ns: int, wall_ns: int | None = None) -> None:
@@ -189,7 +189,7 @@ class LiveMachine:
         self._at(instant_ns)
         given, self._given = self._given, None
         if given is None or not isinstance(given.what, Frame):
-            raise WireError("an input was taken that nobody sent")
+            raise WireError("the virtual machine took an input that was not sent")
         self._record(given, Taken(events, instant_ns, given.what, self.outputs.digest))
 
     def _napped(self, head: Head, payload: bytes) -> None:
@@ -223,7 +223,7 @@ class LiveMachine:
 
     def _looked(self, head: Head, payload: bytes) -> None:
         if not self._looks:
-            raise WireError("a look was answered that nobody asked for")
+            raise WireError("the virtual machine answered a request that was not made")
         look = self._looks[0]
         look.records += payload
         if head.b:
@@ -265,7 +265,7 @@ class LiveMachine:
         if self._gone is not None:
             raise self._gone
         if self._writer is None:
-            raise MachineGone("the machine has not begun")
+            raise MachineGone("the virtual machine has not started")
         self._writer.write(message)
 
     async def submit(self, session: int, kind: int, data: bytes = b"", place: Place = None) -> Taken:

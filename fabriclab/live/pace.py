@@ -33,7 +33,7 @@ def parse_speed(text: str) -> Speed:
         speed = Fraction(0)
     if not Fraction(1, _LARGEST) <= speed <= _LARGEST:
         raise ArgumentError(
-            "{speed} {0!r}: virtual seconds a second are wanted, 1/{1} to {1}, such as 1, 1/100 or 0.5; or max",
+            "{speed} {0!r}: write virtual seconds per second, 1/{1} to {1}, such as 1, 1/100 or 0.5; or max",
             word[:40],
             _LARGEST,
         )

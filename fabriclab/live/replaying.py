@@ -109,8 +109,8 @@ def _same_artefacts(here: Artefacts, header: Header) -> Artefacts:
     for name, path in (("kernel", found.kernel), ("rootfs", found.rootfs), ("tools", found.tools)):
         if not path.exists():
             raise EngineError(
-                f"the recording was made with the machine's {name} {wanted[name]}, which is not here ({path}); "
-                f"{here.hashes()[name]} is: another {name} may do otherwise, so nothing is replayed"
+                f"the recording was made with the virtual machine's {name} {wanted[name]}, which is not here "
+                f"({path}); {here.hashes()[name]} is: another {name} may do otherwise, so nothing is replayed"
             )
     return found
 

@@ -116,7 +116,7 @@ class Server:
         try:
             await asyncio.wait((future, gone), return_when=asyncio.FIRST_COMPLETED)
             if not future.done():
-                raise self.machine.gone or MachineGone("the machine has ended")
+                raise self.machine.gone or MachineGone("the virtual machine has ended")
             return future.result()
         finally:
             gone.cancel()
@@ -158,7 +158,7 @@ class Server:
         kind, data = await asyncio.wait_for(client.read(), _QUESTION_PATIENCE_S)
         try:
             if kind != Input.OPEN:
-                raise Refused("a client begins with what it wants")
+                raise Refused("a client must begin with its request")
             question = decode(data)
             name = str(question.get("do"))
             if name == "open":
@@ -166,7 +166,7 @@ class Server:
             elif name in self._questions:
                 client.say(Output.ANSWER, encode(await self._answered(client, self._questions[name], question)))
             else:
-                raise Refused(f"{name!r}: nobody here knows what that is")
+                raise Refused(f"{name!r}: unknown request")
         except OSError as error:
             client.say(Output.ERROR, encode({"message": explain(error)}))
         except (FabriclabError, MachineGone, WireError) as error:
@@ -239,7 +239,7 @@ class ClientSession(Session):
     async def run(self, body: object) -> None:
         """Open it, and pass frames on until it is over. Raises Refused, MachineGone."""
         if not isinstance(body, dict):
-            raise Refused("what is to be opened is not said")
+            raise Refused("the request does not say what to open")
         self._server.check_opening(body)
         self._number = self._server.new_session(self)
         try:

@@ -87,7 +87,7 @@ class DualPi2(Qdisc):
         if step and step.value >= least:
             yield (
                 "step",
-                "is not below target, the classic queue's delay; the low-latency queue's is to be the lower one",
+                "is not below target, the classic queue's delay; the low-latency queue's must be the lower one",
             )
 
 

@@ -45,7 +45,7 @@ class Option:
 def duration(name: str) -> Option:
     """Return a key whose value is a time from 1 us to 10 s, in the whole microseconds in which qdiscs are told
     (tc-codel(8), tc-pie(8))."""
-    return Option(name, Quantity(DURATION, _US, 10**10, step=_US, why_step="in which the qdisc is told"))
+    return Option(name, Quantity(DURATION, _US, 10**10, step=_US, why_step="in which the qdisc is configured"))
 
 
 TARGET = duration("target")

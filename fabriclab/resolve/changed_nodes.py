@@ -54,7 +54,7 @@ def _check_node(old: Node, new: Node) -> None:
         name = f"{new.name}:{there.interface}"
         _check_fields(name, here, there, _OF_PORT)
         if (here.switch_port is None) != (there.switch_port is None):
-            raise UnchangeableError(f"{name} would have a buffer of another kind, and what stands in it would be lost")
+            raise UnchangeableError(f"{name} would have a buffer of another kind, and its packets would be lost")
         if here.queue is not None and there.queue is not None:
             _check_queue(name, here.queue, there.queue)
 
@@ -68,7 +68,7 @@ def _check_fields(name: str, old: Node | Port, new: Node | Port, changeable: set
 def _check_switch(name: str, old: Switch | None, new: Switch | None) -> None:
     if old is None or new is None:
         if old is not new:
-            raise UnchangeableError(f"{name} would have a buffer of another kind, and what stands in it would be lost")
+            raise UnchangeableError(f"{name} would have a buffer of another kind, and its packets would be lost")
         return
     if [pool.name for pool in old.pools] != [pool.name for pool in new.pools]:
         raise UnchangeableError(f"{name} would have other pools: {', '.join(pool.name for pool in new.pools)}")
@@ -88,7 +88,7 @@ def _check_transport(name: str, old: Transport | None, new: Transport | None) ->
 
 def _check_queue(name: str, old: Queue, new: Queue) -> None:
     if (None if old.aqm is None else old.aqm.identity) != (None if new.aqm is None else new.aqm.identity):
-        raise UnchangeableError(f"{name}: its queue would be another qdisc, and what stands in it would be lost")
+        raise UnchangeableError(f"{name}: its queue would be another qdisc, and its packets would be lost")
     largest = max(old.limit_bytes, new.limit_bytes)
     if new.aqm is None and old != new and largest >= LONGEST_BUFFER_BYTES:
         raise UnchangeableError(

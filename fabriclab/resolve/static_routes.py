@@ -85,7 +85,7 @@ def _next_hop(
         left_out("nexthop", f"{hop.address} is on no link of the lab that the switch has there ({networks})")
         return None
     if str(hop.address) not in {other.interface.ip for other in neighbours(node, through[0], nodes)}:
-        left_out("nexthop", f"{hop.address} is in the network of {through[0].name}, and nobody there has that address")
+        left_out("nexthop", f"{hop.address} is in the network of {through[0].name}, and no port there has that address")
         return None
     return str(hop.address), through[0].name
 

@@ -100,7 +100,7 @@ def _read_header(path: Path, table: Table, name: str) -> tuple[int, list[str] | 
     if missing or unknown or len(columns) != len(set(columns)):
         wrong = [f"missing {', '.join(missing)}"] if missing else []
         wrong += [f"unknown {', '.join(unknown)}"] if unknown else []
-        raise ResultsError(f"{name}:2: columns: {'; '.join(wrong) or 'one stands twice'}; right is {table.header}")
+        raise ResultsError(f"{name}:2: columns: {'; '.join(wrong) or 'one occurs twice'}; right is {table.header}")
     return end, columns
 
 

@@ -37,8 +37,8 @@ def reading(*directories: Path) -> Iterator[None]:
         raise
     except _DAMAGED as error:
         raise ResultsError(
-            f"{', '.join(map(str, directories))}: damaged, or written by another version of fabriclab: what stands "
-            f"there does not fit together ({_in_words(error)})"
+            f"{', '.join(map(str, directories))}: damaged, or written by another version of fabriclab: its contents "
+            f"do not fit together ({_in_words(error)})"
         ) from error
 
 

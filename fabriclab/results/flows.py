@@ -5,9 +5,8 @@ Status, first rule that holds:
 `failed: X` a side failed with errno X (the sender's is taken when both did);
 `stopped`   a side was cut: a long flow at its stop time, or any flow at the end of the run;
 `unstarted` a side knew the flow and its time never came;
-`lost`      no row tells how it ended: the machine died before the log was written. A sender's `complete` without the
-receiver's
-            row is `lost` too, for the completion time is.
+`lost`      no row tells how it ended: the virtual machine died before the log was written. A
+            sender's `complete` without the receiver's row is `lost` too, because the completion time is.
 
 Recovery, from the sender's counters of this flow (null where it logged none):
 `none`              no segment was sent again;

@@ -30,7 +30,7 @@ _OF_A_CHANGE = {
 
 
 def routing_metrics(run_dir: Path) -> Metrics:
-    """Return the metrics of a run directory; events that were cut off when the machine died are left out."""
+    """Return the metrics of a run directory; events that were cut off when the virtual machine died are left out."""
     metrics: Metrics = {"convergence_ns": None, "reconvergence_ns": None}
     first: str | None = None
     for event in _events(run_dir / "events.jsonl"):

@@ -47,7 +47,7 @@ def leaf_spine(
     check_total(f"--leaves {leaves} --hosts {hosts_per_leaf}", spines + leaves + leaves * hosts_per_leaf)
     if leaves * hosts_per_leaf < 2:
         raise FabricError(
-            f"--leaves {leaves} --hosts {hosts_per_leaf}: one host has nobody to send to; write 2 leaves or 2 hosts"
+            f"--leaves {leaves} --hosts {hosts_per_leaf}: one host has no receiver; write 2 leaves or 2 hosts"
         )
     uplinks = resolve_uplinks(hosts_per_leaf, host_rate_bps, spines, uplink_rate_bps, oversubscription, "--uplink-rate")
     builder = FabricBuilder(hosts_per_leaf)

@@ -188,4 +188,4 @@ def check_count(option: str, value: int, at_least: int = 1) -> None:
 def check_total(option: str, nodes: int) -> None:
     """Raise FabricError for more nodes than fit; `option` with its value is the one to make smaller."""
     if nodes > MOST_NODES:
-        raise FabricError(f"{option}: that makes {nodes} nodes; at most {MOST_NODES} fit into one machine")
+        raise FabricError(f"{option}: that makes {nodes} nodes; at most {MOST_NODES} fit into one virtual machine")

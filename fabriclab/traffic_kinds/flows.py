@@ -68,7 +68,7 @@ class Flows(Kind[FlowsTraffic]):
         count = section.read(COUNT)
         interval = section.read(FLOW_INTERVAL)
         if count is not None and count.value > 1:
-            section.require("interval", example="interval: from one flow of a sender to its next, such as 10 ms")
+            section.require("interval", example="interval: the time between two flows of a sender, such as 10 ms")
         start_ns, jitter_ns, mode = read_start(section), read_jitter(section), read_mode(section)
         carrier = read_carrier(section, scope.names)
         if hosts is None or size is None:

@@ -139,7 +139,7 @@ def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | Non
         hosts = read_fan_in(section, scope)
         return None if hosts is None else (*hosts, None)
     if "receiver" in section:
-        section.complain("receiver", f"stands beside {paired[0]}; write one receiver, or receivers and pairs")
+        section.complain("receiver", f"conflicts with {paired[0]}; write one receiver, or receivers and pairs")
     section.require("senders", example=EXAMPLE_OF_SENDERS)
     senders = HostReader(section, scope.names).hosts("senders")
     pairs = read_pairs(section, scope, senders, LONG_PAIRS)

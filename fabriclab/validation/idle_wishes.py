@@ -33,7 +33,11 @@ def idle_wishes(bench: Bench) -> dict[str, str]:
 def _why_idle(bench: Bench, key: str) -> str:
     is_configured = bench.plan.configured is not None
     if key in OF_CONFIGURED:
-        return "" if is_configured else "asked where routing is as-configured; here the plan says who reaches whom"
+        return (
+            ""
+            if is_configured
+            else "asked only with routing: as-configured; here the plan determines which nodes reach each other"
+        )
     if is_configured:
         return f"not asked where routing is as-configured; write {', '.join(OF_CONFIGURED)}"
     if key == "mtu":

@@ -63,7 +63,7 @@ def _others(
     output = collected(results, _sessions(protocol), node.name)
     sessions, where = protocol.sessions(output), f"{node.name}, {protocol.name}"
     if output is None:
-        yield unmeasured("sessions", where, "all up", "the daemon told nothing")
+        yield unmeasured("sessions", where, "all up", "the daemon gave no answer")
     rest = [one for one in sessions if (node.name, protocol.name, one.neighbor) not in named]
     down = [one for one in rest if one.state not in protocol.up]
     if down and named:
@@ -90,7 +90,7 @@ def _judged_session(node: Node, wanted: WrittenSession, results: Results) -> Val
     if protocol is None:
         return judged("sessions", where, listed(states), f"no {daemon} runs there", holds=ABSENT in states)
     if output is None:
-        return unmeasured("sessions", where, listed(states), "the daemon told nothing")
+        return unmeasured("sessions", where, listed(states), "the daemon gave no answer")
     found = [one.state for one in protocol.sessions(output) if _is(one, wanted)] or [ABSENT]
     return judged("sessions", where, listed(states), listed(list(dict.fromkeys(found))), set(found) <= set(states))
 
@@ -111,7 +111,7 @@ def _judged_route(node: str, route: WrittenRoute, output: str | None) -> Validat
     where, expected = f"{node}, {route.table} {route.prefix}{words}", "there" if route.present else ABSENT
     found = None if output is None or not output.strip() else paths(route, output)
     if found is None:
-        return unmeasured("routes", where, expected, "the daemon told nothing")
+        return unmeasured("routes", where, expected, "the daemon gave no answer")
     matching = [path for path in found if fits(route, path)]
     measured = "there" if matching else "there, but not so" if found else ABSENT
     return judged("routes", where, expected, measured, bool(matching) == route.present)

@@ -80,7 +80,7 @@ def _columns(trace: UserTrace, header: str, problems: TraceProblems) -> list[str
         if name not in COLUMNS:
             problems.add(trace.path, 2, f"{shown(name)} is no column; they are {', '.join(COLUMNS)}")
         elif names.count(name) > 1:
-            problems.add(trace.path, 2, f"the column {name} stands here twice")
+            problems.add(trace.path, 2, f"the column {name} occurs twice")
     missing = [name for name in REQUIRED if name not in names]
     if missing:
         problems.add(trace.path, 2, f"{shown(header)}: {', '.join(missing)} must be among the columns")

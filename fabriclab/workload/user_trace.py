@@ -68,7 +68,7 @@ def _check_numbers(rows: pl.DataFrame, problems: TraceProblems) -> None:
     numbers = rows.select("path", "line", flow=whole_number("flow")).drop_nulls()
     again = numbers.filter(~pl.col("flow").is_first_distinct())
     for path, line, flow in again.head(problems.wanted).iter_rows():
-        problems.add(path, line, f"flow: {flow} stands here twice; every flow has its own number")
+        problems.add(path, line, f"flow: {flow} occurs twice; every flow has its own number")
 
 
 def _check_connections(rows: pl.DataFrame, problems: TraceProblems) -> None:

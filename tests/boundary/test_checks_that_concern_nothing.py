@@ -204,9 +204,9 @@ WANTED = {
     "thresholds: {0: 30 KB}": "no two hosts can fill a port of a switch with a shared buffer",
     "lossless: [3]": "no two hosts can fill a port of a switch with a shared buffer",
     "failure: {recovery: 1 s}": "no link between switches can fail without cutting a host off",
-    "pings: {one: {from: [a], to: b}}": "asked where routing is as-configured; here the plan says who reaches whom",
-    "routes: {one: {on: [s], table: rib, prefix: 10.0.0.0/24}}": "asked where routing is as-configured; here the plan",
-    "sessions: {one: {on: [s], protocol: bgp, neighbor: 10.0.0.1}}": "asked where routing is as-configured",
+    "pings: {one: {from: [a], to: b}}": "asked only with routing: as-configured; here the plan determines which nodes",
+    "routes: {one: {on: [s], table: rib, prefix: 10.0.0.0/24}}": "asked only with routing: as-configured; here the",
+    "sessions: {one: {on: [s], protocol: bgp, neighbor: 10.0.0.1}}": "asked only with routing: as-configured",
 }
 
 

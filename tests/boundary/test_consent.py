@@ -127,7 +127,7 @@ def test_trust_is_said_listed_and_taken_back(desk: Desk) -> None:
     assert is_trusted(lab_subject(desk.directory / "link")) and not is_trusted(lab_subject(desk.directory))
     assert desk.type("trust", "lab", "--forget").returncode == 0 and desk.type("trust").stdout == ""
     done = desk.type("trust", "lab", "--forget")
-    assert done.returncode == 2 and "lab: was not trusted; `fabriclab trust` lists what is" in done.stderr
+    assert done.returncode == 2 and "lab: was not trusted; `fabriclab trust` lists everything that is" in done.stderr
     done = desk.type("trust", "nowhere")
     assert done.returncode == 2 and "nowhere: no such directory" in done.stderr
     assert desk.type("trust", "--forget").returncode == 2
@@ -161,7 +161,7 @@ def test_notebooks_of_a_bundle_are_named_and_not_run(desk: Desk) -> None:
     fabriclab.bundle(run, desk.directory / "x.zip")
     done = desk.type("open", "x.zip", "-o", "opened")
     assert done.returncode == 0 and "\x1b" not in done.stdout
-    told = f"lab/look \\x1b[2J.ipynb (sha256 {sha256_of('{}')[:12]}): a notebook, whose code runs as you do"
+    told = f"lab/look \\x1b[2J.ipynb (sha256 {sha256_of('{}')[:12]}): a notebook; its code runs with your rights"
     assert told in done.stdout
 
 

@@ -156,7 +156,7 @@ def test_a_strangers_plan_is_refused_before_anything_is_written(run: Path, tmp_p
     flows |= {"start_ns": 0, "interval_ns": 1, "mode": "push"}
     for key, value, message in (
         ("traffic", [*plan["traffic"], flows], "an experiment has at most 10000000"),
-        ("nodes", [*plan["nodes"], plan["nodes"][0]], "stands there twice"),
+        ("nodes", [*plan["nodes"], plan["nodes"][0]], "occurs twice"),
         ("nodes", plan["nodes"][1:], "does not lead back"),
     ):
         (run / "plan.json").write_text(json.dumps(plan | {key: value}))

@@ -33,7 +33,8 @@ def test_doctor_says_that_proc_is_missing(tmp_path: Path) -> None:
     (line,) = [line for line in ended.stdout.splitlines() if " /proc: " in line]
     assert line.split(maxsplit=1) == [
         "missing",
-        "/proc: is not mounted: a machine can't be started or watched without it: sudo mount -t proc proc /proc",
+        "/proc: is not mounted: a virtual machine can't be started or watched without it: sudo mount -t proc proc "
+        "/proc",
     ]
     assert "Traceback" not in ended.stderr
     assert any(line.split()[1] == "memory:" for line in ended.stdout.splitlines())

@@ -1,7 +1,7 @@
 """The labs that run on both engines beside each other (`side_by_side.py`), and those that do not, each with its reason.
 
-Rates and times are small: a guest in QEMU is five to ten times slower than its clock. Of hosts only those are deployed
-that take part, so settings name a few of a large lab's.
+Rates and times are small: a guest in QEMU is five to ten times slower than its clock. Only the hosts that take part
+are deployed, so settings name a few hosts of a large lab.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _MANY = {"links.rate": "10 Mbps", "probes.queues.interval": "8 ms", "probes.tcp.
 _DCTCP = {**_SMALL, "variant": "dctcp", "probes.queues.interval": "4 ms"}
 """Every 2 ms the guest misses 5.2 % of the samples, more than is sound."""
 _DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
-_HASH = "few flows, whose paths each kernel's own hash chooses"
+_HASH = "there are few flows, and each kernel's own hash chooses their paths"
 """Inferred: of 26 and 34 flows single ones take from 0.36 to 3.8 times as long in containers, either way."""
-_LATER = {"reconvergence_ns": "daemons take time"}
-_LAST = {"goodput_bps": "which flow loses its last packet and waits for a probe or a timer, 0.2 s or more, is chance"}
+_LATER = {"reconvergence_ns": "in containers the daemons' computing takes time"}
+_LAST = {"goodput_bps": "it is chance which flow loses its last packet and waits at least 0.2 s for a probe or a timer"}
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ CASES = (
         "PIE",
         "labs/dctcp-queue",
         {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"},
-        reasons={"queue_mean_bytes": "it drops by chance, some fifteen packets in all"},
+        reasons={"queue_mean_bytes": "it drops at random, about fifteen packets in total"},
     ),
     Case("Shared buffer", f"{_OWN}/shared"),
     Case(
         "MPTCP, two subflows",
         f"{_OWN}/two-paths",
         {"hosts.default.send_buffer": "128 KB"},
-        reasons={"goodput_bps": "at the stop up to a send buffer waits for its turn, 3.5 % of all"},
+        reasons={"goodput_bps": "when the flow stops, up to one send buffer is still waiting, 3.5 % of the data"},
     ),
     Case(
         "MPTCP, send buffers of 4 MB",
@@ -86,7 +86,7 @@ CASES = (
         f"{_OWN}/fabric",
         {"variant": "lossy"},
         metrics=("goodput_bps", "fct_median_ns"),
-        reasons={"goodput_bps": "other packets are lost, and which of the 60 flows waits a second for it is chance"},
+        reasons={"goodput_bps": "other packets are lost, and it is chance which of the 60 flows waits a second"},
     ),
     Case(
         "In-cast of 8",
@@ -134,7 +134,9 @@ CASES = (
             **{f"traffic.flow{number}.stop": f"{2600 - 200 * number} ms" for number in range(1, 6)},
         },
         metrics=("goodput_bps", "queue_mean_bytes", "jain_phase_mean"),
-        reasons={"queue_mean_bytes": "phases of 0.2 s, a few round trips each: who loses first is chance"},
+        reasons={
+            "queue_mean_bytes": "phases of 0.2 s have only a few round trips, so it is chance which flow loses first"
+        },
     ),
     Case(
         "Two bottlenecks",
@@ -164,7 +166,9 @@ CASES = (
             "traffic.query.size": "20 KB",
         },
         metrics=("throughput_bps[background1]", "goodput_bps", "coflow_median_ns[query]", "queue_max_bytes"),
-        reasons=dict.fromkeys(("throughput_bps[background1]", "goodput_bps"), "two timeouts in place of four: chance"),
+        reasons=dict.fromkeys(
+            ("throughput_bps[background1]", "goodput_bps"), "two timeouts instead of four, by chance"
+        ),
     ),
     Case(
         "Mice beside elephants, FQ-CoDel",
@@ -295,7 +299,7 @@ CASES = (
         },
         metrics=("job_ns", "goodput_bps", "drops"),
         # Input takes 871 and 875 ms; of the shuffle two flows last 310 ms in place of 231, others end sooner.
-        reasons={"goodput_bps": "nothing is lost, so nothing evens out how flows share a line; the last one counts"},
+        reasons={"goodput_bps": "no packet is lost, so nothing evens out how flows share a link; the last flow counts"},
     ),
     Case(
         "Long flows and queries, static limits",
@@ -370,19 +374,21 @@ CASES = (
 )
 
 NOT_RUN = {
-    "labs/hadoop": "it runs, but its JVMs compute in real time there: what is measured is not the network",
-    "labs/spark": "its JVMs compute in real time there, as Hadoop's do",
-    "labs/l4s": "DualPI2 is in Linux from 6.17 on, and its Prague an algorithm of the lab's own",
-    "labs/sonic-leaf-spine": "its switches are SONiC's image, which no registry has",
-    "labs/dx-fat-tree": "80 switches, which are deployed however few hosts take part",
-    "labs/mptcp-short-flows": "20 switches, which are deployed however few hosts take part",
+    "labs/hadoop": "it runs, but its JVMs compute in real time there, so the network is not what is measured",
+    "labs/spark": "its JVMs compute in real time there, like Hadoop's",
+    "labs/l4s": "DualPI2 needs Linux 6.17 or later, and Prague is an algorithm that the lab brings",
+    "labs/sonic-leaf-spine": "its switches need SONiC's image, which no registry has",
+    "labs/dx-fat-tree": "all its 80 switches are deployed, however few hosts take part",
+    "labs/mptcp-short-flows": "all its 20 switches are deployed, however few hosts take part",
 }
-"""Labs of which no case is measured, each with the reason."""
+"""Labs without a measured case, each with the reason."""
 
 NOT_ITSELF = {
-    "labs/dx": "DX itself is an algorithm of the machine's kernel: its neighbour DCTCP runs",
-    "labs/qcn": "QCN is a part of the machine's switch and card: its neighbour DCTCP runs",
-    "labs/hull": "phantom queue and pacer are of the machine's switch and card: its neighbour DCTCP at 30 KB runs",
-    "labs/pfc-storm": "nobody sends pauses: the variant without PFC runs",
+    "labs/dx": "DX is an algorithm of the virtual machine's kernel; DCTCP runs instead",
+    "labs/qcn": "QCN is part of the virtual machine's switch and NIC; DCTCP runs instead",
+    "labs/hull": (
+        "the phantom queue and the pacer are parts of the virtual machine's switch and NIC; DCTCP at 30 KB runs instead"
+    ),
+    "labs/pfc-storm": "no node sends pause frames; the variant without PFC runs",
 }
-"""Labs of which a case is measured, but not of what they are about."""
+"""Labs with a measured case that does not cover their subject."""

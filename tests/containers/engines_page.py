@@ -15,7 +15,7 @@ from fabriclab.units import format_duration
 
 Case = Mapping[str, Any]
 _DIGITS = 4
-WAITING = "nothing: its case (`tests/containers/cases.py`) was not measured yet"
+WAITING = "its case (`tests/containers/cases.py`) was not measured yet"
 
 
 def tables(record: Mapping[str, Any]) -> str:
@@ -25,7 +25,7 @@ def tables(record: Mapping[str, Any]) -> str:
 
 
 def _measured(cases: list[Case]) -> Iterator[str]:
-    yield "| lab | metric | machine | containers | difference |"
+    yield "| lab | metric | virtual machine | containers | difference |"
     yield "|---|---|---|---|---|"
     for case in cases:
         title = _linked(case["lab"], case["name"])
@@ -55,7 +55,7 @@ def _difference(metric: Mapping[str, Any]) -> str:
 
 
 def _links(cases: list[Case]) -> Iterator[str]:
-    yield "| lab | round trip, planned | measured | longer by | slowest or fastest line |"
+    yield "| lab | round trip, planned | measured | longer by | slowest or fastest link |"
     yield "|---|---|---|---|---|"
     for case in cases:
         path, line = case["slowest_path"], case["worst_line"]
@@ -73,7 +73,7 @@ def _absent(measured: set[str]) -> Iterator[str]:
     reasons = {
         lab: "; ".join(part[lab] for part in (NOT_ITSELF, waiting) if lab in part) for lab in NOT_ITSELF | waiting
     }
-    yield "| lab | not here, for |"
+    yield "| lab | reason why it is not here |"
     yield "|---|---|"
     for lab, reason in sorted((NOT_RUN | reasons).items()):
         yield f"| {_linked(lab, lab.removeprefix('labs/'))} | {reason} |"

@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said_as_check_says_it_and_the_lab_goes_on(live: Live) 
         ({"switches.s1.aqm.kind": "codel"}, "s1:eth1: its queue would be another qdisc, and what stands in it"),
         ({"hosts.h1.mptcp.subflows": "2"}, "h1: MPTCP's endpoints are made with the lab only"),
         ({"switches.s1.buffer": "1 GB"}, "a buffer of 536870912 B and more can't change"),
-        ({"switches.s1.buffer": "500 MB"}, "MiB of memory, and the machine has"),
+        ({"switches.s1.buffer": "500 MB"}, "MiB of memory, and the virtual machine has"),
     ):
         with pytest.raises(LiveError, match=".*".join(text.split(" ... "))):
             live.set(settings)

@@ -161,7 +161,7 @@ class FakeLab:
             case "set":
                 body = {"changes": ["switches.s1.buffer: 64 KB -> 70 KB"], "changed": True}
             case other:
-                return Output.ERROR, json.dumps({"message": f"{other!r}: nobody here knows what that is"}).encode()
+                return Output.ERROR, json.dumps({"message": f"{other!r}: unknown request"}).encode()
         return Output.ANSWER, encode(body)
 
     def _pace(self, question: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def test_a_machine_that_is_killed_ends_the_run(vm: Vm, tmp_path: Path) -> None:
 
     result = run(vm, lab, plan, 2, kill)
     assert result.status == "crashed"
-    assert "machine 1: the machine died" in result.message
+    assert "machine 1: the virtual machine died" in result.message
     check_nothing_is_left(vm)
 
 

@@ -207,4 +207,4 @@ def test_a_wheel_without_the_machine_says_how_to_build_it(tmp_path: Path) -> Non
     assert build.is_file() and os.access(build, os.X_OK) and bare.directory in build.parents
     result = bare.call("run", "incast")
     assert result.returncode == 1
-    assert f"not built yet: the machine's kernel and rootfs and tools; run `{build}`" in result.stderr
+    assert f"not built yet: the virtual machine's kernel and rootfs and tools; run `{build}`" in result.stderr

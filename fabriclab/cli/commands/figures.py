@@ -39,7 +39,7 @@ def check(labs: Sequence[Path]) -> int:
     for line in found:
         print(line)
     if not found:
-        print(f"{', '.join(lab.name for lab in _labs(labs))}: READMEs have what their data say")
+        print(f"{', '.join(lab.name for lab in _labs(labs))}: the READMEs agree with their data")
     return FAILED if found else OK
 
 

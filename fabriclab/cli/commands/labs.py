@@ -17,7 +17,7 @@ from fabriclab.cli.host.waiting import waiting
 from fabriclab.lab.lab_list import ListedLab
 from fabriclab.shipped import shipped
 
-_NOTE = "CPU min: minutes of one CPU that the first matrix took where it was measured; - means that nobody has"
+_NOTE = "CPU min: the minutes that the first matrix took on one CPU; - means that it was not measured"
 
 
 def labs(as_json: bool) -> None:

@@ -74,5 +74,5 @@ def begin_algorithm(directory: Path, template: str) -> None:
     made = make_lab(directory, template=template)
     note(made)
     (source,) = (file for file in made.files if file.suffix == ".c")
-    say(f"{source}: {template.replace('-', ' ')} to begin with; {directory / 'README.md'} says what is what")
+    say(f"{source}: {template.replace('-', ' ')} to begin with; {directory / 'README.md'} explains the files")
     say(f"`fabriclab sweep {directory}` compiles it, and compares it with Linux's own")

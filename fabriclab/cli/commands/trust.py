@@ -13,13 +13,13 @@ def trust(path: Path | None, forget: bool) -> int:
     """Trust a lab or code, take that back, or list what is trusted; returns the exit status."""
     if path is None:
         if forget:
-            raise BadInputError("--forget: say of what, such as `fabriclab trust mylab --forget`")
+            raise BadInputError("--forget: name a lab, such as `fabriclab trust mylab --forget`")
         for subject in trusting.trusted():
             print(f"{subject.kind}  {printable(subject.name)}")
         return OK
     if forget:
         if not trusting.forget(path):
-            say(f"{printable(str(path))}: was not trusted; `fabriclab trust` lists what is")
+            say(f"{printable(str(path))}: was not trusted; `fabriclab trust` lists everything that is")
             return BAD_INPUT
         print(f"no longer trusted: {printable(str(path))}")
         return OK

@@ -48,7 +48,7 @@ def plan_text(plan: Plan) -> str:
         *(f"warning: {sentence}" for sentence in counted_sentences([plan.warnings])),
         *(f"note: {note}" for note in _notes(plan)),
     ]
-    return "\n".join([*lines, "All of it: --json; what one node is told: --node NAME."]) + "\n"
+    return "\n".join([*lines, "The whole plan: --json; the commands of one node: --node NAME."]) + "\n"
 
 
 def _captured(pcap: Pcap) -> str:

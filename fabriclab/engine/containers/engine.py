@@ -348,7 +348,7 @@ class _Run:
             list(workers.map(Process.terminate, running))
         patience_s = 0.0 if self._interrupt.at_once else STOP_PATIENCE_S
         left = processes.await_end(running, patience_s, lambda process: None)
-        self._problems += [f"{process.task.name} did not end when it was told to" for process in left]
+        self._problems += [f"{process.task.name} did not end after its signal" for process in left]
 
     def _collect(self) -> None:
         if self._interrupt.at_once:
@@ -367,7 +367,7 @@ class _Run:
         told = "\n".join(self._problems)
         if ended == "stopped":
             return "interrupted", "\n".join(
-                ["interrupted: the traffic was ended early, what was measured until then is kept", *self._problems]
+                ["interrupted: the traffic was ended early; what was measured until then is kept", *self._problems]
             )
         if self._problems:
             return "failed", told

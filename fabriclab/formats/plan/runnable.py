@@ -54,7 +54,7 @@ def _twice(key: str, names: Iterable[str]) -> Iterator[str]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            yield f"{key}: {name!r} stands there twice"
+            yield f"{key}: {name!r} occurs twice"
         seen.add(name)
 
 
@@ -118,13 +118,13 @@ def _of_traffic(traffic: TrafficRecord, plan: Plan) -> Iterator[str]:
         yield f"{key}.stop_ns: {stop_ns} is not after its start, {start_ns}"
     for name in ("senders", "receivers", "aggregators", "workers", "mappers", "reducers"):
         if getattr(traffic, name, None) == ():
-            yield f"{key}.{name}: nobody is named"
+            yield f"{key}.{name}: no host is named"
     if isinstance(traffic, LongTraffic) and (traffic.receiver is None) == (traffic.pairs is None):
         yield f"{key}: exactly one of receiver and pairs is wanted"
     if isinstance(traffic, QueryTraffic) and traffic.fan_out > len(traffic.workers):
         yield f"{key}.fan_out: {traffic.fan_out} of {len(traffic.workers)} workers"
     if isinstance(traffic, ArrivalsTraffic) and not (traffic.pairs.senders and traffic.pairs.receivers):
-        yield f"{key}.pairs: nobody is named"
+        yield f"{key}.pairs: no host is named"
     if isinstance(traffic, HadoopTraffic):
         yield from _twice(f"{key}.jobs", (job.name for job in traffic.jobs))
         yield from (f"{key}.jobs.{job.name}.run: no main class" for job in traffic.jobs if not job.run)

@@ -73,4 +73,4 @@ def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems
         )
     paces = nic.pacing is not None and nic.pacing.value == "fq"
     if paces and nic.pacing is not None and aqm is not None and aqm.kind is not None and aqm.kind.value != "fq":
-        nic.pacing.complain(problems, f"asks for fq in front of the card, where aqm says {aqm.kind.value}; write one")
+        nic.pacing.complain(problems, f"asks for fq in front of the NIC, but aqm says {aqm.kind.value}; write one")

@@ -85,7 +85,9 @@ def read_layer2(switches: Section, names: Names) -> dict[str, WrittenLayer2]:
         if name == "default":
             for key in (layer2.name for layer2 in LAYER2):
                 if key in section:
-                    section.complain(key, "is of one switch, whose ports it names; write it below the switch's name")
+                    section.complain(
+                        key, "belongs to one switch, whose ports it names; write it below the switch's name"
+                    )
         elif name in names.switches:
             found[name] = _Reader(section, name, names).read()
     return found
@@ -160,7 +162,7 @@ class _Reader:
                     f"{shown(member.value)} is no {what} of this switch; {did_you_mean(member.value, valid)}",
                 )
         for again in duplicates(members):
-            again.complain(group.problems, f"{shown(again.value)} stands twice among the members")
+            again.complain(group.problems, f"{shown(again.value)} occurs twice among the members")
         return tuple(members)
 
     def _hosts(self, group: Section) -> dict[str, Written[IPv4Address]]:

@@ -130,7 +130,7 @@ class _Members:
             for _, link, near, far in self._links(switch, channels.get(member.value, (member,))):
                 self._check_no_address(member, vlan.name, link)
                 if far.node not in self._topology.hosts:
-                    message = f"{near.port} leads to {far.node}, a switch; a VLAN is of one switch and its hosts"
+                    message = f"{near.port} leads to {far.node}, a switch; a VLAN consists of one switch and its hosts"
                     member.complain(self._problems, message)
                 elif hosts.setdefault(far.node, member.value) != member.value:
                     message = (

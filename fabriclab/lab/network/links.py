@@ -127,7 +127,7 @@ class _LinkReader:
         return False
 
     def _leave_out(self, kind: str, place: Place) -> None:
-        self._notes.append(f"{self._key} (line {place.line}) is left out: of type {kind}, it leads out of the lab")
+        self._notes.append(f"{self._key} (line {place.line}) is left out: its type, {kind}, leads out of the lab")
 
     def _endpoints(self, link: Section, extended: bool) -> tuple[Endpoint, Endpoint] | None:
         link.require("endpoints", example="endpoints: ['h1:eth1', 's1:eth1']")

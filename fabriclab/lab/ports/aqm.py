@@ -86,10 +86,10 @@ def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
         return
     if aqm.kind is None:
         first = next(iter(aqm.values.values()))
-        first.complain(problems, f"of no queue management; write kind: one of {listed(KINDS)}")
+        first.complain(problems, f"has no kind of queue management; write kind: one of {listed(KINDS)}")
         return
     if marks:
-        aqm.kind.complain(problems, "stands beside ecn_threshold; write one of them (aqm: {ecn: true} marks, too)")
+        aqm.kind.complain(problems, "conflicts with ecn_threshold; write one of them (aqm: {ecn: true} marks, too)")
         return
     qdisc = KINDS[aqm.kind.value]
     own = [key.name for key in qdisc.keys().values()]
@@ -103,9 +103,9 @@ def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
 def _is_own(aqm: WrittenAqm, marks: bool, problems: Problems) -> bool:
     """Return whether it is the user's own; what contradicts that is recorded."""
     if aqm.own is None and aqm.options is not None:
-        aqm.options.complain(problems, "is told to a qdisc of your own; write source: its C file, such as ./sch_mine.c")
+        aqm.options.complain(problems, "is an option of your own qdisc; write source: its C file, such as ./sch_mine.c")
     if aqm.own is not None and marks:
-        aqm.own.complain(problems, "stands beside ecn_threshold; write one of them (a qdisc marks by itself)")
+        aqm.own.complain(problems, "conflicts with ecn_threshold; write one of them (a qdisc marks by itself)")
     return aqm.own is not None
 
 

@@ -231,7 +231,7 @@ class _Converter:
             if name == "<<" and key_node.style is None:
                 self._merge(value, path, merged, places)
             elif name in own:
-                self._problems.add(key_place, path, f"stands twice; the first is in line {places[name].line}", name)
+                self._problems.add(key_place, path, f"occurs twice; the first is in line {places[name].line}", name)
             else:
                 own[name] = value
                 places[name] = key_place

@@ -132,7 +132,7 @@ class HostReader:
             message = f"{shown(words[0].text)} is only {shown(receiver or '')}, the receiver; name other {key}"
             words[0].complain(self._section.problems, message)
         for again in duplicates(hosts or []):
-            again.complain(self._section.problems, f"host {shown(again.value)} stands twice among the {key}")
+            again.complain(self._section.problems, f"host {shown(again.value)} occurs twice among the {key}")
         for host in hosts or []:
             if host.value == receiver:
                 host.complain(
@@ -165,7 +165,7 @@ def read_ports(section: Section, name: str, names: Names) -> tuple[str, ...] | N
         if names.complete and word.value not in names.ports:
             word.complain(section.problems, f"{shown(word.value)} is no port; {did_you_mean(word.value, names.ports)}")
     for again in duplicates(words):
-        again.complain(section.problems, f"port {shown(again.value)} stands twice")
+        again.complain(section.problems, f"port {shown(again.value)} occurs twice")
     return tuple(word.value for word in words)
 
 

@@ -71,8 +71,8 @@ def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
             problems.add(place, f"{switch.key}.pools.{name}", f"no size; write size: 32 MB{hint}")
         elif name not in used and pool.size.place.file != switch.file:
             message = (
-                f"no queue and no priority group is of pool {shown(name)}; write pool: {name} below one, "
-                f"or leave it out{hint}"
+                f"no queue and no priority group uses pool {shown(name)}; write pool: {name} below one, or leave it "
+                f"out{hint}"
             )
             pool.size.complain(problems, message)
 
@@ -96,7 +96,7 @@ def _check_bounds(switch: WrittenSwitch, problems: Problems) -> None:
     queues = [queue.account for number, queue in buffer.queues.items() if number not in lossless]
     for account in (*queues, *(group.account for group in buffer.groups.values())):
         if account.pool is not None and is_boundless(account):
-            account.pool.complain(problems, "memory of its own without a bound; write limit, such as limit: 64 KB")
+            account.pool.complain(problems, "memory of its own needs a limit; write limit, such as limit: 64 KB")
 
 
 def _check_queue(queue: WrittenQueue, switch: WrittenSwitch, problems: Problems) -> None:
@@ -106,7 +106,7 @@ def _check_queue(queue: WrittenQueue, switch: WrittenSwitch, problems: Problems)
         _complain_of_two(queue.cir, "cir", queue.pir, "pir", switch, problems)
     for burst, rate, name in ((queue.cbs, queue.cir, "cir"), (queue.pbs, queue.pir, "pir")):
         if burst is not None and rate is None:
-            burst.complain(problems, f"the burst of a rate that is not there; write {name}: 100 Mbps, too")
+            burst.complain(problems, f"the burst needs its rate; write {name}: 100 Mbps, too")
     if queue.wred is not None and not queue.wred.is_none:
         _check_wred(queue.wred, switch, problems)
     if queue.phantom is not None and not queue.phantom.is_none:
@@ -119,7 +119,7 @@ def _check_wred(wred: WrittenWred, switch: WrittenSwitch, problems: Problems) ->
         anything = most or wred.probability_ppm or wred.weight_log or wred.ecn or wred.non_ect
         if anything is not None:
             anything.complain(
-                problems, "WRED without min; write where it begins, such as min: 30 KB (without max it is a step there)"
+                problems, "WRED needs min; write where it begins, such as min: 30 KB (without max it is a step there)"
             )
         return
     if most is not None and most.value.unit != least.value.unit:
@@ -174,7 +174,7 @@ def _check_group(group: WrittenGroup, switch: WrittenSwitch, problems: Problems)
     if group.lossless is None or not group.lossless.value:
         for name, written in (("headroom", group.headroom), ("xon", group.xon), ("xon_offset", group.xon_offset)):
             if written is not None:
-                written.complain(problems, f"{name} of a lossy group; write lossless: true, too")
+                written.complain(problems, f"a lossy group has no {name}; write lossless: true, too")
         return
     if group.lossless.place.file != switch.file and active_pfc(switch.buffer.pfc) is None:
         group.lossless.complain(problems, "lossless, but nothing is paused; write pfc: {priorities: [3, 4]}, too")
@@ -196,12 +196,12 @@ def _check_pfc(switch: WrittenSwitch, problems: Problems) -> None:
             (one for one in (pfc.quanta, pfc.reaction) if one is not None and one.place.file != switch.file), None
         )
         if own is not None:
-            own.complain(problems, "of no priority; write priorities: [3, 4] beside it")
+            own.complain(problems, "needs priorities; write priorities: [3, 4], too")
     watchdog = pfc.watchdog
     if watchdog is not None and not watchdog.is_none and watchdog.detection is None:
         one = watchdog.restoration or watchdog.action
         if one is not None:
             one.complain(
                 problems,
-                "a watchdog without detection; write how long a queue is paused on end, such as detection: 200 ms",
+                "the watchdog needs detection; write how long a queue is paused on end, such as detection: 200 ms",
             )

@@ -38,7 +38,7 @@ def read_priorities(section: Section) -> Written[tuple[int, ...]] | None:
             section.problems, f"{shown(word.value)} is no priority; write numbers from 0 to {QUEUES - 1}, such as 3, 4"
         )
     for again in duplicates(words):
-        again.complain(section.problems, f"priority {again.value} stands twice")
+        again.complain(section.problems, f"priority {again.value} occurs twice")
     if wrong:
         return None
     numbers = tuple(sorted({int(word.value) for word in words}))

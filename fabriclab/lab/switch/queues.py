@@ -63,7 +63,7 @@ def _read_account(section: Section) -> WrittenAccount:
     account = section.fill(WrittenAccount, QUEUE, alpha_log=section.read(ACCOUNT_ALPHA))
     if account.alpha_log is not None and account.limit is not None:
         section.complain(
-            "alpha", "stands beside limit; write alpha (dynamic, a share of the pool's free memory) or limit (static)"
+            "alpha", "conflicts with limit; write alpha (dynamic, a share of the pool's free memory) or limit (static)"
         )
     return account
 

@@ -208,7 +208,9 @@ def _why_not_beside(key: str, layers: list[_Layer]) -> str:
         "non_ect": "write queues: {default: {wred: {non_ect: queue}}}",
         "aqm": "write queues: {default: {wred: {min: 50 us, max: 50 us}}}",
     }[key]
-    return f"is of ports with a buffer each; with {stands[1]} (line {place.line}) the ports share one: {instead}"
+    return (
+        f"applies to ports that each have a buffer; with {stands[1]} (line {place.line}) the ports share one: {instead}"
+    )
 
 
 def _profile(layers: list[_Layer], directory: Path) -> WrittenProfile | None:

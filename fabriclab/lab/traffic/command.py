@@ -182,7 +182,7 @@ def check_programs(every: Sequence[Traffic], section: Section) -> None:
         break
     if every and len(programs) == len(every) and all(program.serves for program in programs.values()):
         last = next(reversed(programs))
-        _complain(section, last, "serves", "so do all others: nothing of it ends the run; give one no `serves`")
+        _complain(section, last, "serves", "all others serve too, so nothing ends the run; remove `serves` from one")
 
 
 def _check_names(every: Sequence[Traffic], section: Section) -> None:
@@ -202,7 +202,7 @@ def _check_clusters(every: Sequence[Traffic], section: Section) -> None:
         if isinstance(traffic, HadoopTraffic):
             shared = sorted(traffic.program_nodes() & taken.keys())
             if shared:
-                message = f"{shared[0]} is of {taken[shared[0]]} already; a node is of one cluster"
+                message = f"{shared[0]} belongs to {taken[shared[0]]} already; a node belongs to one cluster"
                 _complain(section, traffic.name, "namenode", message)
             taken |= dict.fromkeys(traffic.program_nodes(), traffic.name)
 
@@ -225,7 +225,7 @@ def _check_awaited(
 def _check_output(program: ProgramTraffic, programs: Mapping[str, ProgramTraffic], section: Section) -> None:
     same = [other.name for other in programs.values() if program.output and other.output == program.output]
     if program.name in same[1:]:
-        _complain(section, program.name, "output", f"{shown(program.output or '')} is that of {same[0]} already")
+        _complain(section, program.name, "output", f"{shown(program.output or '')} is the output of {same[0]} already")
 
 
 def _circle(programs: Mapping[str, ProgramTraffic]) -> list[str]:

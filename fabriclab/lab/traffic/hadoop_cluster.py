@@ -44,7 +44,7 @@ def read_settings(section: Section) -> tuple[tuple[str, str], ...]:
         assert settings is not None
         value = settings.get(name)
         if re.fullmatch(PROPERTY, name) is None:
-            message = f"{shown(name)} is no property of Hadoop's, such as mapreduce.task.io.sort.mb"
+            message = f"{shown(name)} is no property of Hadoop, such as mapreduce.task.io.sort.mb"
             section.problems.add(settings.mapping.key_place(name), settings.path(name), message, name)
         elif isinstance(value, ScalarValue) and name == _IDLE_KEY and value.text.strip() == "0":
             settings.complain(

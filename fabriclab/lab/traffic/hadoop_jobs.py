@@ -109,7 +109,7 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
     if jobs is not None and not jobs.names():
         section.complain("jobs", "no job; name at least one")
     elif read and not found and None not in read:
-        section.complain("jobs", "none of them is enabled; leave one at least")
+        section.complain("jobs", "no job is enabled; leave at least one")
     return tuple(found)
 
 

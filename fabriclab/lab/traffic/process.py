@@ -27,11 +27,11 @@ def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None,
     the jitter of `arrival: jittered` is the section's."""
     load = section.read(LOAD)
     if "load" in section and "interval" in section:
-        section.complain("load", "stands beside an interval, which says the same in another way; write one of the two")
+        section.complain("load", "conflicts with an interval, which says the same in another way; write one of the two")
     _require_one(
         section,
         ("interval", "load"),
-        "interval: 10 ms (from one flow of a sender to its next), load: 40 % (of its line)",
+        "interval: 10 ms (the time between two flows of a sender), load: 40 % (of its link rate)",
     )
     interval_ns = value_of(section.read(INTERVAL))
     if load is not None and interval_ns is None:
@@ -54,7 +54,7 @@ def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None,
 
 def read_query_arrivals(section: Section) -> Arrivals | None:
     """Return the arrivals of one aggregator's queries. With `arrival: jittered` each moves within one interval."""
-    section.require("interval", example="interval: from one query of an aggregator to its next, such as 10 ms")
+    section.require("interval", example="interval: the time between two queries of an aggregator, such as 10 ms")
     interval = section.read(INTERVAL)
     process, burst = _process(section)
     if interval is None:
@@ -89,7 +89,7 @@ def _loaded(
     rates = sorted({scope.line_rates_bps[sender] for sender in senders or () if sender in scope.line_rates_bps})
     if len(rates) > 1:
         lines = " and ".join(format_rate(rate) for rate in rates)
-        message = f"{shown(load.text)} of which line? Senders have {lines}; write one piece of traffic for each"
+        message = f"{shown(load.text)} is ambiguous: senders have links of {lines}; write one piece of traffic for each"
         load.complain(section.problems, message)
     if len(rates) != 1 or size is None:
         return None

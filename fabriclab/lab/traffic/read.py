@@ -49,7 +49,7 @@ def read_traffic(root: Section, scope: Scope, *, is_optional: bool = False) -> t
         if traffic is not None:
             every.append(traffic)
     if not every and len(root.problems) == before:
-        root.complain("traffic", "none of it is enabled; leave one piece at least")
+        root.complain("traffic", "no traffic is enabled; leave at least one")
     if len(root.problems) == before:
         check_programs(every, section)
     _check_number(every, section)

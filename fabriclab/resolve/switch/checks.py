@@ -182,7 +182,7 @@ def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Itera
                 ("queues", number_ranges(queue.index for queue in guaranteed), "cir"),
                 format_rate(total),
                 f"together more than the line, {format_rate(port.line.out_rate_bps)}",
-                "none of these queues gets what it is promised while all are busy",
+                "none of these queues gets its guaranteed rate while all are busy",
                 ports=(port.name,),
             )
 

@@ -44,11 +44,11 @@ def unpaused_group(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Swi
             path = ("priority_groups", str(group.index), "lossless")
             if not sent:
                 bound = "without a PFC priority: none of pfc.priorities belongs to the group"
-                fate = "nobody is paused, and what exceeds limit and headroom is dropped"
+                fate = "no neighbour is paused, so frames beyond limit and headroom are dropped"
                 yield SwitchFinding("lossless-without-pfc", "warning", path, "true", bound, fate, ports=(port.name,))
             elif not set(sent) & set(port.line.honoured):
-                bound = f"what the neighbour does not stop for: it has no PFC of priority {number_ranges(sent)}"
-                fate = "it sends on while it is paused, and what exceeds the headroom is dropped"
+                bound = f"not obeyed by the neighbour: it has no PFC of priority {number_ranges(sent)}"
+                fate = "it keeps sending while it is paused, so frames beyond the headroom are dropped"
                 yield SwitchFinding("pause-ignored", "warning", path, "true", bound, fate, ports=(port.name,))
 
 
@@ -128,7 +128,7 @@ def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Sw
                 yield SwitchFinding("xon-above-limit", "warning", path, value, bound, fate, "write less", (port.name,))
             else:
                 bound = f"above {size(stop)}, the limit (with what is reserved) at which the group stops its neighbour"
-                fate = "it would be told to go on while it must wait"
+                fate = "the neighbour would be told to send again while it must wait"
                 yield SwitchFinding("xon-above-limit", "error", path, value, bound, fate, "write less", (port.name,))
 
 

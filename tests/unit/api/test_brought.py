@@ -72,9 +72,9 @@ def test_check_says_what_does_not_run_and_what_is_left_out(mixed: Path) -> None:
     assert status == 2
     assert "mixed: a topology that has 4 nodes of other kinds, 1 host, 4 switches, 3 links" in output
     assert "kind nokia_srlinux of leaf (line 9) does not run here; --as frr runs FRR in its place" in output
-    assert "topology.links[3] (line 18) is left out: of type host, it leads out of the lab" in output
+    assert "topology.links[3] (line 18) is left out: its type, host, leads out of the lab" in output
     assert "topology.links[4] (line 19) is left out: it joins two ports of spine" in output
-    assert "topology.links[5] (line 20) is left out: of type mgmt-net" in output
+    assert "topology.links[5] (line 20) is left out: its type, mgmt-net" in output
     assert "startup-config of leaf (line 9)" in output and "mgmt (line 2)" in output
 
 

@@ -47,11 +47,11 @@ def test_what_gains_nothing_is_not_cut_and_why_is_told(tmp_path: Path) -> None:
     lab = write_lab(tmp_path / "short")
     assert paying_parts(plan_of(lab), 8, lab) == (
         None,
-        "cores: not cut: its parts would wait for each other more than they gain",
+        "cores: not divided: its parts would lose more by waiting for each other than they gain",
     )
     routed = star(3)
     chosen = paying_parts(routed, 8, tmp_path)
-    assert chosen.cut is None and chosen.why.startswith("cores: not cut: ")
+    assert chosen.cut is None and chosen.why.startswith("cores: not divided: ")
     lab = write_lab(tmp_path / "after", delay_ns=500_000)
     text = (lab / "experiment.yml").read_text()
     (lab / "experiment.yml").write_text(text.replace("traffic:\n", "traffic:\n  own: {kind: trace, file: own.csv}\n"))
@@ -59,5 +59,5 @@ def test_what_gains_nothing_is_not_cut_and_why_is_told(tmp_path: Path) -> None:
     (lab / "own.csv").write_text(head + "0,0,h1,h3,1000,,,first,\n1,0,h4,h6,1000,,,second,first\n")
     assert paying_parts(plan_of(lab), 8, lab) == (
         None,
-        "cores: not cut: flows that wait for others are in several parts",
+        "cores: not divided: flows that wait for others are in several parts",
     )

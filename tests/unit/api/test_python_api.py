@@ -115,7 +115,7 @@ def test_mistakes_name_the_place_in_python(lab: fabriclab.Lab) -> None:
 
 def test_a_run_that_fails_says_so(lab: fabriclab.Lab, machine: Callable[[str], None]) -> None:
     machine("echo Kernel panic; exit 3\n")
-    with pytest.raises(fabriclab.RunFailed, match="crashed: the machine died") as caught:
+    with pytest.raises(fabriclab.RunFailed, match="crashed: the virtual machine died") as caught:
         fabriclab.run(lab, out="out")
     assert (caught.value.status, caught.value.directory) == ("crashed", Path("out"))
     assert caught.value.run.directory == Path("out")

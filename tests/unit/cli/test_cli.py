@@ -260,7 +260,7 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     assert result.stdout.splitlines() == [
         "any: a topology that has 1 node of other kinds, 1 host, 1 switch, 0 links",
         "warning: kind nokia_srlinux of a (line 4) does not run here; --as frr runs FRR in its place",
-        "warning: any.clab.yml: topology.links[0] (line 7) is left out: of type host, it leads out of the lab",
+        "warning: any.clab.yml: topology.links[0] (line 7) is left out: its type, host, leads out of the lab",
     ]
     assert f"{file}:4: topology.nodes.a.kind: fabriclab cannot run nodes of kind 'nokia_srlinux'" in result.stderr
     file.write_text(file.read_text().replace("nokia_srlinux", "nokia_srlinus"))

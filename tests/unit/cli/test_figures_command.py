@@ -49,7 +49,7 @@ def test_the_command_measures_writes_and_compares(
     assert "## mine" in result.stdout and "2 are new" in result.stdout
     assert Path("runs/figures/moved.md").read_text().startswith("# What moved\n")
     checked = invoke("figures", str(small), "--check")
-    assert (checked.exit_code, checked.stdout) == (0, "mine: READMEs have what their data say\n")
+    assert (checked.exit_code, checked.stdout) == (0, "mine: the READMEs agree with their data\n")
     again = invoke("figures", str(small))
     assert again.exit_code == 0
     assert "2 the same to the bit" in again.stdout
@@ -79,7 +79,7 @@ def test_a_page_without_a_place_is_named_before_anything_runs(
     (small / README).write_text(PAGE.replace("<!-- table: goodput -->", ""))
     result = invoke("figures", str(small))
     assert result.exit_code != 0
-    assert "the region of 'table: goodput' stands there 0 times" in " ".join(result.output.split())
+    assert "the region of 'table: goodput' occurs 0 times" in " ".join(result.output.split())
     assert not Path("runs/figures").exists()
 
 

@@ -53,7 +53,7 @@ traffic:
     sent by iperf3, 0 s to 3 s
 note: traffic.bulk runs over MPTCP, but 8 of 8 hosts have no `mptcp` section: their connections have one subflow
 note: traffic.job runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, it does as Reno does
-All of it: --json; what one node is told: --node NAME.
+The whole plan: --json; the commands of one node: --node NAME.
 """
 
 

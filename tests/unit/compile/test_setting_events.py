@@ -114,7 +114,7 @@ def test_routing_is_told_by_vtysh(tmp_path: Path) -> None:
     ("keys", "text"),
     [
         ("links.mtu: 9000", "leaf1:eth1: its mtu would change; that can't be while the lab runs"),
-        ("switches.leaf1.aqm.kind: codel", "its queue would be another qdisc, and what stands in it would be lost"),
+        ("switches.leaf1.aqm.kind: codel", "its queue would be another qdisc, and its packets would be lost"),
         ("routing.protocol: bgp-numbered", "switches would learn their routes in another way"),
         ("hosts.h1.mptcp.subflows: 2", "h1: MPTCP's endpoints are made with the lab only"),
     ],

@@ -162,8 +162,8 @@ def test_homas_dctcp_file_is_refused_by_line() -> None:
         ),
         ("0 0\n0 1\n", "2: the largest size is 0"),
         ("0 0\n9 0.5\n5 0.7\n10 1\n", "3: size 5 comes after 9; sizes must not fall"),
-        ("0 0\n5 0.5\n5 0.5\n9 1\n", "3: the point 5 0.5 stands here twice"),
-        ("# interpolation: step\n5 0.5\n5 0.7\n9 1\n", "3: size 5 stands here twice; a step has one probability"),
+        ("0 0\n5 0.5\n5 0.5\n9 1\n", "3: the point 5 0.5 occurs twice"),
+        ("# interpolation: step\n5 0.5\n5 0.7\n9 1\n", "3: size 5 occurs twice; a step has one probability"),
         ("# interpolation: cubic\n0 0\n9 1\n", "1: 'cubic' must be linear or step"),
         ("0 0\n# interpolation: step\n9 1\n", "2: `# interpolation:` must stand above the first point"),
         (

@@ -108,7 +108,7 @@ def test_a_second_interrupt_kills_at_once(tmp_path: Path) -> None:
     interrupt.request()
     interrupt.request()
     outcome = run(tmp_path, fake_machine.EPOCH + "while sleep 0.1; do :; done\n", interrupt=interrupt)
-    assert outcome.message == "interrupted: the machine was killed"
+    assert outcome.message == "interrupted: the virtual machine was killed"
     assert not (tmp_path / "run" / "scratch").exists()
 
 
@@ -327,5 +327,5 @@ def test_a_machine_may_say_anything(line: str, tmp_path: Path) -> None:
 def test_a_machine_that_never_stops_talking_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabriclab.engine.watch._LONGEST_LOG_BYTES", 1 << 20)
     outcome = run(tmp_path, fake_machine.EPOCH + "yes\n")
-    assert outcome.status == "crashed" and "said more than" in outcome.message
+    assert outcome.status == "crashed" and "wrote more than" in outcome.message
     assert (tmp_path / "run" / "logs" / "kernel.log").stat().st_size < 1 << 21

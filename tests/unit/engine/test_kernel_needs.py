@@ -37,9 +37,12 @@ def kernel_of(directory: Path, version: str, qdiscs: str = "", tcp_ecn: str = ""
     [
         (
             DUALPI2,
-            "s1: aqm kind dualpi2 needs Linux 6.17 or later; the machine's kernel is Linux 6.12.117-1. Build one",
+            "s1: aqm kind dualpi2 needs Linux 6.17 or later; the virtual machine's kernel is Linux 6.12.117-1. Build",
         ),
-        (ACCURATE, "h1: ecn: accurate needs Linux 7.0 or later; the machine's kernel is Linux 6.12.117-1. Build one"),
+        (
+            ACCURATE,
+            "h1: ecn: accurate needs Linux 7.0 or later; the virtual machine's kernel is Linux 6.12.117-1. Build one",
+        ),
     ],
     ids=["dualpi2", "accurate"],
 )
@@ -61,7 +64,7 @@ def test_a_kernel_that_has_it_all_is_taken(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_kernel_that_says_nothing_of_itself_is_of_an_unknown_version(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="the machine's kernel is of an unknown version"):
+    with pytest.raises(EngineError, match="the virtual machine's kernel is of an unknown version"):
         check_kernel(fake_machine.artefacts(tmp_path, ""), [ACCURATE])
 
 
@@ -74,5 +77,7 @@ def test_a_wheel_has_no_script_that_builds(tmp_path: Path, monkeypatch: pytest.M
 def test_labs_stay_up_in_the_usual_kernel_alone(tmp_path: Path) -> None:
     check_stays_up(kernel_of(tmp_path / "usual", "6.12.117-1"))
     check_stays_up(fake_machine.artefacts(tmp_path / "mute", ""))
-    with pytest.raises(EngineError, match=r"labs stay up in Linux 6.12 only; the machine's kernel is Linux 7.3.4-1: "):
+    with pytest.raises(
+        EngineError, match=r"labs stay up in Linux 6.12 only; the virtual machine's kernel is Linux 7.3.4-1: "
+    ):
         check_stays_up(kernel_of(tmp_path / "newer", "7.3.4-1"))

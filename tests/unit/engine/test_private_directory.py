@@ -76,7 +76,7 @@ def test_a_place_that_will_not_do_is_passed_over(options: str, reason: str, moun
     assert memory_directory(128 * MIB, [mounted, tmp_path]) == tmp_path
     with pytest.raises(EngineError) as error:
         memory_directory(128 * MIB, [mounted])
-    assert f"nowhere are 128 MiB for the machine's memory: {mounted} {reason}" in str(error.value)
+    assert f"no directory has 128 MiB for the virtual machine's memory: {mounted} {reason}" in str(error.value)
 
 
 def test_of_places_that_will_not_do_each_is_named_with_its_reason(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_data_page_and_pictures_come_from_the_runs(lab: Path, tmp_path: Path) ->
     assert f"| CUBIC | {goodput['cubic', 1]} | **{goodput['cubic', 8]}** |" in page
     assert f"| dctcp | {goodput['dctcp', 1]} | {goodput['dctcp', 8]} |" in page
     assert f"CUBIC has {goodput['cubic', 8]}\nMbps with eight senders." in page
-    assert "with Linux 6.12.48: the tables that `published/` has the data of." in page
+    assert "with Linux 6.12.48: the tables whose data are in `published/`." in page
     assert (lab / "goodput.svg").read_text().lstrip().startswith("<svg")
     assert "4 numbers: 0 the same to the bit" in said and "4 are new" in said
     assert differences(lab) == []
@@ -219,8 +219,8 @@ def test_what_is_wrong_in_the_file_is_named(lab: Path, change: tuple[str, str], 
     ("old", "new", "said"),
     [
         ("<!-- table: goodput -->", "<!-- table: delay -->", "published.yml has no such thing; there are: made from"),
-        ("<!-- made from -->\n<!-- end -->", "", "'made from' stands there 0 times"),
-        ("CUBIC has", "DCTCP has", "'CUBIC has {} Mbps' stands there 0 times"),
+        ("<!-- made from -->\n<!-- end -->", "", "'made from' occurs 0 times"),
+        ("CUBIC has", "DCTCP has", "'CUBIC has {} Mbps' occurs 0 times"),
     ],
 )
 def test_what_has_no_place_in_the_page_is_named(lab: Path, tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -282,10 +282,10 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
         ("x1, bgp to 10.1.0.1, family ipv6", "Idle", "pass"),
         ("x1, isis to dut, level 1, area 49.1", "Up", "pass"),
         ("x1, isis to dut, level 1-2", "absent", "fail"),
-        ("x1, ospf to 10.0.0.1", "the daemon told nothing", "not measured"),
+        ("x1, ospf to 10.0.0.1", "the daemon gave no answer", "not measured"),
         ("x1, ospf6 to 10.0.0.1", "no ospf6d runs there", "fail"),
         ("x1, bgp", "10.1.0.5 (ipv4Unicast) Active", "not measured"),
-        ("x1, ospf", "the daemon told nothing", "not measured"),
+        ("x1, ospf", "the daemon gave no answer", "not measured"),
     ]
     unnamed = [found for found in judged(tmp_path, wanted(), SESSIONS) if "bgp" in found[0]]
     assert [(measured, verdict) for _, measured, verdict in unnamed] == [("Active", "fail"), ("Idle", "fail")]
@@ -331,7 +331,7 @@ TABLES = {
         ({"table": "ospf", "cost": 20}, "there, but not so"),
         ({"table": "ospf6", "prefix": "2001:db8::/64", "cost": 3, "type": "Inter-Area"}, "there"),
         ({"table": "isis", "level": "1", "cost": 7}, "there"),
-        ({"table": "isis"}, "the daemon told nothing"),
+        ({"table": "isis"}, "the daemon gave no answer"),
         ({"table": "rib", "protocol": "bgp"}, "there"),
         ({"table": "rib", "protocol": "rip"}, "there, but not so"),
         ({"table": "kernel", "prefix": "::/0"}, "there"),

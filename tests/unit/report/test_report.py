@@ -122,13 +122,16 @@ def test_incomplete_points_are_named_at_the_top(tmp_path: Path) -> None:
     broken = directory / "points/cubic-8-00000000"
     manifest = json.loads((broken / "manifest.json").read_text())
     (broken / "manifest.json").write_text(
-        json.dumps(manifest | {"status": "crashed", "message": "the machine was killed by signal 9"})
+        json.dumps(manifest | {"status": "crashed", "message": "the virtual machine was killed by signal 9"})
     )
     (broken / "raw/flows/client.csv").write_text("")
     shutil.rmtree(directory / "points/dctcp-4-00000000")
     html, outline = page([directory], tmp_path)
     text = " ".join(outline.text).replace("\u00a0", " ")
-    assert "2 of 6 points are incomplete: CUBIC, 8 senders: status crashed (the machine was killed by signal 9)" in text
+    assert (
+        "2 of 6 points are incomplete: CUBIC, 8 senders: status crashed (the virtual machine was killed by signal 9)"
+        in text
+    )
     assert "DCTCP, 4 senders: status missing (not run)" in text
     assert html.index('role="alert"') < html.index("<figure>")
     assert outline.text.index("Status") < outline.text.index("Goodput", outline.text.index("Status"))

@@ -223,12 +223,11 @@ WRONG = {
     "fat-tree --k 5": "--k 5: half of a switch's k ports lead up, so k is even; write 4 or 6",
     "fat-tree --k 0": "--k 0: half of a switch's k ports lead up, so k is even; write 2 or 4",
     "fat-tree --k -3": "--k -3: half of a switch's k ports lead up, so k is even; write 2 or 4",
-    "fat-tree --k 40": "--k 40: that makes 18000 nodes; at most 4096 fit into one machine",
+    "fat-tree --k 40": "--k 40: that makes 18000 nodes; at most 4096 fit into one virtual machine",
     "fat-tree --hosts-per-edge 0": "--hosts-per-edge 0: a fabric without them is none; write 1 or more",
     "fat-tree --core-rate 1": "--core-rate: '1' has no unit",
     "leaf-spine --hosts 0": "--hosts 0: a fabric without them is none; write 1 or more",
-    "leaf-spine "
-    "--leaves 1 --hosts 1": "--leaves 1 --hosts 1: one host has nobody to send to; write 2 leaves or 2 hosts",
+    "leaf-spine --leaves 1 --hosts 1": "--leaves 1 --hosts 1: one host has no receiver; write 2 leaves or 2 hosts",
     "leaf-spine --oversubscription 3:1": "needs 666666666.667 bps each; choose another ratio, or give --uplink-rate",
     "leaf-spine --oversubscription 3:1 --uplink-rate 1Gbps": (
         "--oversubscription 3:1 contradicts --uplink-rate '1 Gbps': 4 x 1 Gbps to 2 x 1 Gbps = 2:1; "

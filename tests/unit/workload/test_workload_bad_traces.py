@@ -134,7 +134,7 @@ def test_a_flow_that_waits_may_stop_before_its_start_counts() -> None:
         (VERSION, "2: '': flow, start_ns, src, dst, size_bytes must be among the columns"),
         (f"{VERSION}flow,start_ns,src,dst\n", "2: 'flow,start_ns,src,dst': size_bytes must be among the columns"),
         (f"{VERSION}flow,start_ns,src,dst,size_bytes,size\n", f"2: 'size' is no column; they are {', '.join(COLUMNS)}"),
-        (f"{VERSION}flow,start_ns,src,dst,size_bytes,dst\n", "2: the column dst stands here twice"),
+        (f"{VERSION}flow,start_ns,src,dst,size_bytes,dst\n", "2: the column dst occurs twice"),
         (
             f"{VERSION}flow,start_ns,src,dst,size_bytes\n\n0,0,h1,h2\n",
             "4: 4 values; 5 columns are needed: flow,start_ns,src,dst,size_bytes",
@@ -170,7 +170,7 @@ def test_quoted_values_may_hold_commas_and_lines() -> None:
 
 def test_numbers_are_unique_over_all_traces() -> None:
     assert complaints(numbered({}, {}), numbered({"flow": "5"}, {})) == [
-        "t1.csv:4: flow: 1 stands here twice; every flow has its own number"
+        "t1.csv:4: flow: 1 occurs twice; every flow has its own number"
     ]
 
 

@@ -138,7 +138,7 @@ class FabricChecks:
                     yield from (_Address(switch, interface, address) for address in every)
 
     def _check_addresses(self) -> None:
-        """No address stands twice, the ends of a link share a network, and no two other networks overlap."""
+        """No address occurs twice, the ends of a link share a network, and no two other networks overlap."""
         owners: dict[IPv4Address, _Address] = {}
         for address in self._addresses():
             other = owners.setdefault(address.value.ip, address)

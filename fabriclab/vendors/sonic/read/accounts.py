@@ -277,7 +277,7 @@ class Accounts:
     def _is_consistent(self, profile: BufferProfile, pool: BufferPool, side: Side) -> bool:
         path = ("BUFFER_PROFILE", profile.name)
         if profile.name not in self._bad and profile.dynamic_th is not None and profile.static_th is not None:
-            self._complain((*path, "static_th"), "stands beside dynamic_th; keep one of the two")
+            self._complain((*path, "static_th"), "conflicts with dynamic_th; keep one of the two")
             self._bad.add(profile.name)
         if pool.kind not in ("both", side, None):
             table = "BUFFER_QUEUE" if side == "egress" else "BUFFER_PG"

@@ -158,7 +158,7 @@ class Tables:
         return self.json.value if isinstance(self.json.value, dict) else {}
 
     def check_shape(self, read: Collection[str]) -> None:
-        """Record what is no table, what stands twice, and what is too large among the tables to `read`.
+        """Record what is no table, what occurs twice, and what is too large among the tables to `read`.
 
         Raises TooManyProblemsError.
         """
@@ -181,7 +181,7 @@ class Tables:
 
     def _refuse_repeated(self, value: Mapping[str, Json], path: tuple[str, ...]) -> None:
         for key in value.repeated if isinstance(value, RepeatedKeys) else ():
-            self.complain((*path, key), "stands twice; only the last one would hold, remove one")
+            self.complain((*path, key), "occurs twice; only the last one would hold, remove one")
 
     def _field(self, path: tuple[str, ...], value: Json) -> FieldValue | None:
         if isinstance(value, bool):

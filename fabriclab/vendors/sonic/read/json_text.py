@@ -74,7 +74,7 @@ class _Members:
     def find(self, key: str, last: bool) -> tuple[int, int] | None:
         """Return the positions of a key and its value; None without.
 
-        Of a key that stands twice the first, or the last one's.
+        Of a key that occurs twice the first, or the last one's.
         """
         while (last or key not in self._found) and (member := next(self._ahead, None)) is not None:
             self._found[member[0]] = member[1:]
@@ -104,7 +104,7 @@ class JsonText:
     def place(self, path: Sequence[str]) -> Place:
         """Return where the key at `path` stands, or the nearest thing above it that is there.
 
-        Of a key that stands twice: the last one.
+        Of a key that occurs twice: the last one.
         """
         space = _SPACE.match(self.text)
         position, start = 0, 0 if space is None else space.end()

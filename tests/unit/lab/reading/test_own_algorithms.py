@@ -273,5 +273,7 @@ def test_a_lab_that_is_up_takes_no_other_algorithm(lab: Path) -> None:
     begun = plan_of(lab)
     _refuse_not_loaded(begun, begun)
     _refuse_not_loaded(resolve_plan(parse_lab(lab), {"control": "reno"}), begun)
-    with pytest.raises(Refused, match=r"^other\.c: algorithms of your own are loaded when the machine starts; bring"):
+    with pytest.raises(
+        Refused, match=r"^other\.c: your own algorithms are loaded when the virtual machine starts; bring"
+    ):
         _refuse_not_loaded(resolve_plan(parse_lab(lab), {"control": "./other.c"}), begun)

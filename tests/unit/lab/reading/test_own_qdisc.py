@@ -72,7 +72,7 @@ def test_layers_and_settings_may_change_it(lab: Path) -> None:
 
 def test_what_contradicts_is_told(lab: Path) -> None:
     assert mistake(lab, "{source: ", "{kind: codel, source: ") == "unknown key; valid here: source, options"
-    assert "stands beside ecn_threshold" in mistake(lab, "aqm: {", "ecn_threshold: 9 KB, aqm: {")
+    assert "conflicts with ecn_threshold" in mistake(lab, "aqm: {", "ecn_threshold: 9 KB, aqm: {")
     assert "write source: its C file" in mistake(lab, "source: ./mine.c, ", "")
     assert "is no list of options; write words" in mistake(lab, "limit 100", "limit=$(100)")
     assert "is no C file" in mistake(lab, "./mine.c", "codel")

@@ -245,10 +245,9 @@ def test_a_mixed_fabric(tmp_path: Path) -> None:
         "h2:eth1",
         *(f"leaf1:{port.interface}" for port in plan.node("leaf1").ports),
     }
-    assert [warning for warning in plan.warnings if "does not stop" in warning] == [
-        "leaf1 (eth3, eth4): priority_groups.3.lossless: true is what the neighbour does not stop for: "
-        "it has no PFC of priority 3; "
-        "it sends on while it is paused, and what exceeds the headroom is dropped"
+    assert [warning for warning in plan.warnings if "not obeyed" in warning] == [
+        "leaf1 (eth3, eth4): priority_groups.3.lossless: true is not obeyed by the neighbour: it has no PFC of "
+        "priority 3; it keeps sending while it is paused, so frames beyond the headroom are dropped"
     ]
 
 

@@ -297,7 +297,7 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
                     "lossy": {"pool": "egress", "size": "0", "dynamic_th": "1", "static_th": "5"},
                 }
             },
-            "BUFFER_PROFILE|lossy|static_th: stands beside dynamic_th; keep one of the two",
+            "BUFFER_PROFILE|lossy|static_th: conflicts with dynamic_th; keep one of the two",
         ),
         (
             {"SCHEDULER": {"s": {"cir": "100"}}},

@@ -228,10 +228,10 @@ def test_all_mistakes_come_at_once_with_their_lines() -> None:
 
 def test_what_stands_twice() -> None:
     text = b'{"PORT": {"Ethernet0": {"speed": "1",\n"speed": "2"},\n"Ethernet0": {"speed": "3"}}}'
-    assert complaints(text) == ["c.json:3: PORT|Ethernet0: stands twice; only the last one would hold, remove one"]
+    assert complaints(text) == ["c.json:3: PORT|Ethernet0: occurs twice; only the last one would hold, remove one"]
     text = b'{"PORT": {"Ethernet0": {"speed": "1",\n"speed": "2"}}}'
     assert complaints(text) == [
-        "c.json:2: PORT|Ethernet0|speed: stands twice; only the last one would hold, remove one"
+        "c.json:2: PORT|Ethernet0|speed: occurs twice; only the last one would hold, remove one"
     ]
 
 
