@@ -8,6 +8,7 @@ CASES ?= 20000
 SONIC_CONFIGS ?= $(sort $(wildcard tests/golden/sonic/*.json))
 SEED ?= 1
 CONTAINERLAB ?=
+TEST_OPTIONS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PARTS := kernel rootfs small-rootfs tools
@@ -84,7 +85,7 @@ demo: ## run the in-cast lab, write its report (builds what is missing, and says
 # them would write.
 test: deps ## all tests: Python, the machine, Rust (builds what is missing)
 	@$(MAKE) --no-print-directory -j5 page site-packages $(PARTS:%=part-%) test-rust 2> >(cat >&2)
-	@$(PYTEST) --slowest --reasons
+	@$(PYTEST) --slowest $(TEST_OPTIONS)
 
 # What a change of this branch touches, or the core; nothing is built, and nothing boots the machine.
 quick: venv ## the tests that your change touches, in less than a minute
