@@ -60,7 +60,7 @@ def sweep(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Sweep:
-    """Run what is not done of a lab's matrix, by default its first one, wait until that has ended, and return all of
+    """Run the missing points of a lab's matrix, by default its first one, wait until they have ended, and return all of
     it.
 
     `seeds` repeats every point: with seeds 1 to that number, or with those of a sequence. `jobs` runs are made at a

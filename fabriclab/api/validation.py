@@ -1,4 +1,4 @@
-"""The stages of a validation, one run after the other, and what they found."""
+"""The stages of a validation, one run after the other, and their findings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _NOTHING_ASKED = "`validation` names no pair of nodes, no session and no route t
 
 @dataclass(frozen=True)
 class Validation:
-    """What the stages of a validation found."""
+    """The findings of a validation's stages."""
 
     lab: str
     directory: Path
@@ -67,7 +67,7 @@ class Validation:
 
     @property
     def passed(self) -> bool:
-        """Whether it went to its end, and nothing failed."""
+        """Whether the validation reached its end without a failure."""
         return not self.interrupted and all_pass(self.findings)
 
 
