@@ -60,10 +60,10 @@ class NewLab:
 def new(directory: PathLike, origin: PathLike | None = None, *, template: str | None = None) -> NewLab:
     """Make a lab in a new directory and return it. The directory's name becomes the lab's name.
 
-    `origin` is what it is a copy of: the directory of a lab or its name; or it is one of `star`, `dumbbell` and
-    `fat-tree`, which are generated. `template` in its place begins an algorithm of one's own, `congestion-control` or
-    `qdisc`: a C file that compiles, and a lab that compares it with Linux's own. Raises ArgumentError where the
-    directory is there, its name can be no lab's, or there is no such origin; OSError.
+    `origin` is the lab to copy, as a directory or a name, or one of the generated labs `star`, `dumbbell` and
+    `fat-tree`. `template` instead of `origin` begins an algorithm of your own, `congestion-control` or `qdisc`: a C
+    file that compiles, and a lab that compares it with Linux's own. Raises ArgumentError if the directory exists, if
+    its name cannot be a lab's name, or if there is no such origin; OSError.
     """
     if (origin is None) == (template is None):
         raise ArgumentError("name what to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))

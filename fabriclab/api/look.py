@@ -136,13 +136,13 @@ def check(
 ) -> CheckedLab | CheckedTopology:
     """Check a lab at every point of every matrix, or only a Containerlab file; return its contents. Nothing is run.
 
-    What `run` and `validate` refuse is refused here, in the same words. Of a file that has nodes of other kinds than
-    run here it is returned beside what else the file has, as its `refusal`.
+    Mistakes that `run` and `validate` refuse are refused here in the same words. If a file has nodes of kinds that do
+    not run here, this refusal is returned beside the file's other contents, as `refusal`.
 
-    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
-    is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
-    `variables`: files of these, where a file is a Go template. Algorithms in C are compiled where the lab is trusted,
-    or `compile_own` says so; else a warning says that they were not.
+    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError if there is
+    no lab; TraceError for an unusable flow trace of the user. `tell` is called with the current step. `variables` are
+    files of variables for a file that is a Go template. Algorithms in C are compiled if the lab is trusted or
+    `compile_own` is true; otherwise a warning says that they were not.
     """
     if isinstance(lab, Lab):
         return _checked(lab.written, compile_own, tell)

@@ -85,12 +85,12 @@ def validate(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Validation:
-    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses,
-    failures.
+    """Deploy a lab and check it as an operator would.
 
-    `only` names the stages that count, by default all; the other arguments are those of `run`, and so is what Ctrl-C
-    does. Nothing is raised for what fails: it is among the findings. Raises LabError, ConsentError, ArgumentError,
-    EngineError and OSError as `run` does.
+    The stages check sessions, routes, pairs of hosts, MTU, queues, marks, losses and failures. `only` names the stages
+    to run, by default all. All other arguments, and the effect of Ctrl-C, are those of `run`. A failed check raises
+    nothing: it is among the findings. Raises LabError, ConsentError, ArgumentError, EngineError and OSError as `run`
+    does.
     """
     for name in only:
         if name not in STAGES:
