@@ -1,7 +1,7 @@
 """fabriclab: a testbed for congestion in data-centre networks, with real Linux TCP in virtual time.
 
-`import fabriclab; run = fabriclab.run("labs/incast", set={"senders": 16})`: docs/python.md has every name. Each is
-loaded when it is first asked for, so that importing the package takes no time.
+`import fabriclab; run = fabriclab.run("labs/incast", set={"senders": 16})`: docs/python.md describes every name. A name
+is loaded when it is first used, so that importing the package takes no time.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What `import fabriclab` offers: each name of it lies in a module here, and is loaded when it is first asked for."""
+"""The public names of `fabriclab`: each lies in a module of this package and is loaded when it is first used."""

@@ -1,4 +1,4 @@
-"""A lab of one's own, begun as a copy of another, or with a topology that is generated."""
+"""New labs: a copy of another lab, or a lab with a generated topology."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NewLab:
-    """A lab that was made in a directory of its own."""
+    """A new lab in a directory of its own."""
 
     directory: Path
     origin: str
@@ -58,12 +58,12 @@ class NewLab:
 
 
 def new(directory: PathLike, origin: PathLike | None = None, *, template: str | None = None) -> NewLab:
-    """Make a lab in a new directory, whose name becomes the lab's, and return what was made.
+    """Make a lab in a new directory and return it. The directory's name becomes the lab's name.
 
-    `origin` is what it is a copy of: the directory of a lab or its name; or it is one of `star`, `dumbbell` and
-    `fat-tree`, which are generated. `template` in its place begins an algorithm of one's own, `congestion-control` or
-    `qdisc`: a C file that compiles, and a lab that compares it with Linux's own. Raises ArgumentError where the
-    directory is there, its name can be no lab's, or there is no such origin; OSError.
+    `origin` is the lab to copy, as a directory or a name, or one of the generated labs `star`, `dumbbell` and
+    `fat-tree`. `template` instead of `origin` begins an algorithm of your own, `congestion-control` or `qdisc`: a C
+    file that compiles, and a lab that compares it with Linux's own. Raises ArgumentError if the directory exists, if
+    its name cannot be a lab's name, or if there is no such origin; OSError.
     """
     if (origin is None) == (template is None):
         raise ArgumentError("name what to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))
@@ -89,7 +89,7 @@ def _of_file(file: Path, name: str) -> dict[str, bytes]:
 
 
 def new_as_frr(directory: PathLike, file: PathLike, *, variables: Sequence[PathLike] = ()) -> BroughtLab:
-    """Make the lab of a Containerlab file in a new directory, FRR in the place of its switches, and return it.
+    """Make a lab of a Containerlab file in a new directory, with FRR on its switches, and return it.
 
     Raises LabError for mistakes in the file, ArgumentError where the directory is there, or the file is not; OSError.
     """
@@ -126,7 +126,7 @@ def _from_template(place: Path, name: str, template: str) -> NewLab:
 
 
 def algorithm_name(lab: str) -> str:
-    """Return what the algorithm of a lab is called, in C and in the kernel: at most 15 characters, none of Linux's."""
+    """Return the name of a lab's algorithm in C and in the kernel: at most 15 characters, not one of Linux's names."""
     name = re.sub(r"[^a-z0-9_]", "_", lab.lower())
     if name[0].isdigit() or name in (*CONGESTION_CONTROLS, *STOCK, *_WORDS_OF_C):
         name = f"my_{name}"

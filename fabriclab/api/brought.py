@@ -1,4 +1,4 @@
-"""Labs of other people's Containerlab files, as they are: with FRR in the place of switches that do not run here."""
+"""Labs of other people's Containerlab files: FRR replaces the switches that do not run here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabriclab.other_labs import frr_lab
 
 @dataclass(frozen=True)
 class BroughtLab:
-    """A lab that was made of a Containerlab file."""
+    """A lab made of a Containerlab file."""
 
     lab: Lab
     topology: str
@@ -27,7 +27,7 @@ class BroughtLab:
 
 
 def lab_as_frr(file: PathLike, name: str | None = None, *, variables: Sequence[PathLike] = ()) -> BroughtLab:
-    """Return the lab of a Containerlab file, each of its switches an FRR one; `name`: the lab's, where not the file's.
+    """Return the lab of a Containerlab file with FRR on each switch. `name`: the lab's name if not the file's.
 
     `variables`: files of these, where the file is a Go template; by default those beside it.
 

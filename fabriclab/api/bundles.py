@@ -1,4 +1,4 @@
-"""Runs as one file: packed, opened, and run again to see whether the bits agree."""
+"""Bundles: runs are packed into one file, opened, and run again to see whether the bits agree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDING = ".fabriclab.zip"
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle that was opened."""
+    """An opened bundle."""
 
     about: About
     directory: Path
@@ -43,7 +43,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """One run of a bundle beside the same run made here."""
+    """A run of a bundle, compared with the same run made here."""
 
     point: str
     """The run's settings in words."""
@@ -62,7 +62,7 @@ class Reproduced:
 def bundle(run: Run | Sweep | PathLike, out: PathLike | None = None, *, force: bool = False) -> Path:
     """Pack a run or a sweep into one file and return it: `out`, or NAME.fabriclab.zip in the working directory.
 
-    Raises ResultsError for what is no run or sweep, ArgumentError where the file is there already, OSError.
+    Raises ResultsError if it is not a run or sweep, ArgumentError if the file exists already, OSError.
     """
     directory = run.directory if isinstance(run, Run | Sweep) else Path(run)
     file = Path(f"{directory.resolve().name}{ENDING}") if out is None else Path(out)
@@ -73,10 +73,11 @@ def bundle(run: Run | Sweep | PathLike, out: PathLike | None = None, *, force: b
 
 
 def open_bundle(file: PathLike, out: PathLike | None = None) -> Bundle:
-    """Unpack a bundle into a new directory, by default one named as the file, and return it; or return one that was
-    unpacked, of which `file` is the directory.
+    """Unpack a bundle into a new directory and return it. The directory has the file's name by default.
 
-    Raises ArchiveError for what is no bundle or may not be unpacked, ArgumentError where the directory is there,
+    If `file` is the directory of an unpacked bundle, that bundle is returned.
+
+    Raises ArchiveError if the file is not a bundle or may not be unpacked, ArgumentError if the directory exists,
     OSError.
     """
     path = Path(file)
@@ -102,10 +103,10 @@ def reproduce(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Sequence[Reproduced]:
-    """Run every run of a bundle again, from the plan in it, and say of each whether the bits agree.
+    """Repeat every run of a bundle from its plan, and return for each run whether the bits agree.
 
-    What the engine is given is made from the plan here. An algorithm in C that the plan brings is compiled, and runs in
-    the virtual machine's kernel, where `trust` says so or that code is trusted already.
+    The engine's input is made from the plan here. An algorithm in C in the plan is compiled, and runs in the virtual
+    machine's kernel, if `trust` is true or that code is trusted already.
 
     The runs go into the directory `out`, `again` beside the bundle's content by default. Raises ConsentError where the
     plans bring code that nobody said may run, EngineError where this host can't run them, ArgumentError for runs of

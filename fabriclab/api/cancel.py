@@ -1,4 +1,4 @@
-"""Stopping what runs: by a token, by any event of a library, or by Ctrl-C, without a signal handler of ours."""
+"""Stopping runs: by a token, by any event of a library, or by Ctrl-C, without a signal handler of ours."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class HasIsSet(Protocol):
     """An event of `threading`, `multiprocessing` or `asyncio`."""
 
     def is_set(self) -> bool:
-        """Return whether to stop."""
+        """Return whether the runs should stop."""
 
 
 class Cancel(Interrupt):
-    """A token that stops what runs: `request()` once stops it in order and keeps what was measured, twice at once.
+    """A token that stops runs. `request()` once stops in order and keeps the results; twice stops at once.
 
     It may be called from any thread, and given to several runs.
     """

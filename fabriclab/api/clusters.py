@@ -1,4 +1,4 @@
-"""A sweep of a lab on a cluster: what its points need beside their plans, and the known point."""
+"""A sweep of a lab on a cluster: the files that its points need beside their plans, and the known point."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fabriclab.runs import RunContext, Sweep
 
 
 def run_on_cluster(place: Place | Any, runs: Sweep, context: RunContext, jobs: int | None, teller: SweepTeller) -> None:
-    """Run what is not done of a sweep on a cluster. Raises as `run_sweep_on`, and CompileError."""
+    """Run the missing points of a sweep on a cluster. Raises the errors of `run_sweep_on`, and CompileError."""
     plans = [point.plan for point in runs.points if not point.reused]
     travelling = replace(context, ingest=ingest_run_logs, modules=_modules(context, plans))
     traces = _traces(context.lab_directory, plans)

@@ -1,4 +1,4 @@
-"""Runs and sweeps compared: what differs, what became better or worse, and how sure that is."""
+"""Comparison of runs and sweeps: the differences, whether they are better or worse, and how certain they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Subject = Run | Sweep | PathLike
 
 
 class Compared:
-    """Others against one base: a `Comparison` each, and what was asked of them."""
+    """Runs or sweeps compared with one base: a `Comparison` for each, and the conditions."""
 
     def __init__(self, comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> None:
         """Take what `compare` found."""
@@ -33,7 +33,7 @@ class Compared:
 
     @property
     def fails(self) -> bool:
-        """Whether any condition of `fail_on` holds, or could be judged at no point."""
+        """Whether any condition of `fail_on` holds, or could not be judged at any point."""
         return any(finding.fails for finding in self.findings)
 
     def to_json(self) -> str:
@@ -41,7 +41,7 @@ class Compared:
         return to_json(self.comparisons, self.findings)
 
     def write_page(self, out: PathLike) -> Path:
-        """Write one HTML page that needs nothing else, and return its path. Raises OSError."""
+        """Write one self-contained HTML page and return its path. Raises OSError."""
         write_page(self.comparisons, self.findings, Path(out))
         return Path(out)
 

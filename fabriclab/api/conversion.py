@@ -1,4 +1,4 @@
-"""Flow traces out of other programs' flow files."""
+"""Flow traces converted from other programs' files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConvertedTrace:
-    """A flow trace that another program's file was converted to; a lab replays it (`kind: trace`)."""
+    """A flow trace converted from another program's file. A lab replays it (`kind: trace`)."""
 
     frame: pl.DataFrame
     """One row a flow: the columns of the trace (`traffic/README.md`)."""
@@ -42,11 +42,13 @@ class ConvertedTrace:
 
 
 def convert(file: PathLike, source: str, *, hosts: str | Sequence[str] | None = None) -> ConvertedTrace:
-    """Return the flow trace of another program's file. `source` is its format: `hpcc`, a flow file of HPCC's ns-3,
-    `htsim`, a connection matrix, `coflow`, a trace of Coflow-Benchmark.
+    """Return the flow trace of another program's file.
 
-    `hosts` are the hosts that nodes 0, 1 and so on become, as names or as text such as `h1..h16`; h1, h2 and so on
-    where nothing is said. Nothing is written. Raises ArgumentError for a format or hosts that can't be and for a file
+    `source` is its format: `hpcc`, a flow file of HPCC's ns-3; `htsim`, a connection matrix; `coflow`, a trace of
+    Coflow-Benchmark.
+
+    `hosts` are the hosts for the nodes 0, 1 and so on, as names or as text such as `h1..h16`; by default h1, h2 and so
+    on. Nothing is written. Raises ArgumentError for a format or hosts that can't be and for a file
     that can't be read, TraceError with every mistake in the file.
     """
     if source not in NAMES:

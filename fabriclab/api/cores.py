@@ -37,7 +37,7 @@ def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
 
 
 class Parts(NamedTuple):
-    """How a lab is run: cut into parts, or in one machine as it is; and why so, in words, where that was chosen."""
+    """How a lab is run: divided into parts or in one virtual machine, with the reason if it was chosen."""
 
     cut: Cut | None
     why: str = ""

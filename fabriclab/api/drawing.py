@@ -18,7 +18,7 @@ from fabriclab.picture import Edge, Network, Vertex, network_svg
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of a lab's nodes and links, tiers from top to bottom; a notebook shows it."""
+    """A drawing of a lab's nodes and links, with the tiers from top to bottom. A notebook shows it."""
 
     name: str
     """The lab's."""
@@ -42,7 +42,7 @@ class Picture:
 
 
 def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture:
-    """Return the picture of a lab's topology, or of a Containerlab file alone; an experiment is not needed.
+    """Return the picture of a lab's topology or of a Containerlab file. No experiment is needed.
 
     `variables`: files of these, where the file is a Go template; by default those beside it.
 
@@ -57,7 +57,7 @@ def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture
 
 
 def network_of_topology(topology: Topology) -> Network:
-    """Return what is drawn of a topology."""
+    """Return the network that is drawn for a topology."""
     vertices = tuple(
         Vertex(node.name, node.role == "host", node.tier.value if node.tier else None, _details(node))
         for node in topology.nodes

@@ -23,7 +23,7 @@ def export(
     tables: Sequence[str] = (),
     force: bool = False,
 ) -> list[Path]:
-    """Write the tables of a run or a sweep into a directory, and return the files: a table each, and a description.
+    """Write the tables of a run or a sweep into a directory; return the files, one per table, and a description.
 
     `form` is `csv`, `parquet` or `json` (an object a line); `tables` names those that are wanted, none: all. A sweep's
     have its points' settings and seeds as columns. `flent`: a data file of flent for each run, and no tables. Raises

@@ -1,4 +1,4 @@
-"""What a run that failed raises."""
+"""The error that a failed run raises."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ The others (`complete`, `limit`, `interrupted` and so on) are a Run's `status`.
 
 
 class RunFailed(FabriclabError):  # noqa: N818 - it says what happened, as subprocess.TimeoutExpired does
-    """A run failed, or its machine crashed; the text says why.
+    """A run failed, or its virtual machine crashed; the text says why.
 
     What was measured until then is in its directory all the same.
     """
@@ -36,12 +36,12 @@ class RunFailed(FabriclabError):  # noqa: N818 - it says what happened, as subpr
 
     @property
     def status(self) -> str:
-        """How it ended: `failed` or `crashed`."""
+        """How the run ended: `failed` or `crashed`."""
         return self.result.status
 
     @property
     def run(self) -> Run:
-        """The run as it is, for its logs and for the tables that could be made; more raises ResultsError."""
+        """The failed run, with its logs and the tables that could be made. Other tables raise ResultsError."""
         from fabriclab.api.measured import Run
 
         return Run(self.result.directory)

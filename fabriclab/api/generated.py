@@ -1,4 +1,4 @@
-"""Labs that are generated: a fabric's shape becomes a topology file, with an experiment to begin with."""
+"""Generated labs: a fabric's shape becomes a topology file, with a first experiment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabriclab.units import UnitError, parse_duration, parse_rate
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(ABC):
-    """What `generate` makes a lab of; this is what all shapes have. Rates and delays are texts with their units."""
+    """The base of all shapes that `generate` makes a lab of. Rates and delays are texts with units."""
 
     delay: str = "25 us"
     """The propagation delay of every link, one way."""
@@ -32,7 +32,7 @@ class Shape(ABC):
 
     @abstractmethod
     def fabric(self) -> Fabric:
-        """Return nodes and links. Raises ArgumentError where there can be no such fabric."""
+        """Return nodes and links. Raises ArgumentError if such a fabric is impossible."""
 
     def _of_links(self) -> dict[str, int]:
         return {"delay_ns": _duration("--delay", self.delay), "mtu_bytes": self.mtu}
@@ -40,7 +40,7 @@ class Shape(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class LeafSpine(Shape):
-    """Leaves with hosts, each with a link to every spine."""
+    """A leaf-spine fabric: leaves with hosts, each with a link to every spine."""
 
     spines: int = 2
     leaves: int = 4
@@ -54,7 +54,7 @@ class LeafSpine(Shape):
     """What the hosts of a leaf can send against what its uplinks carry, such as `3:1`."""
 
     def fabric(self) -> Fabric:
-        """Return nodes and links. Raises ArgumentError where there can be no such fabric."""
+        """Return nodes and links. Raises ArgumentError if such a fabric is impossible."""
         return topologies.leaf_spine(
             self.name or "leaf-spine",
             spines=self.spines,
@@ -84,7 +84,7 @@ class FatTree(Shape):
     """What the hosts of an edge switch can send against what its uplinks carry, such as `3:1`."""
 
     def fabric(self) -> Fabric:
-        """Return nodes and links. Raises ArgumentError where there can be no such fabric."""
+        """Return nodes and links. Raises ArgumentError if such a fabric is impossible."""
         return topologies.fat_tree(
             self.name or "fat-tree",
             k=self.k,
@@ -99,20 +99,20 @@ class FatTree(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class Star(Shape):
-    """Hosts h1, h2, ... on one switch."""
+    """A star: hosts h1, h2, ... on one switch."""
 
     hosts: int = 8
     rate: str = "1 Gbps"
 
     def fabric(self) -> Fabric:
-        """Return nodes and links. Raises ArgumentError where there can be no such fabric."""
+        """Return nodes and links. Raises ArgumentError if such a fabric is impossible."""
         rate_bps = _rate("--rate", self.rate)
         return topologies.star(self.name or "star", hosts=self.hosts, rate_bps=rate_bps, **self._of_links())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dumbbell(Shape):
-    """Hosts on two switches, and the bottleneck between them."""
+    """A dumbbell: hosts on two switches, with the bottleneck between them."""
 
     left: int = 2
     right: int = 2
@@ -124,7 +124,7 @@ class Dumbbell(Shape):
     """The delay of that link; every link's where it is None."""
 
     def fabric(self) -> Fabric:
-        """Return nodes and links. Raises ArgumentError where there can be no such fabric."""
+        """Return nodes and links. Raises ArgumentError if such a fabric is impossible."""
         return topologies.dumbbell(
             self.name or "dumbbell",
             left=self.left,
@@ -138,7 +138,7 @@ class Dumbbell(Shape):
 
 @dataclass(frozen=True)
 class GeneratedLab:
-    """The two files of a lab that was generated, and how large it is."""
+    """The two files of a generated lab, and its size."""
 
     name: str
     topology: str
@@ -151,12 +151,11 @@ class GeneratedLab:
 
     @property
     def lab(self) -> Lab:
-        """The same as a Lab, which can be changed, planned and run without files."""
+        """The lab as a `Lab`, which can be changed, planned and run without files."""
         return Lab.from_yaml(self.topology, self.experiment)
 
     def write(self, directory: PathLike, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the topology into a directory, which is made, and the experiment where there is none; return the files
-        that were written.
+        """Write the topology into a directory, and the experiment if there is none; return the written files.
 
         Raises ArgumentError where a topology is there already, unless `force`; OSError.
         """
@@ -168,7 +167,7 @@ class GeneratedLab:
 
 
 def generate(shape: Shape) -> GeneratedLab:
-    """Return the lab of a fabric's shape: a `LeafSpine`, a `FatTree`, a `Star` or a `Dumbbell`; nothing is written.
+    """Return the lab of a shape: `LeafSpine`, `FatTree`, `Star` or `Dumbbell`. Nothing is written.
 
     Raises ArgumentError where there can be no such fabric: a number, rate, delay or name that is out of range, or two
     that contradict each other.

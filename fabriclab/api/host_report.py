@@ -1,4 +1,4 @@
-"""What this host can do, and what mends the rest."""
+"""What this host can run, and the remedies for the rest."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DEPS = shipped(".ci/deps")
 
 @dataclass(frozen=True)
 class HostFinding:
-    """One thing of this host that was looked at."""
+    """One finding about this host."""
 
     name: str
     state: str
@@ -58,13 +58,13 @@ class HostFinding:
 
 @dataclass(frozen=True)
 class HostReport:
-    """What was found of this host."""
+    """The findings about this host."""
 
     findings: tuple[HostFinding, ...]
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """What is to be done, in this order, before labs can run in the virtual machine."""
+        """The steps, in this order, before labs can run in the virtual machine."""
         wanted = (finding.remedy for finding in self.findings if finding.remedy and finding.needed)
         return tuple(dict.fromkeys(wanted))
 
@@ -75,7 +75,7 @@ class HostReport:
 
 
 def doctor() -> HostReport:
-    """Look at this host (processor, memory, programs, what is built, containers) and return what was found.
+    """Check this host (processor, memory, programs, built files, containers) and return the findings.
 
     What is missing is a finding and raises nothing. It may take a few seconds, where Docker is asked.
     """

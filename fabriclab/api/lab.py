@@ -43,7 +43,7 @@ _NOWHERE = Path("(a lab without a directory)")
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab that was read and found right. It does not change: what changes it returns another one."""
+    """A lab that was read and is correct. It does not change: methods that change it return another lab."""
 
     written: WrittenLab
     """The lab as the layers below have it."""
@@ -52,7 +52,7 @@ class Lab:
 
     @property
     def name(self) -> str:
-        """The lab's name, from its topology."""
+        """The lab's name, as in its topology."""
         return self.written.name
 
     @property
@@ -62,7 +62,7 @@ class Lab:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """What can be set by name, beside `variant`, `seed` and any key of the experiment."""
+        """The parameters that can be set by name, beside `variant`, `seed` and any key of the experiment."""
         return tuple(self.written.parameters)
 
     @property
@@ -77,7 +77,7 @@ class Lab:
 
     @classmethod
     def from_yaml(cls, topology: str, experiment: str, directory: PathLike | None = None) -> Lab:
-        """Return the lab of two texts, which are what the two files would hold.
+        """Return the lab of the texts of its two files.
 
         `directory`: where the files lie that it names.
 
@@ -94,7 +94,7 @@ class Lab:
     def from_data(
         cls, topology: Mapping[str, Any], experiment: Mapping[str, Any], directory: PathLike | None = None
     ) -> Lab:
-        """Return the lab of what the two files would hold as mappings, lists, texts, numbers, True and False.
+        """Return the lab of the contents of its two files as mappings, lists, texts, numbers, True and False.
 
         Raises LabError; a mistake's `file` is where the value stands, such as
         `experiment['switches']['default']['buffer']`.
@@ -112,8 +112,9 @@ class Lab:
         return cls(parse_documents(_NOWHERE if directory is None else Path(directory), first, second))
 
     def with_settings(self, settings: Settings) -> Lab:
-        """Return the lab with settings that all its runs have, over those it has already; `set=` of a call goes over
-        them.
+        """Return the lab with settings for all its runs.
+
+        They override the settings that it has already; `set=` of a call overrides them.
 
         Nothing is checked before the lab is planned or run.
         """
@@ -143,7 +144,7 @@ class Lab:
         return self._with_document(words, without(self._document_of(words), words))
 
     def texts(self) -> dict[str, str]:
-        """Return what the lab's two files hold, by their names. Comments of files that were read are not kept."""
+        """Return the contents of the lab's two files, by their names. Comments of files that were read are not kept."""
         from fabriclab.lab.reading.plain_data import yaml_text
 
         return {
@@ -152,7 +153,7 @@ class Lab:
         }
 
     def write(self, directory: PathLike, *, force: bool = False) -> Path:
-        """Write the lab's two files into a directory, which is made, and return it.
+        """Write the lab's two files into a directory and return it. The directory is made.
 
         Other files that the lab names are not copied.
 
@@ -174,7 +175,7 @@ class Lab:
 
 
 def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
-    """Return the lab in a directory, or the one of that name in `labs` here or among those that fabriclab brings along.
+    """Return the lab in a directory, or the lab of that name in `labs` or among fabriclab's own labs.
 
     A Containerlab file whose nodes all run here is one, too, with traffic to begin with.
 

@@ -1,4 +1,4 @@
-"""Which labs there are, and what each asks."""
+"""The list of labs, each with its question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fabriclab.lab.lab_list import ListedLab, list_lab
 
 
 def labs() -> list[ListedLab]:
-    """Return the labs in `labs` here and those that fabriclab brings along, each with what it asks and what it takes.
+    """Return the labs in `labs` and fabriclab's own labs, each with its question and its CPU time.
 
     A lab whose file cannot be read has a `problem`; nothing is raised for it.
     """

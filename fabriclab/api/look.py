@@ -1,4 +1,4 @@
-"""Looking at a lab without running anything: its plan, its nodes' files, its flow trace, what is wrong with it."""
+"""Inspection of a lab without a run: its plan, its nodes' files, its flow trace, its mistakes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Tell = Callable[[str], None]
 def plan(
     lab: Lab | PathLike, *, set: Settings | None = None, seed: int | None = None, engine: EngineName = "vm"
 ) -> Plan:
-    """Return the plan of one point of a lab, every default explicit, as an engine will run it; nothing is run.
+    """Return the plan of one point of a lab as an engine will run it, with every default. Nothing is run.
 
     It is plain data with units in its names; `model_dump_json()` is its JSON. Raises LabError for mistakes in the lab
     or in `set`, ArgumentError for other arguments.
@@ -54,7 +54,7 @@ def plan(
 
 
 def node_files(plan: Plan, node: str, *, engine: EngineName = "vm") -> Mapping[str, str]:
-    """Return the text of each file that a node of a plan will be configured by.
+    """Return the text of each file that configures a node of a plan.
 
     Raises ArgumentError for an unknown node.
     """
@@ -66,7 +66,7 @@ def node_files(plan: Plan, node: str, *, engine: EngineName = "vm") -> Mapping[s
 
 @dataclass(frozen=True)
 class FlowTrace:
-    """Who sends how much to whom, and when, in one run of a lab."""
+    """The flows of one run of a lab: sender, receiver, size and start."""
 
     plan: Plan
     frame: pl.DataFrame
@@ -80,7 +80,7 @@ class FlowTrace:
 
     @cached_property
     def summary(self) -> str:
-        """What each traffic comes to, in words: flows, bytes, sizes, the load that was asked and that comes of it."""
+        """A summary of each traffic in words: flows, bytes, sizes, and the requested and the resulting load."""
         return trace_summary(self.plan, self.frame)
 
     def lines(self) -> Iterator[str]:
@@ -104,7 +104,7 @@ def trace(
 
 @dataclass(frozen=True)
 class CheckedTopology:
-    """What a topology has that is right."""
+    """The contents of a correct topology."""
 
     name: str
     hosts: int
@@ -120,7 +120,7 @@ class CheckedTopology:
 
 @dataclass(frozen=True)
 class CheckedLab(CheckedTopology):
-    """What a lab has that is right, at every point of every matrix."""
+    """The contents of a lab that is correct at every point of every matrix."""
 
     traffic: Mapping[str, str]
     """The kind of each traffic, by its name."""
@@ -134,15 +134,15 @@ class CheckedLab(CheckedTopology):
 def check(
     lab: Lab | PathLike, *, variables: Sequence[PathLike] = (), compile_own: bool = False, tell: Tell = lambda _: None
 ) -> CheckedLab | CheckedTopology:
-    """Check a lab at every point of every matrix, or a Containerlab file alone, and return what it has; nothing is run.
+    """Check a lab at every point of every matrix, or only a Containerlab file; return its contents. Nothing is run.
 
-    What `run` and `validate` refuse is refused here, in the same words. Of a file that has nodes of other kinds than
-    run here it is returned beside what else the file has, as its `refusal`.
+    Mistakes that `run` and `validate` refuse are refused here in the same words. If a file has nodes of kinds that do
+    not run here, this refusal is returned beside the file's other contents, as `refusal`.
 
-    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
-    is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
-    `variables`: files of these, where a file is a Go template. Algorithms in C are compiled where the lab is trusted,
-    or `compile_own` says so; else a warning says that they were not.
+    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError if there is
+    no lab; TraceError for an unusable flow trace of the user. `tell` is called with the current step. `variables` are
+    files of variables for a file that is a Go template. Algorithms in C are compiled if the lab is trusted or
+    `compile_own` is true; otherwise a warning says that they were not.
     """
     if isinstance(lab, Lab):
         return _checked(lab.written, compile_own, tell)

@@ -1,4 +1,4 @@
-"""Runs and sweeps that have ended, as a script or a notebook looks at them. Tables are lazy Polars frames."""
+"""Finished runs and sweeps for scripts and notebooks. Tables are lazy Polars frames."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _LARGEST_EVENTS_BYTES = 1 << 30
 
 
 class Run(FlowTables):
-    """One run, by its directory.
+    """A run in its directory.
 
-    What it measured is read when it is first asked for, and raises ResultsError where it can't be.
+    Its results are read when they are first used; ResultsError is raised if they cannot be read.
 
     Times are nanoseconds after the traffic's beginning, sizes bytes, rates bits per second.
     """
@@ -62,7 +62,7 @@ class Run(FlowTables):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What ran, from what, on what, how it ended: `manifest.json` without its copy of the plan."""
+        """The manifest: what ran, on which host, and how it ended (`manifest.json` without its copy of the plan)."""
         return self.results.manifest.without_plan()
 
     @property
@@ -73,7 +73,7 @@ class Run(FlowTables):
 
     @property
     def settings(self) -> Mapping[str, str | int | float | bool]:
-        """What this run changed in its lab, by parameter."""
+        """The settings that this run changed in its lab, by parameter."""
         return self.results.settings
 
     @property
@@ -84,12 +84,12 @@ class Run(FlowTables):
 
     @property
     def flows(self) -> pl.LazyFrame:
-        """One row a flow (`traffic/README.md`, and what is computed of it)."""
+        """The flows, one per row, with the columns of `traffic/README.md` and computed ones."""
         return self.results.flows
 
     @property
     def queues(self) -> pl.LazyFrame:
-        """One row a sample of a port's queue (`probes/README.md`).
+        """The samples of ports' queues, one per row (`probes/README.md`).
 
         Raises ResultsError where the lab does not sample queues.
         """
@@ -97,7 +97,7 @@ class Run(FlowTables):
 
     @property
     def tcp(self) -> pl.LazyFrame:
-        """One row a sample of a TCP connection (`probes/README.md`).
+        """The samples of TCP connections, one per row (`probes/README.md`).
 
         Raises ResultsError where the lab does not sample them.
         """
@@ -105,7 +105,7 @@ class Run(FlowTables):
 
     @property
     def interfaces(self) -> pl.LazyFrame:
-        """One row a sample of an interface's counters (`probes/README.md`).
+        """The samples of interfaces' counters, one per row (`probes/README.md`).
 
         Raises ResultsError where the lab does not sample them.
         """
@@ -113,7 +113,7 @@ class Run(FlowTables):
 
     @property
     def switches(self) -> SwitchTables:
-        """What was sampled of switches with a shared buffer."""
+        """The samples of switches with a shared buffer."""
         return self.results.switches
 
     @cached_property
@@ -133,7 +133,7 @@ class Run(FlowTables):
 
     @property
     def checks(self) -> Sequence[CheckResult]:
-        """The experiment's checks that concern this run, each with what was measured and its outcome."""
+        """The experiment's checks that concern this run, each with its measured value and its outcome."""
         return evaluate_checks(self.results)
 
     def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
@@ -142,8 +142,9 @@ class Run(FlowTables):
         return figures_of(self.directory, kinds)
 
     def write_report(self, out: PathLike | None = None) -> Path:
-        """Write the report, one HTML page that needs nothing else, and return its path: `report.html` in the run
-        directory unless `out`.
+        """Write the report as one self-contained HTML page and return its path.
+
+        The path is `out`, by default `report.html` in the run directory.
 
         Raises ResultsError for what can't be read, OSError for what can't be written.
         """
@@ -158,7 +159,7 @@ class Run(FlowTables):
 
 
 class Sweep:
-    """The points of a matrix, by their directory, each a run; those that are missing or failed included."""
+    """The points of a matrix in their directory, each a run, including missing and failed ones."""
 
     def __init__(self, directory: PathLike, statuses: Sequence[str] | None = None) -> None:
         """Name the directory; nothing is read yet.
@@ -182,7 +183,7 @@ class Sweep:
 
     @property
     def statuses(self) -> Sequence[str]:
-        """How each point stands, in the matrix's order: how its run ended, or `missing`."""
+        """The status of each point, in the matrix's order: how its run ended, or `missing`."""
         return [point.status for point in self.results.points] if self._statuses is None else self._statuses
 
     @property
@@ -198,8 +199,7 @@ class Sweep:
 
     @property
     def summary(self) -> pl.LazyFrame:
-        """One row a point: its settings, `seed`, `status`, and every metric of the summary; empty where it was not
-        measured."""
+        """The points, one per row: settings, `seed`, `status`, and every metric; empty if it was not measured."""
         points = self.results.points
         rows = [
             {
@@ -215,7 +215,7 @@ class Sweep:
 
     @property
     def flows(self) -> pl.LazyFrame:
-        """One row a flow of any run, with the columns of a run's `flows`, the point's settings and its `seed`."""
+        """The flows of all runs, one per row: a run's `flows` with the point's settings and its `seed`."""
         frames = [run.flows.with_columns(**_literals(run)) for run in self.results.runs]
         return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
 
@@ -240,15 +240,16 @@ def open_run(directory: PathLike) -> Run:
 
 
 def open_sweep(directory: PathLike) -> Sweep:
-    """Return the sweep in a directory that `sweep` or the command wrote. Raises ResultsError where there is none."""
+    """Return the sweep in a directory that `sweep` or the command wrote. Raises ResultsError if there is none."""
     sweep = Sweep(directory)
     _ = sweep.results
     return sweep
 
 
 def write_report(runs: Sequence[Run | Sweep | PathLike], out: PathLike | None = None) -> Path:
-    """Write the report of runs and sweeps side by side, one HTML page, and return its path: `out`, or in the first
-    one's directory.
+    """Write one report of several runs and sweeps, side by side, and return its path.
+
+    It is one HTML page, `out`, or a file in the directory of the first run.
 
     Raises ResultsError for what is no run or sweep, OSError for what can't be written.
     """
@@ -256,7 +257,7 @@ def write_report(runs: Sequence[Run | Sweep | PathLike], out: PathLike | None = 
 
 
 def read_any(directory: Path) -> Results | SweepResults:
-    """Return the results in the directory of a run or of a sweep. Raises ResultsError where it is neither."""
+    """Return the results in the directory of a run or of a sweep. Raises ResultsError if it is neither."""
     with reading(directory):
         return read_sweep(directory) if is_sweep(directory) else read_run(directory)
 

@@ -1,4 +1,4 @@
-"""What a callback is told while runs are made. The library prints nothing itself."""
+"""The events that a callback gets during runs. The library prints nothing itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDING: Literal["ending"] = "ending"
 
 @dataclass(frozen=True)
 class Begun:
-    """The runs are about to begin: the lab is read, every point is planned, and the engine can run them."""
+    """The runs are about to begin: the lab was read, every point is planned, and the engine can run them."""
 
     directory: Path
     """What they are written to: a run directory, or one that holds several."""
@@ -38,7 +38,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Progress:
-    """How one run gets on; there are a few of these a second."""
+    """The progress of one run; there are a few of these per second."""
 
     run: str
     """Which run: what its point sets, in words."""
@@ -54,7 +54,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Ended:
-    """One run has ended, in whatever way."""
+    """A run has ended, successfully or not."""
 
     run: str
     result: RunResult

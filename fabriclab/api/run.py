@@ -56,20 +56,20 @@ def run(
 ) -> Run:
     """Run one point of a lab, wait until it has ended, and return it.
 
-    `lab` is a Lab, a directory, or the name of a lab; `set` changes parameters, `variant`, or any key of the
-    experiment; `seed` is that of everything random: the same one gives the same run, bit by bit. Everything goes into
-    the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
-    time in seconds without a sign of life after which a machine counts as hung. `cores`: the lab is cut into so many
-    parts that run at once, in step, each in a machine of its own (docs/cores.md); "auto": as many as this host has and
-    the lab gains by, or no cut where it gains by none. `trust`: what the lab brings that runs outside of its nodes may
-    run (docs/trust.md): an own algorithm in C, containers; a lab that is trusted needs no such word. `progress` is
-    called with what goes on (`Begun`, `Notice`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event
-    of `threading`; the run that is returned then has the status `interrupted`. Without it Ctrl-C stops the run in order
-    and raises KeyboardInterrupt after that.
+    `lab` is a Lab, a directory, or the name of a lab. `set` changes parameters, `variant`, or any key of the
+    experiment. `seed` determines everything random: the same seed gives the same run, bit by bit. Everything is written
+    to the directory `out`, by default a new one below `runs/`; `force` replaces an existing run. `stall_s` is the wall
+    time in seconds without progress after which a virtual machine counts as hung. `cores`: the lab is divided into this
+    number of parts, which run in step, each in its own virtual machine (docs/cores.md). "auto" takes as many as this
+    host has and the lab gains from, and divides nothing if the lab gains nothing. `trust`: code that the lab brings and
+    that runs outside its nodes may run (docs/trust.md): an algorithm in C, containers. A trusted lab does not need it.
+    `progress` is called with events (`Begun`, `Notice`, `Progress`, `Ended`). `cancel` stops the run: a `Cancel`, or an
+    event of `threading`; the returned run then has the status `interrupted`. Without `cancel`, Ctrl-C stops the run in
+    order and then raises KeyboardInterrupt.
 
-    Raises LabError for mistakes in the lab or in `set`, ConsentError where it brings what nobody said may run,
-    ArgumentError for other arguments, TraceError for a user's flow trace that can't be used, EngineError where this
-    host can't run it, RunFailed where the run fails, OSError. Nothing is printed.
+    Raises LabError for mistakes in the lab or in `set`, ConsentError if the lab brings code that is not trusted,
+    ArgumentError for other arguments, TraceError for an unusable flow trace of the user, EngineError if this host can't
+    run the lab, RunFailed if the run fails, OSError. Nothing is printed.
     """
     tell = progress or ignored
     check_seed(seed)
@@ -133,8 +133,7 @@ def _parts(plan: Plan, cores: int | str | None, made_from: MadeFrom, lab_directo
 
 
 def new_run_directory(lab: str, name: str) -> Path:
-    """Make a directory for a run, or for several, below `runs/`; its name begins with the time, and nobody else gets
-    it."""
+    """Make a new directory for one or several runs below `runs/`; its name begins with the time and is unique."""
     return new_directory(Path("runs") / lab / name.format(time=datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")))
 
 

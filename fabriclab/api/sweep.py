@@ -60,22 +60,21 @@ def sweep(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Sweep:
-    """Run what is not done of a lab's matrix, by default its first one, wait until that has ended, and return all of
-    it.
+    """Run the missing points of a lab's matrix, by default its first one, and return the sweep when they have ended.
 
-    `seeds` repeats every point: with seeds 1 to that number, or with those of a sequence. `jobs` runs are made at a
-    time, by default one a CPU (in real time one). `out` is the sweep's directory, `runs/LAB/MATRIX` by default: what is
-    done there already is not run again.
+    `seeds` repeats every point with the seeds 1 to that number, or with those of a sequence. `jobs` is the number of
+    runs at a time, by default one per CPU (one in real time). `out` is the sweep's directory, by default
+    `runs/LAB/MATRIX`; points that are complete there are not run again.
 
-    `on` is where the points run: this host, or a cluster (docs/cluster.md), as the command line names it or as Dask's
-    own Client or Cluster. `keep="results"` leaves out of a run directory what no report and no comparison reads.
+    `on` is the place where the points run: this host, or a cluster (docs/cluster.md), named as on the command line or
+    given as Dask's Client or Cluster. `keep="results"` keeps only the files that reports and comparisons read.
 
-    All other arguments are those of `run`; so is what Ctrl-C does. A point that
-    fails does not stop the others, and raises nothing: its status is among the sweep's `statuses`.
+    All other arguments, and the effect of Ctrl-C, are those of `run`. A point that fails does not stop the others and
+    raises nothing: its status is among the sweep's `statuses`.
 
     Raises LabError for mistakes in the lab, in its points or in `set`, ConsentError as `run` does, ArgumentError for
-    other arguments, EngineError where this host, or the cluster, can't run the points, ResultsError where the directory
-    holds what can't be read, OSError. Nothing is printed.
+    other arguments, EngineError if this host or the cluster can't run the points, ResultsError if the directory holds
+    unreadable results, OSError. Nothing is printed.
     """
     numbers = _seeds(seed, seeds)
     place = parse_place(on) if isinstance(on, str) else on

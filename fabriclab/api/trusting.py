@@ -16,7 +16,7 @@ from fabriclab.run_bundles.bundle import CONTENT, runs_of
 
 
 def trust(path: PathLike) -> Subject:
-    """Let all run from now on that a lab brings, or the algorithms in C of an unpacked bundle, a run or a sweep.
+    """Trust the code of a lab, or the algorithms in C of an unpacked bundle, a run or a sweep, from now on.
 
     Returns what is trusted: a folder (of a lab that is one file, the file), or the hash of that code. Raises
     ArgumentError for what is neither, ResultsError, TrustStateError.
@@ -27,7 +27,7 @@ def trust(path: PathLike) -> Subject:
 
 
 def forget(path: PathLike) -> bool:
-    """Take back that something is trusted; return whether it was. A lab need not be there any more.
+    """Stop trusting something; return whether it was trusted. A lab need not exist any more.
 
     Raises as `trust`.
     """
@@ -38,7 +38,7 @@ def forget(path: PathLike) -> bool:
 
 
 def trusted() -> list[Subject]:
-    """Return what is trusted, beside the labs that fabriclab brings along. Raises TrustStateError."""
+    """Return everything that is trusted, except fabriclab's own labs. Raises TrustStateError."""
     return [entry.subject for entry in store.read_trusted()]
 
 

@@ -1,4 +1,4 @@
-"""The stages of a validation, one run after the other, and what they found."""
+"""The stages of a validation, one run after the other, and their findings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _NOTHING_ASKED = "`validation` names no pair of nodes, no session and no route t
 
 @dataclass(frozen=True)
 class Validation:
-    """What the stages of a validation found."""
+    """The findings of a validation's stages."""
 
     lab: str
     directory: Path
@@ -67,7 +67,7 @@ class Validation:
 
     @property
     def passed(self) -> bool:
-        """Whether it went to its end, and nothing failed."""
+        """Whether the validation reached its end without a failure."""
         return not self.interrupted and all_pass(self.findings)
 
 
@@ -85,12 +85,12 @@ def validate(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Validation:
-    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses,
-    failures.
+    """Deploy a lab and check it as an operator would.
 
-    `only` names the stages that count, by default all; the other arguments are those of `run`, and so is what Ctrl-C
-    does. Nothing is raised for what fails: it is among the findings. Raises LabError, ConsentError, ArgumentError,
-    EngineError and OSError as `run` does.
+    The stages check sessions, routes, pairs of hosts, MTU, queues, marks, losses and failures. `only` names the stages
+    to run, by default all. All other arguments, and the effect of Ctrl-C, are those of `run`. A failed check raises
+    nothing: it is among the findings. Raises LabError, ConsentError, ArgumentError, EngineError and OSError as `run`
+    does.
     """
     for name in only:
         if name not in STAGES:
