@@ -45,7 +45,7 @@ def test_what_is_wrong_is_said_and_the_lab_goes_on(live: Live) -> None:
         live.flow("h1", "s1", "1 KB")
     with pytest.raises(LiveError, match="no such congestion control; did you mean 'cubic'"):
         live.flow("h1", "h2", "1 KB", congestion_control="cubik")
-    with pytest.raises(LiveError, match="virtual seconds a second"):
+    with pytest.raises(LiveError, match="virtual seconds per second"):
         live.speed = "fast"
     with pytest.raises(LiveError, match="bytes are too many"):
         live.exec("h1", ["echo", "x" * 70_000])
