@@ -244,7 +244,7 @@ def up(
 ) -> Live:
     """Bring a lab up and return it as soon as it is; a process of its own serves it from then on.
 
-    `speed` is virtual seconds a second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
+    `speed` is virtual seconds per second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
     conditions at which time stops (`Live.break_at`); `probes` samples as a run does; `engine` is `"vm"`, or
     `"containerlab"`: containers, in real time (docs/live.md says what they lack); `name` is what commands call it, by
     default the lab's; `out` the run directory; `trust`: what the lab brings that runs outside of its nodes may run

@@ -86,8 +86,8 @@ def time_text(state: Mapping[str, Any]) -> str:
     if ratio is None:
         return f"{now}, speed {state['speed']}"
     if asked is None:
-        return f"{now}, speed max: {ratio:.3g} virtual seconds a second"
+        return f"{now}, speed max: {ratio:.3g} virtual seconds per second"
     late = ratio < _KEPT * float(asked)
     return f"{now}, speed {state['speed']}" + (
-        f", which this computer does not keep up with: {ratio:.3g} virtual seconds a second" if late else ""
+        f", which this computer does not keep up with: {ratio:.3g} virtual seconds per second" if late else ""
     )

@@ -59,8 +59,8 @@ LABS = {
     "a trace that is not there": experiment("  mine: {kind: trace, file: mine.csv}\n"),
     "no host in another rack": experiment(MANY.replace("random", "out-of-rack")),
     "a check of a value that is not known": experiment(
-        more="parameters: {ring: hosts.default.nic.ring}\n"
-        "checks:\n  - {metric: goodput_bps, operator: '>', value: 1 bps, where: {ring: 24 KB}}\n"
+        more="parameters: {marks: switches.default.queues.3.wred.min}\n"
+        "checks:\n  - {metric: goodput_bps, operator: '>', value: 1 bps, where: {marks: 24 KB}}\n"
     ),
 }
 """Labs in a directory: the text of `experiment.yml`."""

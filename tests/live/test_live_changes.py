@@ -70,7 +70,7 @@ def test_what_is_wrong_is_said_as_check_says_it_and_the_lab_goes_on(live: Live) 
         ({"rounds": "3"}, "traffic.one.rounds: the traffic is fixed when the lab begins; `fabriclab flow`"),
         ({"links.mtu": "9000"}, "eth1: its mtu would change: that can't be while the lab is up; bring the lab up so"),
         ({"routing.protocol": "bgp-unnumbered"}, "would learn their routes in another way"),
-        ({"switches.s1.aqm.kind": "codel"}, "s1:eth1: its queue would be another qdisc, and what stands in it"),
+        ({"switches.s1.aqm.kind": "codel"}, "s1:eth1: its queue would be another qdisc, and its packets"),
         ({"hosts.h1.mptcp.subflows": "2"}, "h1: MPTCP's endpoints are made with the lab only"),
         ({"switches.s1.buffer": "1 GB"}, "a buffer of 536870912 B and more can't change"),
         ({"switches.s1.buffer": "500 MB"}, "MiB of memory, and the virtual machine has"),

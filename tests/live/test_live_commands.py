@@ -71,7 +71,7 @@ def test_from_up_to_down(served_here: Path) -> None:
         (("step", "10"), 2, "has no unit"),
         (("flow", "h1", "h2", "--size", "1"), 2, "--size '1' has no unit"),
         (("flow", "h1", "x2", "--size", "1 KB"), 2, "the lab has no such host"),
-        (("speed", "quick"), 2, "virtual seconds a second"),
+        (("speed", "quick"), 2, "virtual seconds per second"),
         (("pause", "other"), 2, "other: no lab of that name is up; up are: pair"),
         (("capture", "s1"), 2, "a port is wanted"),
         (("capture", "s1:eth9"), 2, "s1 has no such port; did you mean 'eth"),

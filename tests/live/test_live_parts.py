@@ -58,7 +58,7 @@ def test_a_speed_is_read_and_written(text: str, speed: Fraction | None, shown: s
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "fast", "1/0", "nan", "inf", "1e9", "1" * 100])
 def test_what_is_no_speed_is_refused(text: str) -> None:
-    with pytest.raises(ArgumentError, match="virtual seconds a second are wanted"):
+    with pytest.raises(ArgumentError, match="write virtual seconds per second"):
         parse_speed(text)
 
 
@@ -82,10 +82,10 @@ def test_the_ratio_is_that_of_the_last_second() -> None:
         ({"paused": True, "speed": "1", "ratio": None}, "1.500000000 s, paused (speed 1)"),
         ({"paused": False, "speed": "1", "ratio": 0.99}, "1.500000000 s, speed 1"),
         ({"paused": False, "speed": "1", "ratio": None}, "1.500000000 s, speed 1"),
-        ({"paused": False, "speed": "max", "ratio": 7.0}, "1.500000000 s, speed max: 7 virtual seconds a second"),
+        ({"paused": False, "speed": "max", "ratio": 7.0}, "1.500000000 s, speed max: 7 virtual seconds per second"),
         (
             {"paused": False, "speed": "1/2", "ratio": 0.25},
-            "1.500000000 s, speed 1/2, which this computer does not keep up with: 0.25 virtual seconds a second",
+            "1.500000000 s, speed 1/2, which this computer does not keep up with: 0.25 virtual seconds per second",
         ),
     ],
 )

@@ -57,5 +57,5 @@ def test_a_token_bucket_that_stops_for_pauses_has_no_other_queue(tmp_path: Path)
     (directory / "experiment.yml").write_text(
         EXPERIMENT + f"hosts: {{h1: {{aqm: {{target: 1 ms}}}}}}\ntraffic:\n  {LONG}\n"
     )
-    with pytest.raises(LabError, match=r"hosts.h1.aqm.target: of no queue management; write kind"):
+    with pytest.raises(LabError, match=r"hosts.h1.aqm.target: has no kind of queue management; write kind"):
         parse_lab(directory)
