@@ -32,7 +32,7 @@ def test_a_state_that_others_can_write_is_not_believed(state_home: Path, monkeyp
     subject = Subject("lab", str(state_home))
     remember(subject)
     state_file().chmod(0o666)
-    with pytest.raises(TrustStateError, match=r"trust\.json: must be a file that you own .* mode 0666: repair or remove"):
+    with pytest.raises(TrustStateError, match=r"trust\.json: must be a file that you own .* 0666: repair or remove"):
         is_trusted(subject)
     state_file().chmod(0o600)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
