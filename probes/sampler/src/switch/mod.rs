@@ -17,6 +17,7 @@ use crate::config::{SwitchOutputs, Switches};
 use crate::links;
 use crate::namespace::{describe, open_socket};
 use crate::ports::Values;
+use crate::probe::Probe;
 use crate::series::Series;
 use netlink::{Inbox, Protocol, Socket};
 
@@ -127,7 +128,7 @@ impl SwitchSampler {
     }
 }
 
-impl crate::Probe for SwitchSampler {
+impl Probe for SwitchSampler {
     fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
         self.sample_ports(time_ns, last)?;
         self.take_events()?;
