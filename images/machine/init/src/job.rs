@@ -9,6 +9,8 @@ use serde::Deserialize;
 use crate::failure::{Failure, Result};
 use crate::fib::Prefix;
 
+/// The run directory, as the machine and every node see it.
+pub const JOB: &str = "/job";
 /// The job's place in the run directory.
 pub const JOB_FILE: &str = "machine/job.json";
 

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use crate::addresses;
 use crate::clock;
-use crate::configure::JOB;
 use crate::drain::Drain;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
-use crate::job::{self, Job, Program, Ready};
+use crate::job::{self, Job, Program, Ready, JOB};
 use crate::lab::{self, Lab};
 use crate::live::Live;
 use crate::machine;

@@ -23,7 +23,6 @@ use self::frame::{Answer, Change, Exec, Open, Request, Start, Started};
 use self::programs::Programs;
 use self::session::Session;
 use crate::clock;
-use crate::configure;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
 use crate::job;
@@ -234,12 +233,7 @@ impl<'a> Live<'a> {
         if done.is_err() {
             for step in &asked.undo {
                 // What was not changed yet may refuse to be as it is.
-                drop(configure::lines(
-                    self.lab,
-                    &step.node,
-                    step.tool,
-                    &step.lines,
-                ));
+                drop(self.lab.apply(step));
             }
         }
         done
