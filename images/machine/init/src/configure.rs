@@ -13,7 +13,7 @@ use crate::failure::{Context, Failure, Result};
 use crate::iproute::{self, Tool};
 use crate::job::{StepTool, JOB};
 use crate::namespace::{Machine, Node};
-use crate::process;
+use crate::persona;
 use crate::sysctl;
 
 const NAMESPACES_OF_SYSCTLS: CloneFlags = CloneFlags::CLONE_NEWNET.union(CloneFlags::CLONE_NEWUTS);
@@ -41,7 +41,7 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
     };
     // A live lab's names must not give its traffic other numbers: the generation of a new file or directory is a random
     // one. So they come after root/, which makes the same directories then as in a run.
-    let names = || process::watching(|| copy_root(machine, node, &file("names")));
+    let names = || persona::watching(|| copy_root(machine, node, &file("names")));
     copy_root(machine, node, &file("root"))
         .and_then(|()| names())
         .and_then(|()| {
