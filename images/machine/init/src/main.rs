@@ -31,6 +31,7 @@ mod stillness;
 mod supervisor;
 mod sys;
 mod sysctl;
+mod ticks;
 mod timeline;
 mod wires;
 

@@ -27,8 +27,8 @@ use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
 use crate::job;
 use crate::lab::Lab;
-use crate::run::{epoch_after, is_stop_asked, TICK_NS};
 use crate::supervisor::{wait_for_events, Ended, Role, Supervisor, GRACE_NS};
+use crate::ticks::{epoch_after, is_stop_asked, TICK_NS};
 use crate::timeline::{Alteration, Booting, Timeline};
 
 /// How many sessions may be open at once.
