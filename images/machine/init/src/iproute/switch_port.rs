@@ -25,9 +25,9 @@
 mod options;
 mod queue;
 
+use super::command::Interfaces;
 use super::tc::{Head, Verb};
 use super::words::{self, Words};
-use super::Interfaces;
 use netlink::switch_port::{self, storm};
 use netlink::Request;
 use options::{Limiter, Pacer, Pfc, Pool, Port};
