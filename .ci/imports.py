@@ -1,8 +1,8 @@
 """Checks the import directions of `fabriclab/`, which `imports.toml` says; `make check` runs it.
 
-A folder imports only what the file allows it, the graph of folders has no circle, nor has that of modules or of the
-browser's scripts, and only the engines start processes. Imports inside functions count; what a registry loads by name
-does not. Each finding is a line.
+A folder imports only what the file allows it, the graph of folders has no circle, nor has that of modules, of the
+browser's scripts or of a Rust crate's modules, and only the engines start processes. Imports inside functions count;
+what a registry loads by name does not. Each finding is a line.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from import_graph import circles, folder_graph, imported, module_graph, parsed, script_graph
+from rust_graph import rust_graph
 
 ROOT = Path(__file__).parents[1]
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
@@ -35,6 +36,8 @@ class Directions:
     start_processes: set[str]
     reasoned: list[list[str]] = field(default_factory=list)
     """Circles of modules that have a reason."""
+    crates: list[Path] = field(default_factory=list)
+    """The folders of Rust crates, whose modules may have no circles either."""
 
     @classmethod
     def read(cls, file: Path) -> Directions:
@@ -44,7 +47,9 @@ class Directions:
         allowed = {part: set(names) for part, names in written["may_import"].items()}
         reasoned = [sorted(circle["modules"]) for circle in written["circle"] if circle["why"]]
         ground, starters = set(written["everywhere"]), set(written["start_processes"])
-        return cls(ROOT / written["package"], allowed, ground, starters, reasoned)
+        workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+        crates = [ROOT / member for member in workspace["members"]]
+        return cls(ROOT / written["package"], allowed, ground, starters, reasoned, crates)
 
     @cached_property
     def files(self) -> list[Path]:
@@ -110,14 +115,15 @@ class Directions:
                 yield f"{name}:{node.lineno}: os.{call}; only engines start processes"
 
     def circles(self) -> Iterator[str]:
-        """Yield the circles of folders, at each depth, then those of modules, then those of scripts."""
+        """Yield the circles of folders, at each depth, then those of modules of Python and of Rust, then of scripts."""
         told = set()
         deepest = max(len(self.part_of(file).split(".")) for file in self.files)
         for depth in range(1, deepest + 1):
             for circle in circles(folder_graph(self.package, depth)):
                 told.add(f"folders that import each other: {', '.join(circle)}")
         yield from sorted(told)
-        found = circles(module_graph(self.package))
+        graphs = [module_graph(self.package), *(rust_graph(crate) for crate in self.crates)]
+        found = [circle for graph in graphs for circle in circles(graph)]
         yield from (f"modules that import each other: {', '.join(one)}" for one in found if one not in self.reasoned)
         yield from (f"imports.toml: no circle of {', '.join(one)}" for one in self.reasoned if one not in found)
         for folder in sorted({file.parent for file in self.package.rglob("*.js") if "node_modules" not in file.parts}):

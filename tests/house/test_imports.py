@@ -1,4 +1,5 @@
-"""The import directions inside `fabriclab/` (`.ci/imports.toml`), and that only engines start processes."""
+"""The import directions inside `fabriclab/` (`.ci/imports.toml`), circles of modules in Python and Rust, and that only
+engines start processes."""
 
 from __future__ import annotations
 
@@ -83,3 +84,46 @@ def test_a_circle_with_a_reason_may_stand_and_a_reason_without_one_not(imports: 
     files = {"lab/a.py": "import fabriclab.lab.b\n", "lab/b.py": "import fabriclab.lab.a\n"}
     directions = made_up(imports, tmp_path, files, {"lab": set()}, ["lab.a", "lab.b"], ["lab.a", "lab.c"])
     assert list(directions.findings()) == ["imports.toml: no circle of lab.a, lab.c"]
+
+
+def crate(place: Path, files: dict[str, str]) -> Path:
+    """Write the sources of a crate."""
+    for name, text in files.items():
+        file = place / "src" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return place
+
+
+def test_a_circle_of_rust_modules_is_found_unless_it_has_a_reason(imports: Any, tmp_path: Path) -> None:
+    files = {
+        "main.rs": "mod a;\nmod b;\nmod c;\nuse a::run;\nfn main() { run() }\n",
+        "a.rs": "use crate::b::Thing;\npub fn run() {}\n",
+        "b.rs": "pub struct Thing;\nfn f() { crate::a::run() }\n",
+        "c.rs": "fn f() -> Result<(), crate::Failure> { super::main() }\n",
+    }
+    tool = crate(tmp_path / "tool", files)
+    found = imports.Directions(tmp_path, {}, set(), set(), [], [tool])
+    (tmp_path / "empty.py").write_text("")
+    assert list(found.circles()) == ["modules that import each other: tool::a, tool::b"]
+    reasoned = imports.Directions(tmp_path, {}, set(), set(), [["tool::a", "tool::b"]], [tool])
+    assert list(reasoned.circles()) == []
+
+
+def test_what_rust_modules_import(imports: Any, tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "mod low;\npub mod high;\nmod user;\npub use low::{Passed, parse};\nfn f() { x.parse() }\n",
+        "low.rs": "mod part;\npub use part::Passed;\n#[cfg(test)]\nmod tests { use crate::high::*; }\n",
+        "low/part.rs": '// crate::high::f()\npub struct Passed([u8; 2], &\'static str);\nconst A: &str = "super::x";\n',
+        "high/mod.rs": "use std::{fmt, io};\nuse super::{\n    low::{self, parse as read},\n};\nmod below;\n",
+        "high/below.rs": "use super::super::user;\nfn f(c: char) -> bool { c == '\"' || user::deep() }\n",
+        "user.rs": "use crate::Passed;\n#[cfg(test)]\nfn g() -> [u8; 2] { crate::high::f() }\nfn h() { fmt::x() }\n",
+    }
+    assert sys.modules["rust_graph"].rust_graph(crate(tmp_path / "own", files)) == {
+        "own": set(),
+        "own::low": set(),
+        "own::low::part": set(),
+        "own::high": {"own::low"},
+        "own::high::below": {"own::user"},
+        "own::user": {"own::low::part"},
+    }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::{align, ATTRIBUTE_HEADER_BYTES, HEADER_BYTES};
+use crate::layout::{align, ATTRIBUTE_HEADER_BYTES, HEADER_BYTES};
 
 /// One message of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,6 +10,7 @@
 mod answer;
 mod family;
 mod inbox;
+mod layout;
 mod refusal;
 mod request;
 mod socket;
@@ -24,13 +25,3 @@ pub use inbox::Inbox;
 pub use refusal::Refusal;
 pub use request::Request;
 pub use socket::{Protocol, Socket};
-
-/// The length of `struct nlmsghdr`.
-const HEADER_BYTES: usize = 16;
-/// The length of `struct nlattr`.
-const ATTRIBUTE_HEADER_BYTES: usize = 4;
-
-/// Messages and attributes begin at multiples of four bytes.
-const fn align(length: usize) -> usize {
-    length.next_multiple_of(4)
-}

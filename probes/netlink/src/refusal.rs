@@ -5,8 +5,8 @@ use std::fmt;
 use nix::errno::Errno;
 
 use crate::answer::{find_attribute, text, u32_at, Message};
+use crate::layout::{align, HEADER_BYTES};
 use crate::uapi::NLMSGERR_ATTR_MSG;
-use crate::{align, HEADER_BYTES};
 
 /// What the kernel answered to a refused request.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Requests under construction.
 
-use crate::{align, ATTRIBUTE_HEADER_BYTES, HEADER_BYTES};
+use crate::layout::{align, ATTRIBUTE_HEADER_BYTES, HEADER_BYTES};
 
 /// Where a message's header has its length, kind, flags and sequence number.
 const LENGTH: std::ops::Range<usize> = 0..4;

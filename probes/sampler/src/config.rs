@@ -3,14 +3,15 @@
 //! Every rule that concerns a single value is checked where the value is read, so that its error names the line and the
 //! column too.
 
+mod read;
 mod whole;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+pub use read::read_config;
 use serde::Deserialize;
-use whole::check_whole;
 
 /// The shortest and the longest interval between two samples, in nanoseconds.
 const INTERVAL_NS: std::ops::RangeInclusive<u64> = 10_000..=1_000_000_000;
@@ -281,30 +282,6 @@ impl TryFrom<String> for Label {
             "{label:?} is no name for a CSV column: write at least one character, and no comma, quote or control \
              character"
         ))
-    }
-}
-
-/// Reads and checks the configuration in `path`. The error is one line that names the file, the key, the value and what
-/// would be right.
-pub fn read_config(path: &Path) -> Result<Config, String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    parse_config(&text).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn parse_config(text: &str) -> Result<Config, String> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let config: Config =
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| describe(&error))?;
-    deserializer.end().map_err(|error| error.to_string())?;
-    check_whole(&config)?;
-    Ok(config)
-}
-
-fn describe(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
-    match error.path().to_string().as_str() {
-        "." => error.inner().to_string(),
-        key => format!("{key}: {}", error.inner()),
     }
 }
 

@@ -1,3 +1,6 @@
+use std::path::Path;
+
+use super::read::parse_config;
 use super::*;
 
 const WHOLE: &str = r#"{

@@ -14,6 +14,7 @@ mod interface;
 mod links;
 mod namespace;
 mod ports;
+mod probe;
 mod queue;
 mod schedule;
 mod series;
@@ -32,6 +33,7 @@ use config::{Config, Handle, Interfaces, Queues};
 use connections::ConnectionWatcher;
 use interface::InterfaceQuery;
 use ports::{PortSampler, PortSpec};
+use probe::Probe;
 use queue::QueueQuery;
 use schedule::{common_period, DueTimes, Punctuality, Timer, Wake, Watched};
 use switch::SwitchSampler;
@@ -50,16 +52,6 @@ struct Arguments {
     /// What to sample, how often and to where: JSON, format fabriclab-sampler-1
     #[arg(long)]
     config: PathBuf,
-}
-
-/// One part of the configuration at work.
-pub trait Probe {
-    /// Takes a sample; a row is written if it differs from the row before, and always in the last sample. `time_ns`
-    /// counts from the epoch.
-    fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String>;
-
-    /// Writes what is buffered.
-    fn finish(&mut self) -> Result<(), String>;
 }
 
 struct Part {

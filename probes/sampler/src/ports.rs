@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::links;
 use crate::namespace::{describe, open_socket};
+use crate::probe::Probe;
 use crate::series::Series;
 use netlink::{messages, u32_at, Inbox, Message, Protocol, Reply, Request, Socket};
 
@@ -168,7 +169,7 @@ fn batch_with_room<'a>(
     Ok(&mut batches[place])
 }
 
-impl<Q: Query<N>, const N: usize> crate::Probe for PortSampler<Q, N> {
+impl<Q: Query<N>, const N: usize> Probe for PortSampler<Q, N> {
     fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
         if last {
             self.take_pending()?;

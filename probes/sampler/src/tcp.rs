@@ -6,6 +6,7 @@ use crate::config::{Flow, Tcp};
 use crate::inet_diag::{dump_request, read_socket, Connection, DiagnosedSocket, RowKey, NUMBERS};
 use crate::links::{receive_dump, DUMP_BYTES};
 use crate::namespace::{describe, open_socket};
+use crate::probe::Probe;
 use crate::series::Series;
 use crate::subflow::{Numbering, Path};
 use netlink::{Inbox, Protocol, Socket};
@@ -92,7 +93,7 @@ impl TcpSampler {
     }
 }
 
-impl crate::Probe for TcpSampler {
+impl Probe for TcpSampler {
     fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
         for node in &mut self.nodes {
             self.sockets.clear();

@@ -11,10 +11,10 @@ use clap::Args;
 use nix::sys::signal::{kill, Signal};
 use nix::unistd::Pid;
 
+use crate::failure::{system, Failure};
 use crate::sys;
 use crate::wait::{Waiter, Wake};
 use crate::wakeups::{self, Termination};
-use crate::{system, Failure};
 
 const LOG_HEAD: &str = "# fabriclab-exec-1\nstart_ns,end_ns,ended_by,status\n";
 const READ_BYTES: usize = 1 << 16;

@@ -6,6 +6,7 @@ mod counters;
 mod errno;
 mod ethernet;
 mod exec;
+mod failure;
 mod flows;
 mod head;
 mod hosts;
@@ -37,6 +38,7 @@ use clap::{Args, Parser, Subcommand};
 
 use clock::Clock;
 use exec::ExecArgs;
+use failure::{system, Failure};
 use flows::Flows;
 use hosts::Hosts;
 use log::FlowLog;
@@ -124,12 +126,6 @@ struct PlayArgs {
     /// (default: all addresses)
     #[arg(long)]
     bind: bool,
-}
-
-/// Why the program ends without success.
-enum Failure {
-    WrongInput(String),
-    System(String),
 }
 
 fn main() -> ExitCode {
@@ -258,8 +254,4 @@ fn read_epoch() -> Result<i64, Failure> {
             "replay: {EPOCH_VARIABLE} is \"{written}\": {right}\n"
         ))
     })
-}
-
-fn system(what: &str, error: &std::io::Error) -> Failure {
-    Failure::System(format!("{what}: {error}"))
 }

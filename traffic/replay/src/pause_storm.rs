@@ -7,8 +7,9 @@ use std::io;
 use clap::Args;
 
 use crate::ethernet::{Address, Interface};
+use crate::failure::{system, Failure};
 use crate::wait::Waiter;
-use crate::{system, wakeups, Failure};
+use crate::wakeups;
 
 const PRIORITIES: usize = 8;
 /// Without the frame check sequence.

@@ -12,11 +12,12 @@ use clap::Args;
 use nix::sys::signal::{killpg, Signal};
 use nix::unistd::Pid;
 
+use crate::failure::{system, Failure};
+use crate::listening;
 use crate::meeting::{Meeting, Sign};
 use crate::sys;
 use crate::wait::{Waiter, Wake};
 use crate::wakeups::{self, Termination};
-use crate::{listening, system, Failure};
 
 const RECORD_HEAD: &str = "# fabriclab-program-1\nstart_ns,end_ns,ended_by,status\n";
 /// From one look whether the program listens to the next.

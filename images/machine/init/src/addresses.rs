@@ -10,9 +10,8 @@ use nix::net::if_::if_nametoindex;
 use nix::sched::CloneFlags;
 
 use crate::answers;
-use crate::configure::JOB;
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Addresses, Job};
+use crate::job::{Addresses, Job, JOB};
 use crate::lab::Lab;
 
 /// `struct ifaddrmsg`.

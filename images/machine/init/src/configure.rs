@@ -11,14 +11,10 @@ use nix::sched::CloneFlags;
 use crate::batch;
 use crate::failure::{Context, Failure, Result};
 use crate::iproute::{self, Tool};
-use crate::job::StepTool;
-use crate::lab::Lab;
+use crate::job::{StepTool, JOB};
 use crate::namespace::{Machine, Node};
-use crate::process;
+use crate::persona;
 use crate::sysctl;
-
-/// The run directory, as the machine and every node see it.
-pub const JOB: &str = "/job";
 
 const NAMESPACES_OF_SYSCTLS: CloneFlags = CloneFlags::CLONE_NEWNET.union(CloneFlags::CLONE_NEWUTS);
 
@@ -45,7 +41,7 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
     };
     // A live lab's names must not give its traffic other numbers: the generation of a new file or directory is a random
     // one. So they come after root/, which makes the same directories then as in a run.
-    let names = || process::watching(|| copy_root(machine, node, &file("names")));
+    let names = || persona::watching(|| copy_root(machine, node, &file("names")));
     copy_root(machine, node, &file("root"))
         .and_then(|()| names())
         .and_then(|()| {
@@ -77,16 +73,15 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
 }
 
 /// Applies lines in a node with one of the tools.
-pub fn lines(lab: &Lab, name: &str, tool: StepTool, lines: &[String]) -> Result<()> {
+pub fn lines(machine: &Machine, node: &Node, tool: StepTool, lines: &[String]) -> Result<()> {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let (machine, node) = (&lab.machine, lab.node(name)?);
     let done = match tool {
         StepTool::Ip => apply_batch(machine, node, Tool::Ip, &text),
         StepTool::Tc => apply_batch(machine, node, Tool::Tc, &text),
         StepTool::Sysctl => machine.inside(node, NAMESPACES_OF_SYSCTLS, || sysctl::apply(&text)),
         StepTool::Vtysh => batch::configure_routing(machine, node, lines),
     };
-    done.map_err(|failure| failure.in_node(name))
+    done.map_err(|failure| failure.in_node(&node.name))
 }
 
 /// By netlink where it can be or must be, else by the real tool.

@@ -7,6 +7,7 @@
 //! here, and the lines beside them are a file of their own.
 
 mod aqm;
+mod command;
 mod dualpi2;
 mod ip;
 mod mptcp;
@@ -17,36 +18,12 @@ mod switch_port;
 mod tc;
 mod words;
 
-use std::collections::HashMap;
-
-use netlink::{Protocol, Refusal, Request, Socket};
-use nix::net::if_::if_nametoindex;
+use netlink::{Protocol, Refusal, Socket};
 
 use crate::failure::{Failure, Result};
 use crate::link::open_socket;
+use command::{Command, Interfaces};
 use words::Words;
-
-/// The interfaces of the current network namespace.
-#[derive(Default)]
-struct Interfaces(HashMap<String, u32>);
-
-impl Interfaces {
-    fn index(&mut self, name: &str) -> Option<u32> {
-        if let Some(index) = self.0.get(name) {
-            return Some(*index);
-        }
-        let index = if_nametoindex(name).ok()?;
-        self.0.insert(name.to_owned(), index);
-        Some(index)
-    }
-}
-
-/// What a line asks for, and of whom.
-enum Command {
-    Route(Request),
-    /// The path manager of MPTCP, by generic netlink.
-    Mptcp(Request),
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
@@ -217,15 +194,6 @@ fn words_of_tool(refusal: &Refusal) -> String {
         Some(message) if message.ends_with('.') => format!("Error: {message}"),
         Some(message) => format!("Error: {message}."),
         None => format!("RTNETLINK answers: {}", refusal.errno.desc()),
-    }
-}
-
-/// `NLM_F_` flags of a verb.
-fn verb_flags(verb: &str) -> Option<libc::c_int> {
-    match verb {
-        "add" => Some(libc::NLM_F_CREATE | libc::NLM_F_EXCL),
-        "replace" => Some(libc::NLM_F_CREATE | libc::NLM_F_REPLACE),
-        _ => None,
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::failure::Result;
 
 fn parse(text: &str) -> Result<Job> {
     super::parse(text, JOB_FILE)

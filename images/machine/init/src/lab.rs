@@ -9,7 +9,7 @@ use nix::sched::CloneFlags;
 use crate::configure;
 use crate::events::{self, Phase};
 use crate::failure::{Failure, Result};
-use crate::job::{Endpoint, Job, Nic};
+use crate::job::{Endpoint, Job, Nic, Step};
 use crate::link::{self, Offloads};
 use crate::machine;
 use crate::modules;
@@ -119,6 +119,16 @@ impl Lab {
             }
         }
         Ok(())
+    }
+
+    /// Applies a step of a change in its node.
+    pub fn apply(&self, step: &Step) -> Result<()> {
+        configure::lines(
+            &self.machine,
+            self.node(&step.node)?,
+            step.tool,
+            &step.lines,
+        )
     }
 }
 

@@ -4,21 +4,14 @@ use std::fs;
 
 use nix::sched::{unshare, CloneFlags};
 use nix::sys::reboot::{reboot, RebootMode};
-use nix::sys::resource::{setrlimit, Resource};
 use nix::sys::termios::{tcdrain, tcgetattr, tcsetattr, OutputFlags, SetArg};
 use nix::unistd::sync;
 
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
+use crate::limits;
 use crate::mounts::{HostDirectories, Named};
 use crate::rights;
-
-/// The usual soft limit, of every program. Not more: FRR closes every descriptor up to it, one call each, which took
-/// seconds with 65,536.
-const OPEN_FILES: u64 = 1024;
-/// What a program may raise its own limit to (the replay has a socket for each of 10,000 flows), and what PID 1 has: a
-/// descriptor of each node, and those of its sessions.
-const OPEN_FILES_MAX: u64 = 1_048_576;
 
 /// Makes a panic an error event and an orderly end. Without it the kernel would panic too.
 pub fn report_panics() {
@@ -105,18 +98,8 @@ pub fn plain_console() {
 
 /// PID 1 may do what it must, programs no more than they need.
 pub fn prepare_for_programs() -> Result<()> {
-    raise_limits()?;
+    limits::raise()?;
     rights::few_capabilities()
-}
-
-fn raise_limits() -> Result<()> {
-    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES_MAX, OPEN_FILES_MAX)
-        .context(|| format!("allow up to {OPEN_FILES_MAX} open files"))
-}
-
-/// This process, which becomes a program, has the limits of one.
-pub fn limits_of_a_program() -> nix::Result<()> {
-    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES_MAX)
 }
 
 /// Writes everything to the host and ends the machine.

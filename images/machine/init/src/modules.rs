@@ -6,9 +6,9 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::kmod::{finit_module, ModuleInitFlags};
 
-use crate::configure::JOB;
 use crate::events;
 use crate::failure::{Context, Failure, Result};
+use crate::job::JOB;
 
 /// Loads a module, a file relative to the run directory, and reports where its code lies.
 pub fn load(file: &str) -> Result<()> {

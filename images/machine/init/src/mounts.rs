@@ -11,7 +11,7 @@ use nix::sys::stat::{makedev, mknod, umask, Mode, SFlag};
 use nix::unistd::{chdir, pivot_root, Pid};
 
 use crate::failure::{Context, Failure, Result};
-use crate::process;
+use crate::persona;
 
 /// Where each network namespace has a name, in the machine and in every node: a link into `PROCESSES`. As mounts, which
 /// `ip netns add` makes, they would be as many in each node as there are nodes.
@@ -98,7 +98,7 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
     }
     mount_kernel_views(&root)?;
     // A new inode draws a number: with the names that nodes always had, the same were drawn.
-    process::watching(|| link("/proc", &root.join(&PROCESSES[1..])))?;
+    persona::watching(|| link("/proc", &root.join(&PROCESSES[1..])))?;
     change_root(&root)
 }
 
@@ -117,7 +117,7 @@ pub fn enter_node_root(layers: &[String]) -> Result<()> {
     for directory in [NETNS_DIRECTORY, RENDEZVOUS_DIRECTORY] {
         make_directories(&root, &[&directory[1..]])?;
     }
-    process::watching(|| make_directories(&root, &[&PROCESSES[1..]]))?;
+    persona::watching(|| make_directories(&root, &[&PROCESSES[1..]]))?;
     bind_all("/job", &root.join("job"))?;
     for directory in ["/dev", "/tools", NETNS_DIRECTORY, RENDEZVOUS_DIRECTORY] {
         bind(directory, &root.join(&directory[1..]))?;

@@ -7,19 +7,18 @@ use std::path::Path;
 
 use nix::errno::Errno;
 use nix::sched::{setns, CloneFlags};
-use nix::sys::personality::{self, Persona};
+use nix::sys::personality;
 use nix::sys::signal::{kill, sigprocmask, SigSet, SigmaskHow, Signal};
 use nix::sys::wait::waitpid;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid, Pid};
 
 use crate::failure::{Context, Failure, Result};
-use crate::machine;
+use crate::limits;
 use crate::namespace::{Machine, Node};
+use crate::persona;
 use crate::sys::{self, Program};
 
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/tools";
-/// Of our kernel, drivers/char/random.c (`kernel/patches/*/*-who-watches-draws-alone.patch`); it outlives execve(2).
-const PERSONALITY_WATCHES: Persona = Persona::from_bits_retain(0x1000_0000);
 const NODE_NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNET
     .union(CloneFlags::CLONE_NEWNS)
     .union(CloneFlags::CLONE_NEWUTS);
@@ -187,13 +186,13 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
         setns(node.pidfd(), NODE_NAMESPACES)?;
     }
     let _ = setsid();
-    machine::limits_of_a_program()?;
+    limits::of_a_program()?;
     if part == Part::WatchesLast {
         sys::yield_to_all()?;
     }
     if part != Part::Plays {
         // Any bits are accepted, by kernels to which this one says nothing too.
-        let _ = personality::set(PERSONALITY_WATCHES);
+        let _ = personality::set(persona::WATCHES);
     }
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
     let _ = sys::set_ignored(Signal::SIGPIPE, false);
@@ -203,19 +202,6 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
     dup2_stdin(&streams.input)?;
     dup2_stdout(&streams.output)?;
     dup2_stderr(&streams.errors)
-}
-
-/// Does `work` as one that only watches: nobody else's numbers tell of what it draws.
-pub fn watching<T>(work: impl FnOnce() -> T) -> T {
-    let before = personality::get();
-    if let Ok(persona) = before {
-        let _ = personality::set(persona | PERSONALITY_WATCHES);
-    }
-    let done = work();
-    if let Ok(persona) = before {
-        let _ = personality::set(persona);
-    }
-    done
 }
 
 /// Kills all processes of a node but its first, whoever started them.

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use crate::addresses;
 use crate::clock;
-use crate::configure::JOB;
 use crate::drain::Drain;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
-use crate::job::{self, Job, Program, Ready};
+use crate::job::{self, Job, Program, Ready, JOB};
 use crate::lab::{self, Lab};
 use crate::live::Live;
 use crate::machine;
@@ -18,27 +17,12 @@ use crate::routes::Convergence;
 use crate::setup;
 use crate::stillness;
 use crate::supervisor::{Ended, Role, Supervisor};
+use crate::ticks::{epoch_after, is_stop_asked, TICK_NS};
 use crate::timeline::{Approach, Booting, Timeline};
 use crate::wires;
 
-/// From the choice of the epoch to the epoch: programs start and open kept connections meanwhile, virtual time.
-const LEAD_NS: i64 = 10 * clock::MILLISECOND_NS;
-/// Between two looks for the `stop` file, and two progress events, virtual time.
-pub const TICK_NS: i64 = 100 * clock::MILLISECOND_NS;
 /// How many nodes without their routes are named.
 const DIFFERENCES_TOLD: usize = 8;
-/// A file of this name in the run directory ends the traffic.
-const STOP_FILE: &str = "stop";
-
-/// When programs begin that start now.
-pub fn epoch_after(now_ns: i64) -> i64 {
-    clock::whole_millisecond_after(now_ns, LEAD_NS)
-}
-
-/// The host wants the traffic to end.
-pub fn is_stop_asked() -> bool {
-    Path::new(JOB).join(STOP_FILE).exists()
-}
 
 /// Machines that run at once end at one instant, this one alone at once.
 fn stops_now(job: &Job, tick_ns: i64) -> Result<bool> {

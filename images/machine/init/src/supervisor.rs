@@ -12,10 +12,9 @@ use nix::unistd::Pid;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::clock;
-use crate::configure::JOB;
 use crate::events;
 use crate::failure::{Context, Failure, Result};
-use crate::job::Program;
+use crate::job::{Program, JOB};
 use crate::lab::Lab;
 use crate::process::{self, Part, Streams};
 

@@ -7,7 +7,6 @@ use nix::sys::time::TimeSpec;
 use nix::time::{clock_nanosleep, ClockId, ClockNanosleepFlags};
 
 use crate::clock::{self, MILLISECOND_NS};
-use crate::configure;
 use crate::events::{self, Settled};
 use crate::failure::{Context, Failure, Result};
 use crate::job::{Change, Expectation, Job, Program, Step};
@@ -259,7 +258,7 @@ impl<'a> Alteration<'a> {
             ..failure
         };
         for step in self.steps {
-            configure::lines(lab, &step.node, step.tool, &step.lines).map_err(in_change)?;
+            lab.apply(step).map_err(in_change)?;
         }
         self.power(lab, supervisor, booting, ended)
             .map_err(in_change)

@@ -9,14 +9,16 @@ mod journal;
 mod listener;
 mod port;
 mod rows;
+mod tables;
 mod xstats;
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{SwitchOutputs, Switches};
+use crate::config::Switches;
 use crate::links;
 use crate::namespace::{describe, open_socket};
 use crate::ports::Values;
+use crate::probe::Probe;
 use crate::series::Series;
 use netlink::{Inbox, Protocol, Socket};
 
@@ -24,19 +26,12 @@ use journal::{Journal, Names, OpenEvents};
 use listener::Listener;
 use port::Port;
 use rows::{write_all, Latest, Subject};
+use tables::Tables;
 use xstats::{POOLS, POOL_VALUES};
 
 /// The classes of a port, eight queues and eight groups, take about 10 KB; a larger answer would come in several parts.
 const ANSWER_BYTES: usize = 16 * 1024;
 const ANSWER_SLOTS: usize = 4;
-
-/// The tables that samples fill.
-pub struct Tables {
-    ports: Series,
-    queues: Series,
-    groups: Series,
-    pools: Series,
-}
 
 /// The ports of one network namespace.
 struct Switch {
@@ -127,7 +122,7 @@ impl SwitchSampler {
     }
 }
 
-impl crate::Probe for SwitchSampler {
+impl Probe for SwitchSampler {
     fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
         self.sample_ports(time_ns, last)?;
         self.take_events()?;
@@ -204,58 +199,4 @@ fn place_of(switches: &mut Vec<Switch>, name: &str, netns: Option<&Path>) -> Res
     }
     switches.push(Switch::open(name, netns)?);
     Ok(switches.len() - 1)
-}
-
-impl Tables {
-    fn create(outputs: &SwitchOutputs) -> Result<Self, String> {
-        Ok(Self {
-            ports: Series::create(
-                &outputs.ports,
-                "fabriclab-switch-ports-1",
-                "time_ns,port,marks,drops,lost,pauses_sent,pauses_received",
-            )?,
-            queues: Series::create(
-                &outputs.queues,
-                "fabriclab-switch-queues-1",
-                "time_ns,port,queue,bytes,packets,watermark_bytes,sent_bytes,sent_packets,dropped_queue_limit,\
-                 dropped_queue_pool,dropped_ingress,dropped_voq,dropped_wred,dropped_storm,dropped_reset,marked_wred,\
-                 marked_phantom,pauses_received,paused_ns,storms",
-            )?,
-            groups: Series::create(
-                &outputs.groups,
-                "fabriclab-priority-groups-1",
-                "time_ns,port,group,bytes,headroom_bytes,watermark_bytes,received_bytes,received_packets,discards,\
-                 xoffs,xoff_ns",
-            )?,
-            pools: Series::create(
-                &outputs.pools,
-                "fabriclab-pools-1",
-                "time_ns,switch,pool,size_bytes,reserved_bytes,used_bytes,watermark_bytes,headroom_bytes,\
-                 headroom_watermark_bytes",
-            )?,
-        })
-    }
-
-    fn all(&mut self) -> [&mut Series; 4] {
-        [
-            &mut self.ports,
-            &mut self.queues,
-            &mut self.groups,
-            &mut self.pools,
-        ]
-    }
-
-    fn flush_by_time(&mut self, now_ns: u64) -> Result<(), String> {
-        self.all()
-            .into_iter()
-            .try_for_each(|series| series.flush_by_time(now_ns))
-    }
-
-    /// Even if one of them fails, the others are written.
-    fn flush(&mut self) -> Result<(), String> {
-        self.all()
-            .into_iter()
-            .map(Series::flush)
-            .fold(Ok(()), Result::and)
-    }
 }

@@ -10,8 +10,8 @@ use crate::config::InterfacePort;
 use crate::links::{self, qdisc_header, INDEX_OFFSET, QDISC_HEADER_BYTES};
 use crate::namespace::describe;
 use crate::switch::rows::{write_all, Latest, Subject};
+use crate::switch::tables::Tables;
 use crate::switch::xstats::{Reading, GROUP_VALUES, KIND, PORT_VALUES, QUEUES, QUEUE_VALUES};
-use crate::switch::Tables;
 use netlink::uapi::TC_H_ROOT;
 use netlink::{messages, u32_at, Inbox, Message, Reply, Request, Socket};
 

@@ -1,8 +1,8 @@
 //! One row of a trace: its columns, and the rules that need no other row.
 
+use super::flow::{Extent, Mode, HEAD_BYTES};
 use super::groups::is_path;
 use super::services::Transport;
-use super::{Extent, Mode, HEAD_BYTES};
 use crate::hosts::{Family, HostId, Hosts};
 use crate::problems::{suggestion, Problems};
 use crate::table::{Columns, Row};

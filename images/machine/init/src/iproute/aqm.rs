@@ -1,8 +1,7 @@
 //! `tc qdisc`: codel, fq_codel, pie and fq. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie,fq}.c; Linux,
 //! include/uapi/linux/pkt_sched.h.
 
-use super::tc::once;
-use super::words::{self, Words};
+use super::words::{self, once, Words};
 use netlink::Request;
 
 #[derive(Clone, Copy)]

@@ -7,8 +7,7 @@
 //! [coupling_factor NUMBER] [classic_protection PERCENT%] [l4s_ect|any_ect]
 //! ```
 
-use super::tc::once;
-use super::words::{self, Words};
+use super::words::{self, once, Words};
 use netlink::Request;
 
 /// The kind's name.

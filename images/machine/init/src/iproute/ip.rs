@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
+use super::command::{verb_flags, Command, Interfaces};
 use super::words::{self, Words};
-use super::{mptcp, route, rule, verb_flags, Command, Interfaces};
+use super::{mptcp, route, rule};
 use netlink::Request;
 
 pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Command> {

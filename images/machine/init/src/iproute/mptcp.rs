@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::command::Interfaces;
 use super::words::{self, Words};
-use super::Interfaces;
 use netlink::{Family, Request};
 
 pub(super) const FAMILY: &str = "mptcp_pm";

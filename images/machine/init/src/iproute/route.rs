@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::command::{verb_flags, Interfaces};
 use super::words::{self, Words};
-use super::{verb_flags, Interfaces};
 use netlink::Request;
 
 /// Linux, include/uapi/linux/rtnetlink.h: metrics of a route.

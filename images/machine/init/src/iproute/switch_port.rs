@@ -24,19 +24,21 @@
 
 mod options;
 mod queue;
+mod values;
 
+use super::command::Interfaces;
 use super::tc::{Head, Verb};
 use super::words::{self, Words};
-use super::Interfaces;
 use netlink::switch_port::{self, storm};
 use netlink::Request;
 use options::{Limiter, Pacer, Pfc, Pool, Port};
+use values::{
+    bit_mask, bytes, list, number, once, percent, rate, time, unknown, value, Parsed, POOLS, QUEUES,
+};
 
 /// The kind's name.
 pub(super) const KIND: &str = "switch_port";
 
-const QUEUES: u64 = switch_port::QUEUES as u64;
-const POOLS: u64 = switch_port::POOLS as u64;
 const SLICES: u64 = switch_port::SLICES as u64;
 /// Within what the kernel takes a value (its `parse.c`).
 const OVERHEAD_MAX: u64 = 1024;
@@ -44,9 +46,6 @@ const MPU_MAX: u64 = 16384;
 const CELL_MAX: u64 = 32767;
 const QUANTA_MIN: u64 = 2;
 const QUANTA_DEFAULT: u16 = u16::MAX;
-
-/// What is wrong with a line: the word, and what would be right.
-type Parsed<T> = Result<T, String>;
 
 /// Is this line of this kind? A file that has one can't be left to the real tool.
 pub(super) fn is_named(line: &str) -> bool {
@@ -231,82 +230,6 @@ fn watchdog(words: &mut Words) -> Parsed<(u64, u64, u8)> {
         _ => None,
     })?;
     Ok((detection_ns, restoration_ns, action))
-}
-
-/* -- Values ------------------------------------------------------------------------------------------ */
-
-/// The next word, as `read` understands it.
-fn value<T>(
-    words: &mut Words,
-    name: &str,
-    what: &str,
-    read: impl FnOnce(&str) -> Option<T>,
-) -> Parsed<T> {
-    let word = words
-        .next()
-        .ok_or_else(|| format!("{name}: nothing behind it: must be {what}"))?;
-    read(word).ok_or_else(|| format!("{name} \"{word}\": must be {what}"))
-}
-
-fn number(words: &mut Words, name: &str, least: u64, most: u64) -> Parsed<u64> {
-    let what = format!("a whole number from {least} to {most}");
-    value(words, name, &what, |word| {
-        words::number(word).filter(|number| (least..=most).contains(number))
-    })
-}
-
-fn bytes(words: &mut Words, name: &str) -> Parsed<u64> {
-    value(words, name, "a whole number of bytes", words::number)
-}
-
-fn rate(words: &mut Words, name: &str) -> Parsed<u64> {
-    value(
-        words,
-        name,
-        "a rate such as 1000000000bit",
-        words::rate_bits,
-    )
-}
-
-fn time(words: &mut Words, name: &str) -> Parsed<u64> {
-    value(words, name, "a time such as 25000ns", words::time_ns)
-}
-
-/// Parts of 2^32 - 1.
-fn percent(words: &mut Words, name: &str) -> Parsed<u32> {
-    let what = "0 to 100 with a % and at most four decimals, such as 0.1000%";
-    value(words, name, what, |word| {
-        let parts_per_million = words::percent_ppm(word)?;
-        let scaled = u64::from(parts_per_million) * u64::from(u32::MAX);
-        Some(((scaled + 500_000) / 1_000_000) as u32)
-    })
-}
-
-fn list(word: &str) -> Option<Vec<u8>> {
-    word.split(',')
-        .map(|entry| words::number(entry).filter(|number| *number < QUEUES))
-        .map(|entry| entry.map(|number| number as u8))
-        .collect()
-}
-
-/// Nothing when a number stands twice.
-fn bit_mask(numbers: &[u8]) -> Option<u8> {
-    numbers.iter().try_fold(0, |mask: u8, number| {
-        let bit = 1 << number;
-        (mask & bit == 0).then_some(mask | bit)
-    })
-}
-
-/// Stores the value of a word that may stand once.
-fn once<T>(name: &str, slot: &mut Option<T>, value: T) -> Parsed<()> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(format!("{name}: given twice")),
-    }
-}
-
-fn unknown(word: &str, of: &str) -> String {
-    format!("\"{word}\": {of} has no such word")
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! `tc qdisc`: tbf, netem's delay, red and fifos; what stands before the kind of any. Source: iproute2 6.15,
 //! tc/{tc_qdisc,q_tbf,q_netem,q_red,q_fifo}.c; the structures' layout: Linux, include/uapi/linux/pkt_sched.h.
 
+use super::command::Interfaces;
 use super::red::{self, TABLE};
-use super::words::{self, Words};
-use super::{aqm, dualpi2, Interfaces};
+use super::words::{self, once, Words};
+use super::{aqm, dualpi2};
 use netlink::uapi::TC_H_ROOT;
 use netlink::Request;
 
@@ -152,13 +153,6 @@ fn class(word: &str) -> Option<u32> {
         words::handle_part(minor)?
     };
     Some((words::handle_part(major)? << 16) | minor)
-}
-
-/// Stores the value of a word that may stand once.
-pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
-    let first = slot.is_none();
-    *slot = Some(value?);
-    first.then_some(())
 }
 
 /// `rate RATE burst BYTES limit BYTES [overhead BYTES] [mpu BYTES]`

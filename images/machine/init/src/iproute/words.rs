@@ -54,6 +54,13 @@ pub fn number(word: &str) -> Option<u64> {
         .filter(|number| plain && *number < 1 << 53)
 }
 
+/// Stores the value of a word that may stand once.
+pub fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
+    let first = slot.is_none();
+    *slot = Some(value?);
+    first.then_some(())
+}
+
 /// A number with one of the units; the result is in the smallest unit.
 fn with_unit(word: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (digits, unit) = word.split_at(word.bytes().position(|byte| !byte.is_ascii_digit())?);

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::frame::{self, Answer, BYTES_MAX, PAYLOAD_MAX};
 use crate::failure::{Context, Failure, Result};
 use crate::namespace::Node;
-use crate::process;
+use crate::persona;
 use crate::sys;
 
 const DEVICE: &str = "/dev/fabriclab";
@@ -31,7 +31,7 @@ impl Channel {
         let (major, minor) = DEVICE_NUMBER;
         let mode = Mode::from_bits_truncate(0o600);
         // A new file's generation is a random number.
-        process::watching(|| mknod(DEVICE, SFlag::S_IFCHR, mode, makedev(major, minor)))
+        persona::watching(|| mknod(DEVICE, SFlag::S_IFCHR, mode, makedev(major, minor)))
             .context(|| format!("make {DEVICE}"))?;
         let mut options = File::options();
         let flags = OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;

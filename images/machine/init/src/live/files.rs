@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
-use crate::configure::JOB;
 use crate::failure::{Context, Failure, Result};
+use crate::job::JOB;
 
 /// All that may be written, a directory of the run directory: what a recording leads to must not mix with what an
 /// engine wrote.

@@ -23,13 +23,12 @@ use self::frame::{Answer, Change, Exec, Open, Request, Start, Started};
 use self::programs::Programs;
 use self::session::Session;
 use crate::clock;
-use crate::configure;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
 use crate::job;
 use crate::lab::Lab;
-use crate::run::{epoch_after, is_stop_asked, TICK_NS};
 use crate::supervisor::{wait_for_events, Ended, Role, Supervisor, GRACE_NS};
+use crate::ticks::{epoch_after, is_stop_asked, TICK_NS};
 use crate::timeline::{Alteration, Booting, Timeline};
 
 /// How many sessions may be open at once.
@@ -234,12 +233,7 @@ impl<'a> Live<'a> {
         if done.is_err() {
             for step in &asked.undo {
                 // What was not changed yet may refuse to be as it is.
-                drop(configure::lines(
-                    self.lab,
-                    &step.node,
-                    step.tool,
-                    &step.lines,
-                ));
+                drop(self.lab.apply(step));
             }
         }
         done

@@ -1,7 +1,7 @@
 //! A port's queues and priority groups, from words.
 
 use super::options::{Account, CongestionPoint, Group, Lossless, Phantom, Queue, Scheduler, Wred};
-use super::{bytes, number, once, percent, rate, unknown, value, Parsed, POOLS, QUEUES};
+use super::values::{bytes, number, once, percent, rate, unknown, value, Parsed, POOLS, QUEUES};
 use crate::iproute::words::{self, Words};
 use netlink::switch_port::scheduling::{DWRR, STRICT, WRR};
 use netlink::switch_port::wred;
