@@ -1,7 +1,9 @@
 """Applications: software whose clusters of programs are one kind of traffic, such as Hadoop; a folder each.
 
-Core knows this list and no application's folder. For a plan that has such traffic it loads:
+Core knows this list and no application's folder. It loads, mostly for a plan that has such traffic:
 
+- `kind`: `KIND`, its kind of traffic (`fabriclab.traffic_kinds.kind`), which is loaded for a lab that names it;
+- `compile.known`: `is_known(traffic)`, whether such traffic runs nothing that a lab brought along;
 - `compile.cluster`: `node_files(node, plan)`, what a node's root holds for it; `setup_steps(plan, stock=...)`, what
   starts its clusters before the epoch; `last_programs(plan)`, what is fetched of them when the run is over;
 - `results.tables`: `application_tables(run_dir, plan, connections, watched)`, what the application says of its jobs;
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from fabriclab.formats.plan import Plan
 
-Part = Literal["compile.cluster", "results.tables", "results.metrics"]
+Part = Literal["kind", "compile.cluster", "compile.known", "results.tables", "results.metrics"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ HADOOP = Application(
     metrics=("shuffle_retransmits", "shuffle_timeouts"),
 )
 APPLICATIONS = (HADOOP,)
+
+
+def application_of(kind: str) -> Application | None:
+    """Return the application of a kind of traffic; None for traffic of another sort."""
+    return next((application for application in APPLICATIONS if application.name == kind), None)
 
 
 def applications_of(plan: Plan) -> list[Application]:

@@ -16,9 +16,9 @@ from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.setup import HealthCheck, NodeFile, Setup, SetupCommand, SetupDaemon
 from fabriclab.formats.plan.traffic import KINDS as EVERY_KIND
 from fabriclab.formats.plan.traffic import HadoopTraffic, Traffic
+from fabriclab.hadoop.lab.archives import archives, versions
 from fabriclab.lab import parse_lab
 from fabriclab.lab.setup.frr import DAEMONS_FILE, INTEGRATED_FILE, frr_daemons
-from fabriclab.lab.traffic.hadoop_archives import archives, versions
 from fabriclab.resolve import resolve_plan
 from fabriclab.shipped import shipped
 

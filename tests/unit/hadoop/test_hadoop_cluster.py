@@ -22,8 +22,8 @@ from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.hadoop.compile.rpc import IDLE_KEY, LAB_S_IDLE_KEY, patch_command
+from fabriclab.hadoop.lab.archives import archives, versions
 from fabriclab.lab import parse_lab
-from fabriclab.lab.traffic.hadoop_archives import archives, versions
 from fabriclab.live.started_traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs

@@ -215,7 +215,7 @@ OUR_OWN = {"open_file", "read_text"}
 READS_ITSELF = {
     "lab/reading/files.py": "the one place",
     "lab/switch/profile.py": "the profiles that come with fabriclab",
-    "lab/traffic/hadoop_archives.py": "lists of archives that come with fabriclab",
+    "hadoop/lab/archives.py": "lists of archives that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
     "vendors/sonic/commands/baseline.py": "a list that a check wrote",
     "vendors/sonic/daemons/given.py": "scripts that come with fabriclab",

@@ -9,10 +9,7 @@ from fabriclab.formats import ranges
 from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import HadoopJob
 from fabriclab.formats.plan.traffic.hadoop import JobKind, job_file
-from fabriclab.keys.wording import shown
-from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, own_name, read_lab_file
-from fabriclab.lab.reading.section import Section, value_of, value_or
-from fabriclab.lab.traffic.hadoop_keys import (
+from fabriclab.hadoop.lab.keys import (
     JOB,
     JOB_ENABLED,
     JOB_FRAMEWORK,
@@ -24,6 +21,9 @@ from fabriclab.lab.traffic.hadoop_keys import (
     JOB_SPLITS,
     MAIN,
 )
+from fabriclab.keys.wording import shown
+from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, own_name, read_lab_file
+from fabriclab.lab.reading.section import Section, value_of, value_or
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable, read_start
 from fabriclab.units import format_size
 

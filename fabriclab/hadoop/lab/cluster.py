@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from fabriclab.hadoop.lab.keys import DISK_SIZE, PROPERTY
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import ScalarValue, describe
 from fabriclab.lab.reading.section import Section, value_of
-from fabriclab.lab.traffic.hadoop_keys import DISK_SIZE, PROPERTY
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_size
 

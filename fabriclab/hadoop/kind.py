@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.hadoop.lab.archives import TEZ_VERSION, archives, tez_archives, versions
+from fabriclab.hadoop.lab.cluster import (
+    read_disk_size,
+    read_host,
+    read_settings,
+)
+from fabriclab.hadoop.lab.costs import read_costs
+from fabriclab.hadoop.lab.jobs import Cluster, read_jobs
+from fabriclab.hadoop.lab.keys import BLOCK_SIZE, KEYS, SLOTS, VERSION
 from fabriclab.keys.quantities import Number
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.carrier import read_dscp
 from fabriclab.lab.traffic.command import read_jars
-from fabriclab.lab.traffic.hadoop_archives import TEZ_VERSION, archives, tez_archives, versions
-from fabriclab.lab.traffic.hadoop_cluster import (
-    read_disk_size,
-    read_host,
-    read_settings,
-)
-from fabriclab.lab.traffic.hadoop_costs import read_costs
-from fabriclab.lab.traffic.hadoop_jobs import Cluster, read_jobs
-from fabriclab.lab.traffic.hadoop_keys import BLOCK_SIZE, KEYS, SLOTS, VERSION
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

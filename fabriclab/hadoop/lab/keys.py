@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind
+from fabriclab.hadoop.lab.archives import versions
 from fabriclab.keys.mappings import Key, Keys, Named
 from fabriclab.keys.quantities import Factor, Flag, Number, Quantity
 from fabriclab.keys.values import Several, Text, Word, or_none
-from fabriclab.lab.traffic.hadoop_archives import versions
 from fabriclab.lab.traffic.keys import DSCP, HOST, HOSTS, JARS, TIME, keys_of_kind
 from fabriclab.units import DURATION, SIZE
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
-from fabriclab.keys.mappings import Key
-from fabriclab.lab.reading.document import MappingValue
-from fabriclab.lab.reading.or_none import read_part
-from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.hadoop_keys import (
+from fabriclab.hadoop.lab.keys import (
     COST_DISK,
     COST_JVM_START,
     COST_MAP,
@@ -19,6 +15,10 @@ from fabriclab.lab.traffic.hadoop_keys import (
     COST_SPILL,
     COSTS,
 )
+from fabriclab.keys.mappings import Key
+from fabriclab.lab.reading.document import MappingValue
+from fabriclab.lab.reading.or_none import read_part
+from fabriclab.lab.reading.section import Section
 
 _EXTENT_BYTES = 4 << 20
 """What a data node reads ahead (HDFS: dfs.datanode.readahead.bytes), of a disk at its full speed."""
