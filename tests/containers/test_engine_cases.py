@@ -59,5 +59,5 @@ def test_what_is_said_to_be_refused_is(lab: str) -> None:
 @pytest.mark.parametrize("lab", ["labs/dx-fat-tree", "labs/mptcp-short-flows"])
 def test_what_is_said_to_be_large_is(lab: str) -> None:
     switches = [node for node in _plan(Case(lab, lab)).nodes if node.role == "switch"]
-    assert NOT_RUN[lab].startswith(f"{len(switches)} switches")
+    assert f" {len(switches)} switches " in NOT_RUN[lab]
     assert len(switches) > MOST_NODES

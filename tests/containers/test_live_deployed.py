@@ -156,7 +156,7 @@ def test_a_terminal_has_a_size(play: Callable[[Play], None]) -> None:
         ({"start": {"programs": [], "role": "traffic"}}, "traffic be started by hand"),
         ({"connect": {"node": "h1", "port": 80}}, "a port be forwarded"),
         ({"change": {"name": "x", "down": ["h1"]}}, "can't lose its power"),
-        ({"exec": {"node": None, "argv": ["true"]}}, "a node is wanted"),
+        ({"exec": {"node": None, "argv": ["true"]}}, "name a node"),
     ],
 )
 def test_what_containers_cannot_do_is_said(play: Callable[[Play], None], body: dict[str, Any], words: str) -> None:
