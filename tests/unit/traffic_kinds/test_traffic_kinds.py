@@ -10,6 +10,7 @@ from repository import ROOT
 
 from fabriclab import traffic_kinds
 from fabriclab.formats.plan.traffic import KINDS
+from fabriclab.registry.applications import APPLICATIONS
 from fabriclab.registry.traffic import load
 from fabriclab.traffic_kinds.kind import Kind
 
@@ -27,7 +28,8 @@ def test_a_kind_has_a_record_and_a_file(name: str) -> None:
 
 
 def test_every_file_is_a_kind() -> None:
-    assert {module.name for module in pkgutil.iter_modules(traffic_kinds.__path__)} - SHARED == set(KINDS)
+    files = {module.name for module in pkgutil.iter_modules(traffic_kinds.__path__)} - SHARED
+    assert files | {application.name for application in APPLICATIONS} == set(KINDS)
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "trace"])

@@ -244,7 +244,7 @@ def test_nothing_else_reads_a_users_file() -> None:
     """A lab's files and those that the command line names are opened in `lab/reading/files.py`;
     run directories are another matter."""
     found = set()
-    for part in ("lab", "resolve", "workload", "compile", "vendors", "api", "cli"):
+    for part in ("lab", "hadoop/lab", "resolve", "workload", "compile", "vendors", "api", "cli"):
         for file in sorted((ROOT / "fabriclab" / part).rglob("*.py")):
             calls = [node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
             methods = {call.attr for call in calls if isinstance(call, ast.Attribute)}
