@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabriclab.consent.gate import is_trusted
 from fabriclab.consent.request import ConsentRequest, Item, Subject
@@ -20,7 +21,10 @@ from fabriclab.lab.network.topology import FILE_NAME
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file
 from fabriclab.lab.reading.own_algorithms import LARGEST_SOURCE_BYTES
 from fabriclab.lab.reading.plain_data import yaml_text
-from fabriclab.runs.engines import EngineName
+
+if TYPE_CHECKING:
+    # `check` asks for consent to nothing: it does not wait for what runs a lab.
+    from fabriclab.runs.engines import EngineName
 
 _KERNEL_CODE = "an algorithm in C, which gcc compiles here and the virtual machine's kernel runs"
 _DEPLOYED = (

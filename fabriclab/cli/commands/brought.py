@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.api.brought import lab_as_frr
 from fabriclab.api.lab import Lab, load_lab
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.host.failure import say
@@ -18,6 +17,8 @@ def meant(lab: Path, software: Software | None, variables: Sequence[Path]) -> La
     """
     if software is None:
         return load_lab(lab, variables) if variables else lab
+    from fabriclab.api.brought import lab_as_frr
+
     brought = lab_as_frr(lab, variables=variables)
     for note in brought.notes:
         say(f"note: {note}")
