@@ -8,11 +8,10 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
 source "$here/cache.sh"
+# shellcheck source=images/machine/layers.sh
+source "$here/layers.sh"
 
 key() { cache_key "jars-1 ${jars[*]}" "$here/jars.sh"; }
-
-# say TEXT: for people; fabriclab passes such lines on.
-say() { printf 'layer: %s\n' "$*" >&2; }
 
 # file_of GROUP ARTIFACT VERSION CLASSIFIER: what Maven calls the archive.
 file_of() { printf '%s-%s%s.jar' "$2" "$3" "${4:+-$4}"; }
@@ -58,15 +57,7 @@ make_layer() {
   say "done in $((SECONDS - start)) s: ${#jars[@]} archives, $(du -sm "$1/root" | cut -f1) MB"
 }
 
-action=${1:-}
-if [ $# -lt 2 ] || { [ "$action" != build ] && [ "$action" != where ]; }; then
-  echo "usage: jars.sh build|where GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256..." >&2
-  exit 2
-fi
+asked "jars.sh build|where GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256..." 2 "$@"
 mapfile -t jars < <(printf '%s\n' "${@:2}" | sort -u)
 key=$(key)
-if [ "$action" = build ]; then
-  cache_make layers "$key" make_layer
-else
-  cache_find layers "$key"
-fi
+answer "$1" "$key"

@@ -11,6 +11,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/cache.sh"
 # shellcheck source=images/machine/mirror.sh
 source "$here/mirror.sh"
+# shellcheck source=images/machine/layers.sh
+source "$here/layers.sh"
 
 suite=trixie
 
@@ -85,9 +87,6 @@ linker_cache() {
   cp "$2/etc/ld.so.cache" "$1/etc/ld.so.cache"
 }
 
-# say TEXT: for people; fabriclab passes such lines on.
-say() { printf 'layer: %s\n' "$*" >&2; }
-
 make_layer() {
   local archive start=$SECONDS
   say "unpacking Debian's ${packages[*]} over the machine's root file system (about a minute); it stays in $(cache_root)"
@@ -105,16 +104,8 @@ make_layer() {
   say "done in $((SECONDS - start)) s: $(wc -l <"$1/packages") packages, $(du -sm "$1/root" | cut -f1) MB"
 }
 
-action=${1:-}
-rootfs=${2:-}
-if [ $# -lt 3 ] || { [ "$action" != build ] && [ "$action" != where ]; }; then
-  echo "usage: layer.sh build|where ROOTFS PACKAGE..." >&2
-  exit 2
-fi
+asked "layer.sh build|where ROOTFS PACKAGE..." 3 "$@"
+rootfs=$2
 mapfile -t packages < <(printf '%s\n' "${@:3}" | sort -u)
 key=$(key)
-if [ "$action" = build ]; then
-  cache_make layers "$key" make_layer
-else
-  cache_find layers "$key"
-fi
+answer "$1" "$key"
