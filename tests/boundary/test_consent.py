@@ -81,10 +81,10 @@ def test_the_line_to_type_runs_it(desk: Desk, way: str) -> None:
     """It gets as far as the compiler, which does not take it: so it is known that the compiler was asked."""
     strangers.lab(desk.directory / "lab")
     strangers.bundle(desk.directory / "x.zip")
-    refused = desk.type(*COMMANDS[way])
+    refused = desk.type_in_a_process(*COMMANDS[way])
     words = refused.stderr.splitlines()[-1].split()[1:]
     assert not desk.compiled
-    done = desk.type(*words)
+    done = desk.type_in_a_process(*words)
     assert desk.compiled and "mine.c:" in done.stderr and done.returncode in (1, 2), done.stderr
     assert desk.type("trust").stdout == ("" if way == "open" else f"lab  {desk.directory / 'lab'}\n")
     assert (desk.type(*words[:-1]).returncode == 2) and "Traceback" not in done.stderr

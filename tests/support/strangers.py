@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 from patience import patient
 from sample_algorithms import CONTROL
 from synthetic_run import incast_run
+from typer.testing import CliRunner
 
+from fabriclab.cli.app import app
 from fabriclab.engine.packed import cache_root
 from fabriclab.formats.plan.algorithm import sha256_of
 from fabriclab.results import read_run
@@ -97,7 +101,17 @@ class Desk:
         return cls(directory, {**os.environ, **places, "COLUMNS": "200"})
 
     def type(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        """Return how a command ends that has no terminal."""
+        """Return how a command ends that has no terminal: in this process, for to load what it needs takes a new one
+        longer than the command."""
+        typed = ["fabriclab", *map(str, words)]
+        with contextlib.chdir(self.directory), mock.patch.object(sys, "argv", typed):
+            result = CliRunner().invoke(app, typed[1:], env=self.environment)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return subprocess.CompletedProcess(typed, result.exit_code, result.stdout, result.stderr)
+
+    def type_in_a_process(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """Return how a command ends that has no terminal, as a user starts it."""
         return subprocess.run(
             [sys.executable, "-m", "fabriclab", *map(str, words)],
             cwd=self.directory,
