@@ -1,48 +1,20 @@
-"""What a program of the lab's own is preloaded with (`images/machine/preload`): the class of what it sends, and of
-Hadoop's what disks and processors take."""
+"""What programs other than ours are preloaded with (`images/machine/preload`): the class of what they send, and what
+disks and processors cost them."""
 
 from __future__ import annotations
 
-from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
-from fabriclab.formats.run_directory import COST_LOGS
+from fabriclab.formats.plan.traffic import ProgramTraffic
 
 _PRELOAD = "/tools/program.so"
-_SHARED = "/data/costs"
-_ON = f"dd of={_SHARED} conv=notrunc status=none"
-"""As `costs.c` has it: the file's first byte says whether anything costs."""
-DAEMON_VARIABLES = ("LD_PRELOAD", "FABRICLAB_DSCP", "FABRICLAB_COSTS", "FABRICLAB_COSTS_LOG")
-"""What containers need of what their node manager is given."""
 Variables = tuple[tuple[str, str], ...]
 
 
 def program_variables(program: ProgramTraffic) -> Variables:
     """Return a program's environment, its own variables last."""
-    return (*_variables(program.dscp), *program.environment)
+    return (*preload_variables(program.dscp), *program.environment)
 
 
-def daemon_variables(cluster: HadoopTraffic, role: str) -> Variables:
-    """Return what a daemon of a cluster, and what it starts, finds in its environment."""
-    costs = cluster.costs
-    if costs is None:
-        return _variables(cluster.dscp)
-    numbers = ",".join(map(str, costs.numbers()))
-    return _variables(
-        cluster.dscp,
-        ("FABRICLAB_COSTS", numbers),
-        ("FABRICLAB_COSTS_LOG", _logs(cluster)),
-        ("FABRICLAB_COSTS_NAME", role),
-    )
-
-
-def charging_command(cluster: HadoopTraffic) -> tuple[str, ...]:
-    """Return the command after which a node's disk and its containers' processors take time."""
-    return ("sh", "-c", f"mkdir -p {_logs(cluster)} /data; printf 1 | {_ON}")
-
-
-def _logs(cluster: HadoopTraffic) -> str:
-    return f"/job/{COST_LOGS}/{cluster.name}"
-
-
-def _variables(dscp: int, *costs: tuple[str, str]) -> Variables:
+def preload_variables(dscp: int, *costs: tuple[str, str]) -> Variables:
+    """Return the environment of a program whose packets have a class, or that pays costs; empty without either."""
     classed = (("FABRICLAB_DSCP", str(dscp)),) if dscp else ()
     return (("LD_PRELOAD", _PRELOAD), *classed, *costs) if classed or costs else ()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from fabriclab.compile.preloads import program_variables
 from fabriclab.formats.job import Drain, Program
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
+from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
+from fabriclab.registry.applications import applications_of
 
 _RENDEZVOUS = "/run/fabriclab/rendezvous"
 _SHORTEST_STILL_NS = 2_000_000
@@ -22,13 +23,6 @@ def needed_layers(plan: Plan) -> dict[str, tuple[str, ...]]:
     packages = {package for traffic in plan.traffic for package in traffic.needed_packages()}
     every = {"jars": tuple(sorted(jars)), "packages": tuple(sorted(packages))}
     return {name: items for name, items in every.items() if items}
-
-
-def needs_history_server(cluster: HadoopTraffic, plan: Plan) -> bool:
-    """Return whether clients may lose sight of an application master: with its node, with a link, or where it ends at
-    once as it could not write its history."""
-    fails = any(event.action in ("down", "blackhole") or event.loss_ppm for event in plan.events)
-    return fails or cluster.disk_bytes is not None
 
 
 def program_nodes(plan: Plan) -> set[str]:
@@ -55,13 +49,9 @@ def compile_drain(plan: Plan) -> Drain | None:
 
 
 def programs_memory_bytes(plan: Plan) -> int:
-    """Return the memory that the lab's programs ask for."""
-    clusters = sum(
-        traffic.daemon_memory_bytes(int(needs_history_server(traffic, plan)))
-        for traffic in plan.traffic
-        if isinstance(traffic, HadoopTraffic)
-    )
-    return clusters + sum(program.memory_bytes for program in _programs(plan))
+    """Return the memory that the lab's programs ask for, and that applications need."""
+    clusters: list[int] = [one.load("compile.cluster").memory_bytes(plan) for one in applications_of(plan)]
+    return sum(clusters) + sum(program.memory_bytes for program in _programs(plan))
 
 
 def _programs(plan: Plan) -> list[ProgramTraffic]:

@@ -16,7 +16,7 @@ from fabriclab.compile.cut import Cut
 from fabriclab.formats.job import Job, JobNode, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
-from fabriclab.formats.plan.traffic import HadoopTraffic, Iperf3Traffic, ProgramTraffic
+from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
 
 BEGIN_NS = 2_000_000_000
@@ -65,7 +65,7 @@ def _unfit(plan: Plan) -> Iterator[str]:
         if found:
             yield sentence
     for traffic in plan.traffic:
-        if isinstance(traffic, HadoopTraffic | ProgramTraffic | Iperf3Traffic):
+        if traffic.program_nodes() or isinstance(traffic, Iperf3Traffic):
             yield f"traffic.{traffic.name}: programs run in one virtual machine only"
     yield from (sentence for node in plan.nodes for sentence in _unfit_node(node))
 

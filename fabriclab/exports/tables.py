@@ -18,13 +18,15 @@ from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.errors import ArgumentError
 from fabriclab.files import replacing
 from fabriclab.formats.metrics import BY_NAME
+from fabriclab.registry.applications import APPLICATIONS
 from fabriclab.results import Results, ResultsError, Sweep
 
 TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
-    *("congestion_events", "connections", "programs", "hadoop_jobs", "hadoop_tasks", "hadoop_transfers"),
-    *("hadoop_costs", "summary"),
+    *("congestion_events", "connections", "programs"),
+    *(name for application in APPLICATIONS for name in application.tables),
+    "summary",
 )
 PACKAGE = "datapackage.json"
 _ENDINGS = {"csv": "csv", "parquet": "parquet", "json": "jsonl"}
@@ -39,7 +41,6 @@ _WORDS = {
     "class": "class of the flow: the name of its traffic",
     "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason; for a program: "
     "exit N or signal N; for Hadoop: its own word",
-    "task": "map, reduce, or master (a job's application master)",
     "phase": "hdfs-read, hdfs-write or shuffle; for connections also rpc and other",
     "state": "for a connection: ended, or open at the end of the run; for a sampled socket: TCP's own word",
     "peer": "the node at the other end; empty: not a host of the lab",
@@ -51,17 +52,6 @@ _WORDS = {
     "duplicates": "segments that the other end reported as received twice (DSACK): they need not have been sent again",
     "timeouts": "retransmission timeouts",
     "delivered_ce": "segments that were acknowledged with ECE",
-    "of": "the attempt of a task that a transfer belongs to; empty: another client's",
-    "shuffle_end_ns": "when a reducer had all map outputs, nanoseconds after the beginning of the traffic",
-    "spilled_records": "records written to a node's disk by maps and reducers, Hadoop's counter",
-    "failed_shuffles": "fetches of map outputs that failed in successful attempts, Hadoop's counter",
-    "shuffle_io_errors": "Hadoop's counter IO_ERROR: a node could not be reached, or stopped sending",
-    "shuffle_connection_errors": "Hadoop's counter CONNECTION",
-    "shuffle_data_errors": "Hadoop's counters BAD_ID, WRONG_LENGTH, WRONG_MAP and WRONG_REDUCE together",
-    "fetch_failures": "fetches of map outputs that failed in all attempts, by the logs of reducers",
-    "failed_attempts": "attempts of maps and reducers that failed",
-    "killed_attempts": "attempts of maps and reducers that were killed",
-    "rerun_maps": "maps that ran again because their output was lost after their end",
     "ended_by": "why a program ended: itself, until (its time), signal (the run was over), power (its node went down)",
     "bytes": "bytes; for a queue: its length",
     "alpha": "DCTCP's estimate of the marked share, 0 to 1",
@@ -167,8 +157,9 @@ def _type(kind: pl.DataType) -> str:
 
 
 def _words(name: str) -> str:
-    if name in _WORDS:
-        return _WORDS[name]
+    for words in (_WORDS, *(application.load("results.columns").WORDS for application in APPLICATIONS)):
+        if name in words:
+            return str(words[name])
     if name in BY_NAME:
         return BY_NAME[name].meaning
     return next((words for ending, words in _UNITS.items() if name.endswith(ending)), "")

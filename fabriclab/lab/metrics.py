@@ -13,6 +13,7 @@ from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.metrics import METRICS, names
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.names import Names
+from fabriclab.registry.applications import APPLICATIONS
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 QUEUE_METRICS = names(METRICS, "queue")
@@ -22,8 +23,8 @@ POOL_METRICS = names(METRICS, "pool")
 WHOLE_METRICS = names(METRICS, "run")
 PORT_METRICS = (*names(METRICS, "port"), *names(METRICS, "switch-port"))
 TRAFFIC_METRICS = names(METRICS, "traffic")
-PROGRAM_METRICS = ("program_ns", "job_ns", "shuffle_retransmits", "shuffle_timeouts")
-"""Those that may be of a program, and of a Hadoop job as the program that its client is."""
+PROGRAM_METRICS = ("program_ns", "job_ns", *(name for application in APPLICATIONS for name in application.metrics))
+"""Those that may be of a program, and of an application's job as the program that its client is."""
 _QUEUE_OF_PORT = re.compile(r"(?P<port>[^:]+:[^:]+):(?P<queue>[^:]*)")
 
 

@@ -25,8 +25,9 @@ from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import HostReader, Names, read_ports, read_words_of
 from fabriclab.lab.reading.or_none import read_part
 from fabriclab.lab.reading.section import Section
+from fabriclab.registry.applications import APPLICATIONS
 
-_OF_PROGRAMS = ("program", "hadoop")
+_OF_PROGRAMS = ("program", *(application.name for application in APPLICATIONS))
 
 
 @dataclass(frozen=True)

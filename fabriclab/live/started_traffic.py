@@ -16,7 +16,7 @@ from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Program
 from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
-from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic, HadoopTraffic, Iperf3Traffic, ProgramTraffic, Traffic
+from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic, Iperf3Traffic, Traffic
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.live.gather import LIVE_TRACE
@@ -53,7 +53,7 @@ def traffic_named(plan: Plan, name: str) -> Traffic:
                     "{0}: iperf3's traffic starts with its lab only; in a live one `exec NODE -- iperf3 ...` does it",
                     name,
                 )
-            if isinstance(traffic, ProgramTraffic | HadoopTraffic):
+            if traffic.program_nodes():
                 raise ArgumentError(
                     "{0}: a program starts with its lab only; in a live one `exec NODE -- PROGRAM ...` does it", name
                 )

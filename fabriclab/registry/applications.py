@@ -3,11 +3,17 @@
 Core knows this list and no application's folder. It loads, mostly for a plan that has such traffic:
 
 - `kind`: `KIND`, its kind of traffic (`fabriclab.traffic_kinds.kind`), which is loaded for a lab that names it;
+- `lab.clusters`: `check_clusters(traffic, section)`, what is wrong with its clusters beside all other traffic;
+- `unmeasured`: `metric_lacks(plan, place)`, why one of its metrics would be unknown;
 - `compile.known`: `is_known(traffic)`, whether such traffic runs nothing that a lab brought along;
 - `compile.cluster`: `node_files(node, plan)`, what a node's root holds for it; `setup_steps(plan, stock=...)`, what
   starts its clusters before the epoch; `last_programs(plan)`, what is fetched of them when the run is over;
+  `job_archives(plan)`, the user's files that it finds in the run directory; `memory_bytes(plan)`, what it needs;
+- `results.connections`: `servers_of(plan)`, what connections between its nodes were for;
 - `results.tables`: `application_tables(run_dir, plan, connections, watched)`, what the application says of its jobs;
-- `results.metrics`: `application_metrics(tables, connections, plan, watched, job_ns)`, metrics by their names.
+- `results.columns`: `WORDS`, what columns of these tables mean;
+- `results.metrics`: `application_metrics(tables, connections, plan, watched, job_ns)`, metrics by their names;
+- `report.picture`: `picture(curve, port)`, the figure that has its name in `formats/figures.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +25,18 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from fabriclab.formats.plan import Plan
 
-Part = Literal["kind", "compile.cluster", "compile.known", "results.tables", "results.metrics"]
+Part = Literal[
+    "kind",
+    "lab.clusters",
+    "unmeasured",
+    "compile.cluster",
+    "compile.known",
+    "results.connections",
+    "results.tables",
+    "results.columns",
+    "results.metrics",
+    "report.picture",
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,11 @@ APPLICATIONS = (HADOOP,)
 def application_of(kind: str) -> Application | None:
     """Return the application of a kind of traffic; None for traffic of another sort."""
     return next((application for application in APPLICATIONS if application.name == kind), None)
+
+
+def application_with_metric(name: str) -> Application | None:
+    """Return the application that a metric is of; None for a metric of another sort."""
+    return next((application for application in APPLICATIONS if name in application.metrics), None)
 
 
 def applications_of(plan: Plan) -> list[Application]:

@@ -9,6 +9,7 @@ from typing import Any
 from fabriclab.formats.figures import FIGURE_KINDS, RUN_DEFAULT, SWEEP_DEFAULT
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.where_clause import concerns
+from fabriclab.registry.applications import application_of
 from fabriclab.report.chosen_points import numeric_parameter, telling_points
 from fabriclab.report.drawing.curves import Curve
 from fabriclab.report.drawing.exhibits import Absent, Exhibit, Picture
@@ -19,7 +20,6 @@ from fabriclab.report.drawing.traffic_classes import timed_classes
 from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
-from fabriclab.report.figures.hadoop import hadoop_picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.queue import queue_multiples, queue_picture
 from fabriclab.report.figures.queue_distribution import queue_distribution
@@ -199,7 +199,6 @@ def _run_exhibits(curve: Curve, figure: Figure) -> list[Exhibit | None]:
         return found
     port, queue = _place_of([curve], figure)
     draw: dict[str, Callable[[], Picture | None]] = {
-        "hadoop": lambda: hadoop_picture(curve, port),
         "queue": lambda: queue_picture(curve, port, queue),
         "queue-distribution": lambda: queue_distribution([curve], port, queue),
         "drops": lambda: drops_picture(curve, port),
@@ -210,6 +209,9 @@ def _run_exhibits(curve: Curve, figure: Figure) -> list[Exhibit | None]:
     kind = figure["kind"]
     if kind == "metric":
         return []  # a run is one point of it
+    application = application_of(kind)
+    if application is not None:
+        return [application.load("report.picture").picture(curve, port)]
     if kind not in draw:
         raise AssertionError(f"{kind}: formats/figures.py has it, and nothing here draws it")
     return [draw[kind]()]

@@ -13,16 +13,16 @@ from typing import Any
 from fabriclab.formats.figures import BY_NAME
 from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import HadoopTraffic, TraceTraffic, Traffic
+from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
 from fabriclab.keys.wording import listed
 from fabriclab.lab.metrics import POOL_METRICS, PROGRAM_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
+from fabriclab.registry.applications import application_with_metric
 
 _OF_SAMPLED_QUEUES = names(QUEUES, "port")
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")
 _PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns", "rate_variation")
 _NO_QUEUES = "no queue is sampled; write probes: {queues: {ports: [...]}}"
 _NO_SWITCHES = "no switch with a shared buffer is sampled (probes.switches)"
-_CONNECTIONS = "write probes: {connections: {}}, which has all hosts that run programs"
 _NO_TCP = "no TCP connection is sampled; write probes: {tcp: {}}"
 
 
@@ -127,8 +127,9 @@ class Sights:
         classes = self._classes
         if classes is None:
             return ""
-        if name.startswith("shuffle_"):
-            return self._shuffles_lack(place)
+        application = application_with_metric(name)
+        if application is not None:
+            return str(application.load("unmeasured").metric_lacks(self.plan, place))
         programs = [program.name for each in self.plan.traffic for program in each.programs()]
         if name in PROGRAM_METRICS and place in programs:
             return ""
@@ -152,16 +153,6 @@ class Sights:
         if name != "coflow_deadline_misses" or not with_coflows or self._has_trace:
             return "" if with_coflows else "no traffic has coflows"
         return "" if any(each.has_deadline for each in with_coflows) else "no flow has a deadline"
-
-    def _shuffles_lack(self, place: str) -> str:
-        """Return why nobody sees the connections of a shuffle; of all clusters, or of that of one job."""
-        every = [each for each in self.plan.traffic if isinstance(each, HadoopTraffic)]
-        clusters = [each for each in every if not place or place in (f"{each.name}-{job.name}" for job in each.jobs)]
-        if not clusters:
-            return f"there is no Hadoop job{f' {place}' if place else ''}"
-        nodes = {node for each in clusters for node in each.compute_nodes}
-        unseen = nodes.difference(self.plan.probes.connection_hosts)
-        return f"connections of {listed(sorted(unseen))} are not seen; {_CONNECTIONS}" if unseen else ""
 
     def _completion_lacks(self, names: Sequence[str], *, with_deadline: bool) -> str:
         """Return why no flow of these classes, by default of any, has a completion time (or a deadline)."""

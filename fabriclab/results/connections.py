@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from fabriclab.formats import client_ports
-from fabriclab.formats.hadoop_ports import BLOCKS, ports_of
 from fabriclab.formats.logs import CONNECTIONS as LOG
 from fabriclab.formats.plan import Plan
-from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import HOSTS_FILE, RAW
+from fabriclab.registry.applications import applications_of
 from fabriclab.results.csv_logs import scan_csv
 
 CONNECTIONS = "connections"
@@ -34,6 +33,21 @@ Row = dict[str, Any]
 End = tuple[str, int]
 
 
+class Servers(Protocol):
+    """The servers of an application's cluster, which tell what a connection was for. A node is of one cluster."""
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes of the cluster."""
+
+    @property
+    def ports(self) -> Collection[int]:
+        """The ports of servers that are known."""
+
+    def phase(self, row: Row) -> str:
+        """Return what a connection between two nodes of the cluster was for; the row has its `server_port`."""
+
+
 def read_connections(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]]:
     """Return the table of a plan that has the probe, and notes on what there is not.
 
@@ -43,15 +57,19 @@ def read_connections(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]
     scan = scan_csv(run_dir / name, LOG, name)
     rows = scan.rows.collect().to_dicts()
     nodes = _nodes_by_address(run_dir / HOSTS_FILE)
-    own = [traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
-    clusters = [(cluster, ports_of(dict(cluster.settings))) for cluster in own]
+    clusters: list[Servers] = [
+        cluster
+        for application in applications_of(plan)
+        for cluster in application.load("results.connections").servers_of(plan)
+    ]
     many = _connections_of(rows)
     for row in rows:
         is_within = row["peer_address"] == row["address"] or row["peer_address"].startswith("127.")
         row["peer"] = row["node"] if is_within or row["peer_address"] == "::1" else nodes.get(row["peer_address"])
-        known = {port: what for cluster, ports in clusters if _is_of(row, cluster) for port, what in ports.items()}
-        row["server_port"] = _server_port(row, many, known)
-        row["phase"] = _phase(row, known) if known else None
+        ends = {row["node"], row["peer"]}
+        cluster = next((each for each in clusters if each.nodes.issuperset(ends)), None)
+        row["server_port"] = _server_port(row, many, () if cluster is None else cluster.ports)
+        row["phase"] = None if cluster is None else cluster.phase(row)
     schema = {column: pl.String if LOG.columns.get(column, "text") == "text" else pl.Int64 for column in COLUMNS}
     schema["server_port"] = pl.Int64
     lost = [f"{CONNECTIONS}: {number} closed sockets of {node} are missing" for node, number in losses(run_dir)]
@@ -80,7 +98,7 @@ def _connections_of(rows: list[Row]) -> Counter[End]:
     return Counter(end for pair in {frozenset(_ends(row)) for row in rows} for end in pair)
 
 
-def _server_port(row: Row, many: Mapping[End, int], known: Mapping[int, str]) -> int:
+def _server_port(row: Row, many: Mapping[End, int], known: Collection[int]) -> int:
     """Return the port that was connected to. The kernel does not tell; it is the one of a server that is known, the one
     from which no client connects, the one that has more connections, the smaller one: the first of these that is so."""
     ports: tuple[int, int] = (row["port"], row["peer_port"])
@@ -94,17 +112,3 @@ def _server_port(row: Row, many: Mapping[End, int], known: Mapping[int, str]) ->
 
 def _is_no_client_s(port: int) -> bool:
     return not client_ports.FIRST <= port <= client_ports.LAST
-
-
-def _is_of(row: Row, cluster: HadoopTraffic) -> bool:
-    return {row["node"], row["peer"]} <= cluster.program_nodes()
-
-
-def _phase(row: Row, known: Mapping[int, str]) -> str:
-    """Return what a cluster's connection was for. Blocks of HDFS are read where the data node sends, else written."""
-    phase = known.get(row["server_port"], "other")
-    if phase != BLOCKS:
-        return phase
-    sent, received = row["bytes_sent"] - row["retransmitted_bytes"], row["bytes_received"]
-    is_data_node = row["port"] == row["server_port"]
-    return "hdfs-read" if (sent > received) == is_data_node and sent != received else "hdfs-write"

@@ -26,10 +26,8 @@ from fabriclab.files import below, read_text, replacing, write_text
 from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, PlanError, plan_json
 from fabriclab.formats.plan.runnable import check_plan
-from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
-    HADOOP,
     HOSTS_FILE,
     JOB_FILE,
     MODULES,
@@ -42,6 +40,7 @@ from fabriclab.formats.run_directory import (
     part_file,
 )
 from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, open_lab_file
+from fabriclab.registry.applications import applications_of
 
 _LARGEST_BYTES = 1 << 30
 
@@ -120,18 +119,21 @@ def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, 
 
 
 def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:
-    """Make the directories of the plan's Hadoop clusters, with the archives of the user's own jobs."""
-    for cluster in (traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)):
-        place = below(directory / HADOOP, cluster.name)
-        place.mkdir(parents=True, exist_ok=True)
-        for name in {job.file for job in cluster.jobs if job.file is not None}:
-            path = below(place, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with open_lab_file(lab_directory, name, LARGEST_ARCHIVE_BYTES) as archive, replacing(path) as part:
-                    part.write_bytes(archive.read())
-            except UnreadableError as error:
-                raise PlanError(f"{lab_directory / name}: {error}") from error
+    """Make the directories that the plan's applications find, with the archives of the user's own jobs."""
+    applications = (application.load("compile.cluster").job_archives(plan) for application in applications_of(plan))
+    for place, names in (item for archives in applications for item in archives.items()):
+        below(directory, place).mkdir(parents=True, exist_ok=True)
+        for name in names:
+            _copy_archive(lab_directory, name, below(directory / place, name))
+
+
+def _copy_archive(lab_directory: Path, name: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open_lab_file(lab_directory, name, LARGEST_ARCHIVE_BYTES) as archive, replacing(path) as part:
+            part.write_bytes(archive.read())
+    except UnreadableError as error:
+        raise PlanError(f"{lab_directory / name}: {error}") from error
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabriclab.formats.plan.algorithm import sha256_of
 from fabriclab.formats.plan.reading import PlanError, parse_plan_json
-from fabriclab.formats.plan.traffic import HadoopTraffic, LongTraffic, ProgramTraffic, QueryTraffic, TrafficRecord
-from fabriclab.formats.plan.traffic.arrivals import ArrivalsTraffic
+from fabriclab.formats.plan.traffic import ProgramTraffic, TrafficRecord
 from fabriclab.formats.ranges import MOST_FLOWS
 
 if TYPE_CHECKING:
@@ -119,15 +118,7 @@ def _of_traffic(traffic: TrafficRecord, plan: Plan) -> Iterator[str]:
     for name in ("senders", "receivers", "aggregators", "workers", "mappers", "reducers"):
         if getattr(traffic, name, None) == ():
             yield f"{key}.{name}: no host is named"
-    if isinstance(traffic, LongTraffic) and (traffic.receiver is None) == (traffic.pairs is None):
-        yield f"{key}: exactly one of receiver and pairs is wanted"
-    if isinstance(traffic, QueryTraffic) and traffic.fan_out > len(traffic.workers):
-        yield f"{key}.fan_out: {traffic.fan_out} of {len(traffic.workers)} workers"
-    if isinstance(traffic, ArrivalsTraffic) and not (traffic.pairs.senders and traffic.pairs.receivers):
-        yield f"{key}.pairs: no host is named"
-    if isinstance(traffic, HadoopTraffic):
-        yield from _twice(f"{key}.jobs", (job.name for job in traffic.jobs))
-        yield from (f"{key}.jobs.{job.name}.run: no main class" for job in traffic.jobs if not job.run)
+    yield from (f"{key}{wrong}" for wrong in traffic.contradictions())
     yield from _awaited(traffic, plan)
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fabriclab.compile.preloads import charging_command, daemon_variables
-from fabriclab.compile.programs import needs_history_server
-from fabriclab.formats.hadoop_ports import DATA_PORT, HISTORY_PORT, NAMENODE_PORT, SHUFFLE_PORT, TRACKER_PORT
 from fabriclab.formats.job import Program, SetupStep
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.plan.traffic.hadoop import JAVA_HOME, java
 from fabriclab.formats.run_directory import HADOOP, HADOOP_DATE
+from fabriclab.hadoop.compile.costs import charging_command, daemon_variables
 from fabriclab.hadoop.compile.java import option_files
 from fabriclab.hadoop.compile.rpc import patch_command
 from fabriclab.hadoop.compile.settings import DATA, configuration_files
+from fabriclab.hadoop.ports import DATA_PORT, HISTORY_PORT, NAMENODE_PORT, SHUFFLE_PORT, TRACKER_PORT
 
 _HDFS, _YARN = "org.apache.hadoop.hdfs.server", "org.apache.hadoop.yarn.server"
 _DATE_S = 1_767_225_600
@@ -23,6 +22,11 @@ _DATE_S = 1_767_225_600
 _SET_DATE = ("date", f"--set=@{_DATE_S}")
 _S = 10**9
 _START_NS, _PREPARE_NS, _FETCH_S = 120 * _S, 24 * 3600 * _S, 60
+_DAEMON_MEMORY_BYTES = 300 * 10**6
+_CONTAINER_MEMORY_BYTES = 220 * 10**6
+_COPIES = 5
+"""Of a job's data there are at once, at most: input, map output, spills, what was fetched, output (nodes' files are
+in memory)."""
 
 
 def _clusters(plan: Plan) -> list[HadoopTraffic]:
@@ -51,6 +55,34 @@ def last_programs(plan: Plan) -> list[Program]:
     """Return what asks for the date that logs count from, and what fetches the history of all jobs out of HDFS,
     when the run is over: nobody measures then."""
     return [program for cluster in _clusters(plan) for program in _histories(cluster)]
+
+
+def job_archives(plan: Plan) -> dict[str, set[str]]:
+    """Return the directories of the run that clusters find below `/job`, each with the archives of the user's own that
+    belong there, by their names in the lab's directory."""
+    return {
+        f"{HADOOP}/{cluster.name}": {job.file for job in cluster.jobs if job.file is not None}
+        for cluster in _clusters(plan)
+    }
+
+
+def memory_bytes(plan: Plan) -> int:
+    """Return the memory that daemons and containers need, and the data that nodes hold."""
+    return sum(_memory_bytes(cluster, plan) for cluster in _clusters(plan))
+
+
+def _memory_bytes(cluster: HadoopTraffic, plan: Plan) -> int:
+    daemons = 2 + needs_history_server(cluster, plan) + len(cluster.data_nodes) + len(cluster.compute_nodes)
+    containers = cluster.slots * len(cluster.compute_nodes)
+    data = _COPIES * cluster.replication * sum(job.size_bytes or 0 for job in cluster.jobs)
+    return daemons * _DAEMON_MEMORY_BYTES + containers * _CONTAINER_MEMORY_BYTES + data
+
+
+def needs_history_server(cluster: HadoopTraffic, plan: Plan) -> bool:
+    """Return whether clients may lose sight of an application master: with its node, with a link, or where it ends at
+    once as it could not write its history."""
+    fails = any(event.action in ("down", "blackhole") or event.loss_ppm for event in plan.events)
+    return fails or cluster.disk_bytes is not None
 
 
 _ENDED = r'trap "kill \$!; wait \$!; exit 0" TERM; "$@" & wait $!'

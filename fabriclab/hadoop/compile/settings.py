@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from fabriclab.compile.preloads import DAEMON_VARIABLES
-from fabriclab.formats.hadoop_ports import HISTORY_PORT, NAMENODE_PORT
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.hadoop.compile.costs import DAEMON_VARIABLES
 from fabriclab.hadoop.compile.java import TASK_OPTIONS_FILE
 from fabriclab.hadoop.compile.rpc import IDLE_KEY, LAB_S_IDLE_KEY
+from fabriclab.hadoop.ports import HISTORY_PORT, NAMENODE_PORT
 
 DATA = "/data"
 """A node's disk: HDFS's blocks, files of tasks. What the NameNode keeps lies elsewhere: it wants 100 MB to be free."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.formats.hadoop_ports import SHUFFLE
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.hadoop.ports import SHUFFLE
 from fabriclab.registry.applications import HADOOP
 from fabriclab.results.flow_metrics import Metrics
 

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fabriclab.formats.hadoop_ports import SHUFFLE_PORT
+from fabriclab.hadoop.ports import SHUFFLE_PORT
 from fabriclab.hadoop.results.history import SHUFFLE_ERRORS, Columns, counted, ended_early, follow
 from fabriclab.hadoop.results.transfers import Row
 from fabriclab.results.csv_logs import ResultsError

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabriclab.formats.hadoop_ports import SHUFFLE_PORT
+from fabriclab.hadoop.ports import SHUFFLE_PORT
 
 Row = dict[str, Any]
 TRANSFER_COLUMNS = ("cluster", "phase", "src", "dst", "port", "bytes", "start_ns", "end_ns", "of")

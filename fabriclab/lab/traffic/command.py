@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fabriclab.formats import ranges
-from fabriclab.formats.plan.traffic import Awaited, HadoopTraffic, ProgramTraffic, Traffic
+from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic, Traffic
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
@@ -17,6 +16,7 @@ from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.scope import complain_unreadable
+from fabriclab.registry.applications import APPLICATIONS
 
 PACKAGE = r"[a-z0-9][a-z0-9+.-]+"
 """Debian Policy, section 5.6.1."""
@@ -171,40 +171,19 @@ def read_jars(section: Section, directory: Path) -> tuple[str, ...]:
 def check_programs(every: Sequence[Traffic], section: Section) -> None:
     """Record what programs can't wait for, and whatever keeps the run from ending."""
     programs = {program.name: program for traffic in every for program in traffic.programs()}
-    _check_names(every, section)
-    _check_clusters(every, section)
+    for application in APPLICATIONS:
+        if any(traffic.kind == application.name for traffic in every):
+            application.load("lab.clusters").check_clusters(every, section)
     for program in programs.values():
         for awaited in program.after:
             _check_awaited(program, awaited, programs, section)
         _check_output(program, programs, section)
     for name in _circle(programs):
-        _complain(section, name, "after", f"waits for itself: {' waits for '.join(_circle(programs))}")
+        complain(section, name, "after", f"waits for itself: {' waits for '.join(_circle(programs))}")
         break
     if every and len(programs) == len(every) and all(program.serves for program in programs.values()):
         last = next(reversed(programs))
-        _complain(section, last, "serves", "all others serve too, so nothing ends the run; remove `serves` from one")
-
-
-def _check_names(every: Sequence[Traffic], section: Section) -> None:
-    """What a cluster calls its jobs' clients names no other program."""
-    names = Counter(program.name for traffic in every for program in traffic.programs())
-    for traffic in every:
-        for program in traffic.programs():
-            if names[program.name] > 1 and isinstance(traffic, HadoopTraffic):
-                message = f"{shown(program.name)}, the client of a job, is the name of another program too"
-                _complain(section, traffic.name, "jobs", message)
-
-
-def _check_clusters(every: Sequence[Traffic], section: Section) -> None:
-    """Two clusters on one node would have the same ports and files."""
-    taken: dict[str, str] = {}
-    for traffic in every:
-        if isinstance(traffic, HadoopTraffic):
-            shared = sorted(traffic.program_nodes() & taken.keys())
-            if shared:
-                message = f"{shared[0]} belongs to {taken[shared[0]]} already; a node belongs to one cluster"
-                _complain(section, traffic.name, "namenode", message)
-            taken |= dict.fromkeys(traffic.program_nodes(), traffic.name)
+        complain(section, last, "serves", "all others serve too, so nothing ends the run; remove `serves` from one")
 
 
 def _check_awaited(
@@ -216,16 +195,16 @@ def _check_awaited(
         known = did_you_mean(awaited.program, others) if others else "there is no other program"
         off = awaited.program in section
         said = "is not enabled, or no program" if off else f"is no program of this lab; {known}"
-        _complain(section, program.name, "after", f"{shown(awaited.program)} {said}")
+        complain(section, program.name, "after", f"{shown(awaited.program)} {said}")
     elif awaited.port is None and other.serves and other.stop_ns is None:
         message = f"{shown(awaited.program)} serves until the others have ended; wait for a port of it, NAME:PORT"
-        _complain(section, program.name, "after", message)
+        complain(section, program.name, "after", message)
 
 
 def _check_output(program: ProgramTraffic, programs: Mapping[str, ProgramTraffic], section: Section) -> None:
     same = [other.name for other in programs.values() if program.output and other.output == program.output]
     if program.name in same[1:]:
-        _complain(section, program.name, "output", f"{shown(program.output or '')} is the output of {same[0]} already")
+        complain(section, program.name, "output", f"{shown(program.output or '')} is the output of {same[0]} already")
 
 
 def _circle(programs: Mapping[str, ProgramTraffic]) -> list[str]:
@@ -249,7 +228,8 @@ def _circle(programs: Mapping[str, ProgramTraffic]) -> list[str]:
     return []
 
 
-def _complain(section: Section, program: str, key: str, message: str) -> None:
+def complain(section: Section, program: str, key: str, message: str) -> None:
+    """Record what is wrong with a key of a traffic; `section` is all traffic."""
     own = section.section(program, None)
     if own is not None:
         own.complain(key, message)

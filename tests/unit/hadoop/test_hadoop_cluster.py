@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node, machine_memory_bytes, needed_layers
-from fabriclab.compile.programs import needs_history_server
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.hadoop.compile.cluster import needs_history_server
 from fabriclab.hadoop.compile.rpc import IDLE_KEY, LAB_S_IDLE_KEY, patch_command
 from fabriclab.hadoop.lab.archives import archives, versions
 from fabriclab.lab import parse_lab

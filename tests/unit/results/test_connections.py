@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_sampler, compiled_flows
-from fabriclab.formats.hadoop_ports import ports_of
 from fabriclab.formats.logs import CONNECTIONS
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
+from fabriclab.hadoop.ports import ports_of
 from fabriclab.hadoop.results.shuffles import add_shuffle_losses
 from fabriclab.lab import parse_lab
 from fabriclab.report.page import page_of, write_report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -44,3 +44,8 @@ class ArrivalsTraffic(TrafficRecord):
     def drawn_size(self) -> Size | None:
         """The sizes that its flows are drawn of."""
         return self.size
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield that nobody sends, or nobody receives."""
+        if not (self.pairs.senders and self.pairs.receivers):
+            yield ".pairs: no host is named"

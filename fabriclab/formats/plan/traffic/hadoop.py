@@ -23,11 +23,6 @@ OPTIONS_FILE = "/etc/hadoop/java.options"
 """What every JVM of the cluster is given: its class path, its collector, its heap."""
 CLIENT_MEMORY_BYTES = 300 * 10**6
 """A JVM with a heap of 128 MB; 150 to 190 MB were resident."""
-_DAEMON_MEMORY_BYTES = 300 * 10**6
-_CONTAINER_MEMORY_BYTES = 220 * 10**6
-_COPIES = 5
-"""Of a job's data there are at once, at most: input, map output, spills, what was fetched, output (nodes' files are
-in memory)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,12 +117,11 @@ class HadoopTraffic(TrafficRecord):
         proofs = [self._client(job, f"{job.name}-proof", job.prove, after=ended) for job in self.jobs if job.prove]
         return (*jobs, *proofs)
 
-    def daemon_memory_bytes(self, history_servers: int = 0) -> int:
-        """Return the memory that its daemons and containers need, and the data that nodes hold."""
-        daemons = 2 + history_servers + len(self.data_nodes) + len(self.compute_nodes)
-        containers = self.slots * len(self.compute_nodes)
-        data = _COPIES * self.replication * sum(job.size_bytes or 0 for job in self.jobs)
-        return daemons * _DAEMON_MEMORY_BYTES + containers * _CONTAINER_MEMORY_BYTES + data
+    def contradictions(self) -> Iterator[str]:
+        """Yield jobs that have one name, or nothing to run."""
+        seen = [job.name for job in self.jobs]
+        yield from (f".jobs: {name!r} occurs twice" for at, name in enumerate(seen) if name in seen[:at])
+        yield from (f".jobs.{job.name}.run: no main class" for job in self.jobs if not job.run)
 
     def _client(
         self, job: HadoopJob, name: str, words: tuple[str, ...], *, start_ns: int = 0, after: tuple[Awaited, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -52,3 +52,8 @@ class LongTraffic(TrafficRecord):
         to_all = self.pairs is not None and self.pairs.pattern == "all-to-all"
         each = len(self.pairs.receivers) if self.pairs is not None and to_all else 1
         return Counter(dict.fromkeys(self.senders, each))
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield that it has no receiver, or two kinds of them."""
+        if (self.receiver is None) == (self.pairs is None):
+            yield ": exactly one of receiver and pairs is wanted"

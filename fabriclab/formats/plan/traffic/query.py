@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -61,3 +61,8 @@ class QueryTraffic(TrafficRecord):
     def drawn_size(self) -> Size | None:
         """The sizes that its flows are drawn of."""
         return self.response
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield that a query asks more workers than there are."""
+        if self.fan_out > len(self.workers):
+            yield f".fan_out: {self.fan_out} of {len(self.workers)} workers"

@@ -126,6 +126,10 @@ class TrafficRecord(Record):
         """Return the Java archives that those nodes need, each `GROUP:ARTIFACT:VERSION[:CLASSIFIER]=SHA256`."""
         return frozenset()
 
+    def contradictions(self) -> Iterator[str]:
+        """Yield what is wrong with it beyond single fields, each a text that goes on after its name in the plan."""
+        yield from ()
+
     def long_flows(self) -> Counter[str]:
         """Return how many long flows our replay sends of each host: all may run at once."""
         return Counter()

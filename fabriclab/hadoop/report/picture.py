@@ -41,7 +41,7 @@ _ROW_IN, _PANEL_IN = 0.15, 1.15
 Attempt = Mapping[str, Any]
 
 
-def hadoop_picture(curve: Curve, port: str | None = None) -> Picture | None:
+def picture(curve: Curve, port: str | None = None) -> Picture | None:
     """Return the tasks' bars above transfers and queue; None where there is no task that began."""
     tasks = _table(curve.results, "hadoop_tasks")
     if tasks is None or not tasks.filter((pl.col("task") != "master") & pl.col("start_ns").is_not_null()).height:

@@ -1,0 +1,1 @@
+"""What reports show of Hadoop's jobs."""
