@@ -12,7 +12,7 @@ from fabriclab.api.lab import Lab, PathLike
 from fabriclab.files import write_files
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
-from fabriclab.language.editors import editor_line
+from fabriclab.language.document import editor_line
 from fabriclab.topologies import Fabric, FabricError, experiment_text, parse_ratio, topology_text
 from fabriclab.units import UnitError, parse_duration, parse_rate
 

@@ -9,12 +9,11 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabriclab.api.idle_wishes import refuse_idle_wishes
+from fabriclab.api.idle_wishes import refuse_idle_wishes, unseen_lines
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
 from fabriclab.api.lab_names import find_lab_or_own_file
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.rendering import rendered
-from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.compile import compile_job, compile_node, compiled_flows
 from fabriclab.errors import ArgumentError

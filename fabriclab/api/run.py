@@ -12,12 +12,12 @@ from fabriclab.api.cancel import HasIsSet, carried_out
 from fabriclab.api.cores import Parts, paying_parts
 from fabriclab.api.engine import fit_engine
 from fabriclab.api.failures import FAILED, RunFailed
+from fabriclab.api.idle_wishes import unseen_before_runs
 from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.own_algorithms import compile_own
 from fabriclab.api.progress import Begun, Ended, Notice, ProgressCallback, RunTeller, ignored
-from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fabriclab.api.cancel import HasIsSet, carried_out
 from fabriclab.api.clusters import run_on_cluster
 from fabriclab.api.engine import fit_engine
+from fabriclab.api.idle_wishes import unseen_before_runs
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.progress import Begun, ProgressCallback, ignored
 from fabriclab.api.sweep_progress import SweepTeller
-from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.cluster import LOCAL, Keep, parse_place
 from fabriclab.engine.cpu import usable_cpus

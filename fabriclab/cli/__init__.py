@@ -22,7 +22,7 @@ def main() -> None:
     if status is not None:
         fast.leave(status)
 
-    from fabriclab.cli.host import streams, threads
+    from fabriclab.cli.host import limits, streams
     from fabriclab.cli.host.undecodable_names import refuse_other_bytes
     from fabriclab.engine.utf8_names import start_again_in_utf8
 
@@ -30,7 +30,7 @@ def main() -> None:
     start_again_in_utf8()
     refuse_other_bytes(sys.argv[1:])
     if not {"--help", "-h", "--version"} & set(sys.argv[1:]):
-        threads.refuse_too_few()
+        limits.refuse_too_few()
     from fabriclab.cli.app import part
 
     try:

@@ -1,15 +1,30 @@
-"""The programs of a lab's own (`kind: program`), run by `replay program` (`traffic/README.md`)."""
+"""The programs of a lab's own (`kind: program`), run by `replay program` (`traffic/README.md`),
+and what programs other than ours are preloaded with (`images/machine/preload`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.compile.preloads import program_variables
 from fabriclab.formats.job import Drain, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
 from fabriclab.registry.applications import applications_of
+
+_PRELOAD = "/tools/program.so"
+Variables = tuple[tuple[str, str], ...]
+
+
+def program_variables(program: ProgramTraffic) -> Variables:
+    """Return a program's environment, its own variables last."""
+    return (*preload_variables(program.dscp), *program.environment)
+
+
+def preload_variables(dscp: int, *costs: tuple[str, str]) -> Variables:
+    """Return the environment of a program whose packets have a class, or that pays costs; empty without either."""
+    classed = (("FABRICLAB_DSCP", str(dscp)),) if dscp else ()
+    return (("LD_PRELOAD", _PRELOAD), *classed, *costs) if classed or costs else ()
+
 
 _RENDEZVOUS = "/run/fabriclab/rendezvous"
 _SHORTEST_STILL_NS = 2_000_000

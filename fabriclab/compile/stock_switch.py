@@ -19,8 +19,8 @@ from fabriclab.compile.switch_port import quanta_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import Account, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.resolve.switch.findings import checked_ports
 from fabriclab.resolve.switch.memory import Memory
-from fabriclab.resolve.switch.ports import checked_ports
 
 PRIORITIES = 16
 """Entries of a `priomap`."""

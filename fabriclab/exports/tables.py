@@ -157,7 +157,7 @@ def _type(kind: pl.DataType) -> str:
 
 
 def _words(name: str) -> str:
-    for words in (_WORDS, *(application.load("results.columns").WORDS for application in APPLICATIONS)):
+    for words in (_WORDS, *(application.load("results.tables").WORDS for application in APPLICATIONS)):
         if name in words:
             return str(words[name])
     if name in BY_NAME:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from fabriclab.formats.plan.model import Plan
-    from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
+    from fabriclab.formats.plan.traffic.hadoop import HadoopCosts
     from fabriclab.workload.site import Site
 
 

@@ -3,7 +3,7 @@
 Core knows this list and no application's folder. It loads, mostly for a plan that has such traffic:
 
 - `kind`: `KIND`, its kind of traffic (`fabriclab.traffic_kinds.kind`), which is loaded for a lab that names it;
-- `lab.clusters`: `check_clusters(traffic, section)`, what is wrong with its clusters beside all other traffic;
+- `lab.cluster`: `check_clusters(traffic, section)`, what is wrong with its clusters beside all other traffic;
 - `unmeasured`: `metric_lacks(plan, place)`, why one of its metrics would be unknown;
 - `compile.known`: `is_known(traffic)`, whether such traffic runs nothing that a lab brought along;
 - `compile.cluster`: `node_files(node, plan)`, what a node's root holds for it; `setup_steps(plan, stock=...)`, what
@@ -11,7 +11,7 @@ Core knows this list and no application's folder. It loads, mostly for a plan th
   `job_archives(plan)`, the user's files that it finds in the run directory; `memory_bytes(plan)`, what it needs;
 - `results.connections`: `servers_of(plan)`, what connections between its nodes were for;
 - `results.tables`: `application_tables(run_dir, plan, connections, watched)`, what the application says of its jobs;
-- `results.columns`: `WORDS`, what columns of these tables mean;
+  `WORDS`, what columns of these tables mean;
 - `results.metrics`: `application_metrics(tables, connections, plan, watched, job_ns)`, metrics by their names;
 - `report.picture`: `picture(curve, port)`, the figure that has its name in `formats/figures.py`.
 """
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
 
 Part = Literal[
     "kind",
-    "lab.clusters",
+    "lab.cluster",
     "unmeasured",
     "compile.cluster",
     "compile.known",
     "results.connections",
     "results.tables",
-    "results.columns",
     "results.metrics",
     "report.picture",
 ]

@@ -18,15 +18,13 @@ from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
 from fabriclab.lab.ports.keys import NON_ECT
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.lab.reading.section import value_or
-from fabriclab.lab.switch.written import WrittenSwitch
+from fabriclab.lab.reading.section import Written, value_or
+from fabriclab.lab.switch.written import WrittenGroup, WrittenQueue, WrittenSwitch
 from fabriclab.qdiscs import KINDS, Own, Qdisc
-from fabriclab.resolve.nic import port_of_nic, resolve_nic
+from fabriclab.resolve.nic import nic_port, port_of_nic, resolve_nic
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
-from fabriclab.resolve.switch.nic import nic_port
-from fabriclab.resolve.switch.places import written_at
 from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
 
 
@@ -225,3 +223,29 @@ def _ends(topology: Topology) -> Iterator[tuple[Link, Endpoint, Endpoint]]:
     for link in topology.links:
         yield link, link.a, link.b
         yield link, link.b, link.a
+
+
+_ACCOUNT = {"pool": "pool", "reserved": "reserved", "alpha": "alpha_log", "limit": "limit"}
+
+
+def written_at(switch: WrittenSwitch, path: tuple[str, ...]) -> Written[Any] | None:
+    """Return what stands at `path` (`("queues", "3", "wred", "min")`); None: nothing does, a default holds."""
+    part, *more = path
+    buffer = switch.buffer
+    if part == "pools":
+        return _descend(buffer.pools.get(more[0]), more[1:])
+    if part in ("queues", "priority_groups") and more[0].isdigit():
+        entries: dict[int, WrittenQueue | WrittenGroup] = {**(buffer.queues if part == "queues" else buffer.groups)}
+        entry = entries.get(int(more[0]))
+        return (
+            _descend(entry.account, [_ACCOUNT[more[1]]])
+            if entry is not None and more[1] in _ACCOUNT
+            else _descend(entry, more[1:])
+        )
+    return _descend(buffer.pfc, more) if part == "pfc" else None
+
+
+def _descend(record: object, words: list[str]) -> Written[Any] | None:
+    for word in words:
+        record = getattr(record, word, None)
+    return record if isinstance(record, Written) else None

@@ -27,7 +27,6 @@ from fabriclab.lab.hosts.nic import WrittenLimiter, WrittenNic, WrittenPacer
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.resolve.switch.checks import queues_in_use
-from fabriclab.resolve.switch.nic import nic_port
 
 _ONE_QUEUE = QosMaps(tc_to_queue=(0,) * 8)
 _NS_PER_US = 1_000
@@ -92,3 +91,18 @@ def port_of_nic(nic: Nic, facing: SwitchPort | None, written: WrittenNic, proble
     queues = tuple(SwitchQueue(index=index, account=account, scheduler=scheduler) for index in range(nic.tx_queues))
     pfc = None if facing is None or facing.pfc is None else facing.pfc.model_copy(update={"watchdog": None})
     return SwitchPort(queues=queues, maps=_ONE_QUEUE if facing is None else facing.maps, pfc=pfc)
+
+
+def nic_port(facing: SwitchPort, queue_bytes: int | None) -> SwitchPort:
+    """Return the host's end of a link whose other end is `facing`.
+
+    It has the switch's maps and PFC, without the watchdog, which is a switch's. Each class has a queue of `queue_bytes`
+    to itself (None: without a limit of its own), and all are served in turn (DWRR of equal weights), so that a class
+    that is paused holds up no other. Without priority groups it pauses nobody.
+    """
+    account, scheduler = Account(limit_bytes=queue_bytes), Scheduler(kind="dwrr")
+    queues = tuple(
+        SwitchQueue(index=index, account=account, scheduler=scheduler) for index in queues_in_use(facing.maps)
+    )
+    pfc = None if facing.pfc is None else facing.pfc.model_copy(update={"watchdog": None})
+    return SwitchPort(queues=queues, maps=facing.maps, pfc=pfc)

@@ -20,8 +20,7 @@ from fabriclab.lab.hosts.keys import (
     SEND_BUFFER,
     TIMESTAMP_ERROR,
 )
-from fabriclab.lab.hosts.mptcp import WrittenMptcp
-from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.hosts.transport import WrittenMptcp, WrittenTransport
 from fabriclab.lab.reading.section import value_or
 from fabriclab.resolve.mismatched_ends import DCTCP
 

@@ -9,7 +9,6 @@ from fabriclab.formats.plan.traffic import Arrivals, ArrivalsTraffic
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.fan_in import EXAMPLE_OF_SENDERS
 from fabriclab.lab.traffic.keys import (
     ARRIVAL,
     BURST,
@@ -31,7 +30,7 @@ from fabriclab.lab.traffic.keys import (
     STOP,
     keys_of_kind,
 )
-from fabriclab.lab.traffic.pairs import read_pairs
+from fabriclab.lab.traffic.pairs import EXAMPLE_OF_SENDERS, read_pairs
 from fabriclab.lab.traffic.process import read_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_mode, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size

@@ -9,7 +9,6 @@ from fabriclab.formats.plan.traffic import FlowsTraffic
 from fabriclab.keys.mappings import Key
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.keys import (
     CARRIER,
     INTERVAL,
@@ -23,6 +22,7 @@ from fabriclab.lab.traffic.keys import (
     TIME,
     keys_of_kind,
 )
+from fabriclab.lab.traffic.pairs import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.keys import CARRIER, RECEIVER, SENDERS, START, STOP, keys_of_kind
+from fabriclab.lab.traffic.pairs import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_start, read_stop
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

@@ -10,7 +10,6 @@ from fabriclab.keys.mappings import Key
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.fan_in import EXAMPLE_OF_SENDERS, read_fan_in
 from fabriclab.lab.traffic.keys import (
     CARRIER,
     HOT_SHARE,
@@ -25,7 +24,7 @@ from fabriclab.lab.traffic.keys import (
     TIME,
     keys_of_kind,
 )
-from fabriclab.lab.traffic.pairs import read_pairs
+from fabriclab.lab.traffic.pairs import EXAMPLE_OF_SENDERS, read_fan_in, read_pairs
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

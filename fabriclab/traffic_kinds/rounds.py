@@ -10,7 +10,6 @@ from fabriclab.keys.mappings import Key
 from fabriclab.keys.values import Word
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.carrier import read_carrier, read_connection
-from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.keys import (
     CARRIER,
     CONNECTION,
@@ -23,6 +22,7 @@ from fabriclab.lab.traffic.keys import (
     START,
     keys_of_kind,
 )
+from fabriclab.lab.traffic.pairs import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

@@ -11,8 +11,8 @@ from vm import Vm
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.switch.findings import checked_ports
 from fabriclab.resolve.switch.headroom import cells, full_frames_headroom, headroom_bytes
-from fabriclab.resolve.switch.ports import checked_ports
 from fabriclab.topologies import star, topology_text
 
 pytestmark = pytest.mark.vm

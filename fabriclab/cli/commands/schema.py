@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from fabriclab.cli.host.output import write_output
-from fabriclab.language.document import schema_of
-from fabriclab.language.editors import schema_file
+from fabriclab.language.document import schema_file, schema_of
 
 
 def schema(name: str, path: bool, out: Path | None) -> None:

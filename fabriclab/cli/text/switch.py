@@ -17,10 +17,9 @@ from fabriclab.formats.plan.switch import (
     Wred,
 )
 from fabriclab.lab.switch.port_keys import port_key
-from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.findings import CheckedPort, checked_ports
 from fabriclab.resolve.switch.memory import Memory, alpha
 from fabriclab.resolve.switch.notes import number_ranges, size
-from fabriclab.resolve.switch.ports import checked_ports
 from fabriclab.units import format_duration, format_rate
 
 

@@ -21,7 +21,7 @@ _SAMPLER_CONFIG = f"{JOB}/machine/sampler.json"
 _FILES = ("sysctl.conf", "ip.batch", "ip6.batch", "bridge.batch", "tc.batch")
 _TOOLS = ("replay", "sampler", "gauge")
 _PRELOAD = "program.so"
-"""What programs of the lab's own may be preloaded with (`fabriclab.compile.preloads`)."""
+"""What programs of the lab's own may be preloaded with (`fabriclab.compile.programs`)."""
 _TRAFFIC = ("traffic/trace.csv", "traffic/hosts.csv")
 CONFIGURE_S = 120.0
 _MOUNTED = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")

@@ -3,7 +3,7 @@ disks and processors cost them."""
 
 from __future__ import annotations
 
-from fabriclab.compile.preloads import Variables, preload_variables
+from fabriclab.compile.programs import Variables, preload_variables
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.formats.run_directory import COST_LOGS
 

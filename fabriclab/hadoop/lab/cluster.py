@@ -1,13 +1,18 @@
-"""What a lab writes of a Hadoop cluster beside its jobs: hosts, blocks, properties."""
+"""What a lab writes of a Hadoop cluster beside its jobs: hosts, blocks, properties; and what clusters of one lab must
+not share."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
+from fabriclab.formats.plan.traffic import HadoopTraffic, Traffic
 from fabriclab.hadoop.lab.keys import DISK_SIZE, PROPERTY
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import ScalarValue, describe
 from fabriclab.lab.reading.section import Section, value_of
+from fabriclab.lab.traffic.command import complain
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_size
 
@@ -55,3 +60,22 @@ def read_settings(section: Section) -> tuple[tuple[str, str], ...]:
         elif value is not None:
             settings.complain(name, f"{describe(value)} stands here; a value is wanted")
     return tuple(found)
+
+
+def check_clusters(every: Sequence[Traffic], section: Section) -> None:
+    """Record clients of jobs that have the name of another program, and nodes of two clusters, which would have the
+    same ports and files."""
+    clusters = [traffic for traffic in every if isinstance(traffic, HadoopTraffic)]
+    names = Counter(program.name for traffic in every for program in traffic.programs())
+    for cluster in clusters:
+        for program in cluster.programs():
+            if names[program.name] > 1:
+                message = f"{shown(program.name)}, the client of a job, is the name of another program too"
+                complain(section, cluster.name, "jobs", message)
+    taken: dict[str, str] = {}
+    for cluster in clusters:
+        shared = sorted(cluster.program_nodes() & taken.keys())
+        if shared:
+            message = f"{shared[0]} belongs to {taken[shared[0]]} already; a node belongs to one cluster"
+            complain(section, cluster.name, "namenode", message)
+        taken |= dict.fromkeys(cluster.program_nodes(), cluster.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
+from fabriclab.formats.plan.traffic.hadoop import HadoopCosts
 from fabriclab.hadoop.lab.keys import (
     COST_DISK,
     COST_JVM_START,

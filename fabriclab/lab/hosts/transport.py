@@ -1,20 +1,41 @@
-"""The transports of hosts as written, and how `default`, ranges and names combine."""
+"""The transports of hosts and their MPTCP as written, and how `default`, ranges and names combine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from fabriclab.keys.values import Word
-from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS, HOST
-from fabriclab.lab.hosts.mptcp import WrittenMptcp, read_mptcp
+from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS, HOST, MPTCP
 from fabriclab.lab.hosts.nic import WrittenNic, check_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.kernel_names import kernel_congestion_controls
 from fabriclab.lab.reading.names import Names, expand_hosts
-from fabriclab.lab.reading.or_none import override_part
+from fabriclab.lab.reading.or_none import Part, override_part, read_part
+from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Section, Written
+
+
+@dataclass(frozen=True)
+class WrittenMptcp(Part):
+    """What an experiment says of a host's MPTCP; None: nothing. With `is_none` it says that there is none."""
+
+    subflows: Written[int] | None = None
+    scheduler: Written[str] | None = None
+    path_manager: Written[str] | None = None
+    add_addr_accepted: Written[int] | None = None
+    place: Place | None = field(default=None, compare=False)
+    """Where it is written."""
+
+
+def read_mptcp(host: Section) -> WrittenMptcp | None:
+    """Return the `mptcp` of a host's section; None when it is absent or wrong."""
+    return read_part(host, "mptcp", MPTCP, _read, WrittenMptcp(is_none=True))
+
+
+def _read(section: Section) -> WrittenMptcp:
+    return section.fill(WrittenMptcp, MPTCP, place=section.place)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from fabriclab.lab.switch.keys import (
     SLICE_OUT,
     SLICES,
 )
-from fabriclab.lab.switch.maps import read_maps
+from fabriclab.lab.switch.numbered_sections import read_maps
 from fabriclab.lab.switch.pfc import read_pfc
 from fabriclab.lab.switch.port_keys import check_port_key
 from fabriclab.lab.switch.queues import read_groups, read_queues

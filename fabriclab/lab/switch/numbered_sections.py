@@ -1,5 +1,6 @@
 """Sections whose keys are numbers: queues and priority groups by `default`, range and number,
-maps by range, number and name."""
+maps by range, number and name; and `maps`, which traffic class, queue, priority group and priority a frame belongs
+to."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from typing import TypeVar
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.keys.wording import did_you_mean, shown
-from fabriclab.lab.reading.section import Section
-from fabriclab.lab.switch.written import Numbered
+from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
+from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.switch.keys import EIGHTH
+from fabriclab.lab.switch.written import Numbered, WrittenMaps
 
 T = TypeVar("T")
 DEFAULT = "default"
@@ -91,3 +94,26 @@ def _numbers(section: Section, key: str, count: int, names: Mapping[str, int] | 
     except ValueError as error:
         section.problems.add(section.mapping.key_place(key), section.path(key), str(error), key)
         return range(0)
+
+
+_CODEPOINTS = LARGEST_DSCP + 1
+
+
+def read_maps(section: Section) -> WrittenMaps:
+    """Return the entries that are written."""
+    return WrittenMaps(
+        dscp_to_tc=_read_map(section, "dscp_to_tc", "DSCP", _CODEPOINTS, DSCP_NAMES),
+        tc_to_queue=_read_map(section, "tc_to_queue", "traffic class", QUEUES),
+        tc_to_group=_read_map(section, "tc_to_group", "traffic class", QUEUES),
+        priority_to_queue=_read_map(section, "priority_to_queue", "priority", QUEUES),
+        priority_to_group=_read_map(section, "priority_to_group", "priority", QUEUES),
+    )
+
+
+def _read_map(
+    maps: Section, name: str, what: str, count: int, names: Mapping[str, int] | None = None
+) -> dict[int, Written[int]]:
+    section = maps.section(name, None)
+    if section is None:
+        return {}
+    return read_map(section, what, count, names, lambda key: section.value(key, EIGHTH))

@@ -173,7 +173,7 @@ def check_programs(every: Sequence[Traffic], section: Section) -> None:
     programs = {program.name: program for traffic in every for program in traffic.programs()}
     for application in APPLICATIONS:
         if any(traffic.kind == application.name for traffic in every):
-            application.load("lab.clusters").check_clusters(every, section)
+            application.load("lab.cluster").check_clusters(every, section)
     for program in programs.values():
         for awaited in program.after:
             _check_awaited(program, awaited, programs, section)

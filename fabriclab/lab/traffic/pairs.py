@@ -1,4 +1,4 @@
-"""Who sends to whom: `receivers` with a pattern of `pairs`."""
+"""Who sends to whom: `receivers` with a pattern of `pairs`, or several senders to one `receiver`."""
 
 from __future__ import annotations
 
@@ -87,3 +87,16 @@ def _partners(pattern: str, sender: str, others: Sequence[str], racks: Mapping[s
     if pattern not in ("in-rack", "out-of-rack") or sender not in racks:
         return True
     return any((racks.get(other) == racks[sender]) == (pattern == "in-rack") for other in others)
+
+
+EXAMPLE_OF_SENDERS = "senders: a count, a range such as h1..h4, a group, a list, or all"
+
+
+def read_fan_in(section: Section, scope: Scope) -> tuple[tuple[str, ...], str] | None:
+    """Return the senders and their receiver; None after recording what is wrong."""
+    section.require("senders", example=EXAMPLE_OF_SENDERS)
+    section.require("receiver", example="receiver: a host's name")
+    reader = HostReader(section, scope.names)
+    receiver = reader.receiver()
+    senders = reader.hosts("senders", receiver.value if receiver else None)
+    return None if senders is None or receiver is None else (senders, receiver.value)

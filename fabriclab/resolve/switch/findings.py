@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabriclab.formats.finding import Finding
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import PriorityGroup, SwitchPort, SwitchQueue
 from fabriclab.resolve.switch.headroom import Line
 
@@ -89,3 +91,25 @@ def merged(findings: Iterable[SwitchFinding]) -> tuple[SwitchFinding, ...]:
     for finding in findings:
         found.setdefault(replace(finding, ports=()), {}).update(dict.fromkeys(finding.ports))
     return tuple(replace(finding, ports=tuple(ports)) for finding, ports in found.items())
+
+
+def checked_ports(node: Node, plan: Plan) -> tuple[CheckedPort, ...]:
+    """Return the ports of a switch with a shared buffer, in the plan's order."""
+    return tuple(
+        CheckedPort(port.interface, _line(port, plan.peer_of(port)), port.switch_port)
+        for port in node.ports
+        if port.switch_port is not None
+    )
+
+
+def _line(port: Port, peer: Port) -> Line:
+    pfc = peer.switch_port.pfc if peer.switch_port is not None else None
+    return Line(
+        out_rate_bps=port.rate_bps,
+        out_delay_ns=port.delay_ns,
+        in_rate_bps=peer.rate_bps,
+        in_delay_ns=peer.delay_ns,
+        mtu=port.mtu,
+        honoured=pfc.priorities if pfc is not None else (),
+        reaction_ns=pfc.reaction_ns if pfc is not None else 0,
+    )

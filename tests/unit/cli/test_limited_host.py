@@ -19,8 +19,8 @@ from synthetic_run import long_run
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
+from fabriclab.cli.host.limits import needed_threads
 from fabriclab.cli.host.signals import interrupting
-from fabriclab.cli.host.threads import needed_threads
 from fabriclab.engine.address_space import needed_bytes
 from fabriclab.engine.interrupt import Interrupt
 

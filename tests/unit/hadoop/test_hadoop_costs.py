@@ -19,7 +19,7 @@ from fabriclab.cli.app import app
 from fabriclab.compile import compile_job
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic, ProgramTraffic
-from fabriclab.formats.plan.traffic.hadoop_costs import HadoopCosts
+from fabriclab.formats.plan.traffic.hadoop import HadoopCosts
 from fabriclab.hadoop.results.costs import read_costs
 from fabriclab.hadoop.results.times import TIME_COLUMNS, job_times
 from fabriclab.lab import parse_lab

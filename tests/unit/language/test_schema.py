@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.cli.commands.schema_options import SchemaName
-from fabriclab.language.document import SCHEMAS, schema_of
-from fabriclab.language.editors import editor_line, schema_file
+from fabriclab.language.document import SCHEMAS, editor_line, schema_file, schema_of
 
 ERRORS = ROOT / "tests" / "errors"
 LABS = sorted(ROOT.glob("labs/*/experiment.yml"))

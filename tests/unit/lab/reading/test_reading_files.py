@@ -236,7 +236,7 @@ READS_ITSELF = {
     "cli/fast.py": "stands in for descriptors that are closed",
     "cli/host/output.py": "writes",
     "cli/host/streams.py": "stands in for descriptors that are closed",
-    "cli/host/threads.py": "what the host says of its limits",
+    "cli/host/limits.py": "what the host says of its limits",
 }
 
 

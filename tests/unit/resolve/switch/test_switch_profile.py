@@ -15,9 +15,9 @@ from fabriclab.compile import machine_memory_bytes
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, Watchdog, lossless_queues
 from fabriclab.lab import LabError
+from fabriclab.resolve.switch.findings import checked_ports
 from fabriclab.resolve.switch.headroom import headroom_bytes
 from fabriclab.resolve.switch.memory import Memory
-from fabriclab.resolve.switch.ports import checked_ports
 
 SHIPPED = sorted(file.stem for file in (Path(fabriclab.__file__).parent / "switches").glob("*.yml"))
 OWN = "{default: {pools: {shared: {size: 200 KB}}, "
