@@ -22,18 +22,7 @@ from typing import TypeVar
 
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.keys.wording import did_you_mean, shown
-from fabriclab.lab.event_keys import (
-    AT,
-    DELAY_FROM_THEN,
-    ENABLED,
-    EVENT_KEYS,
-    LINK_ACTIONS,
-    LOSS,
-    NODE_ACTIONS,
-    PAUSE_STORM,
-    RATE_FROM_THEN,
-    UNTIL,
-)
+from fabriclab.lab import event_keys as keys
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Place, Problems
@@ -91,8 +80,8 @@ def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
             root.problems.add(
                 value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name
             )
-        section = Section(value, key, root.problems, EVENT_KEYS)
-        enabled = section.read(ENABLED)
+        section = Section(value, key, root.problems, keys.EVENT_KEYS)
+        enabled = section.read(keys.ENABLED)
         happens = enabled is None or enabled.value
         event = _read_event(name, section, names, limit_ns if happens else None)
         if not happens:
@@ -112,7 +101,7 @@ def read_link_event(port: str, words: Mapping[str, ScalarValue], names: Names) -
     problems = Problems()
     place = next((value.place for value in words.values()), Place(f"link {port}"))
     entries = {"at": ScalarValue("0 s", place), "link": ScalarValue(port, place), **words}
-    section = Section(MappingValue(entries, {}, place), f"link {port}", problems, EVENT_KEYS)
+    section = Section(MappingValue(entries, {}, place), f"link {port}", problems, keys.EVENT_KEYS)
     event = _read_event("link", section, names, None)
     problems.raise_if_any()
     assert isinstance(event, WrittenEvent)
@@ -139,7 +128,7 @@ def _read_event(
 ) -> WrittenEvent | WrittenPauseStorm | None:
     """Return an event; None after recording what is wrong. `limit_ns` is None for one that does not happen."""
     section.require("at", example="at: 1 s")
-    at = section.read(AT)
+    at = section.read(keys.AT)
     if at is not None and limit_ns is not None and at.value >= limit_ns:
         at.complain(
             section.problems,
@@ -148,19 +137,19 @@ def _read_event(
     if _SET in section:
         return _read_settings(name, section, at)
     link, node = _place(section, names)
-    if "link" in section and _text(section, "action") == PAUSE_STORM:
+    if "link" in section and _text(section, "action") == keys.PAUSE_STORM:
         section.complain("action", "a host starts a pause storm; write node: instead of link:")
         return None
-    action = section.value("action", NODE_ACTIONS if node is not None else LINK_ACTIONS)
-    rate = section.read(RATE_FROM_THEN)
-    delay = section.read(DELAY_FROM_THEN)
-    loss = section.read(LOSS)
+    action = section.value("action", keys.NODE_ACTIONS if node is not None else keys.LINK_ACTIONS)
+    rate = section.read(keys.RATE_FROM_THEN)
+    delay = section.read(keys.DELAY_FROM_THEN)
+    loss = section.read(keys.LOSS)
     _check_effect(section)
-    if action is not None and action.value == PAUSE_STORM:
+    if action is not None and action.value == keys.PAUSE_STORM:
         return None if at is None or node is None else _read_storm(name, section, at, node, names, limit_ns)
     for key in _STORM_KEYS:
         if key in section:
-            section.complain(key, f"belongs to a pause storm; write action: {PAUSE_STORM}, or leave it out")
+            section.complain(key, f"belongs to a pause storm; write action: {keys.PAUSE_STORM}, or leave it out")
     if at is None or (link is None and node is None):
         return None
     return WrittenEvent(
@@ -178,7 +167,7 @@ def _read_event(
 def _read_settings(name: str, section: Section, at: Written[int] | None) -> WrittenEvent | None:
     """Return an event of settings; None after recording what is wrong. What they lead to is read later."""
     for key in section.names():
-        if key in EVENT_KEYS and key not in ("at", "enabled", _SET):
+        if key in keys.EVENT_KEYS and key not in ("at", "enabled", _SET):
             section.complain(key, "conflicts with set; write two events")
     below = section.section(_SET, None)
     if below is None:
@@ -205,7 +194,7 @@ def _read_storm(
     section.require("priorities", example="priorities: [3]")
     section.require("until", example="until: when it ends, such as 600 ms")
     priorities = read_priorities(section)
-    until = section.read(UNTIL)
+    until = section.read(keys.UNTIL)
     if node.value not in names.hosts:
         node.complain(section.problems, f"{shown(node.value)} is no host; {did_you_mean(node.value, names.hosts)}")
     if until is not None and until.value <= at.value:

@@ -6,21 +6,7 @@ from dataclasses import dataclass, replace
 
 from fabriclab.keys.mappings import Key
 from fabriclab.keys.values import NONE
-from fabriclab.lab.probe_keys import (
-    CONNECTIONS,
-    FILE_LIMIT,
-    INTERFACE_INTERVAL,
-    INTERFACES,
-    PCAP,
-    PROBES,
-    QUEUE_INTERVAL,
-    QUEUES,
-    SNAPLEN,
-    SWITCH_INTERVAL,
-    SWITCHES,
-    TCP,
-    TCP_INTERVAL,
-)
+from fabriclab.lab import probe_keys as keys
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import HostReader, Names, read_ports, read_words_of
 from fabriclab.lab.reading.or_none import read_part
@@ -35,8 +21,8 @@ class WrittenPcap:
     """What is captured: whose packets, how much of each, how much in all for each port."""
 
     ports: tuple[str, ...]
-    snaplen_bytes: int = SNAPLEN.or_default(None)
-    file_limit_bytes: int = FILE_LIMIT.or_default(None)
+    snaplen_bytes: int = keys.SNAPLEN.or_default(None)
+    file_limit_bytes: int = keys.FILE_LIMIT.or_default(None)
 
 
 @dataclass(frozen=True)
@@ -72,17 +58,19 @@ class WrittenProbes:
 
 def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
     """Return what is sampled; `has_shared` says whether any switch has a shared buffer, which is sampled by default."""
-    probes = root.section("probes", PROBES)
-    switches_by_default = WrittenProbes(switch_interval_ns=SWITCH_INTERVAL.or_default(None) if has_shared else None)
+    probes = root.section("probes", keys.PROBES)
+    switches_by_default = WrittenProbes(
+        switch_interval_ns=keys.SWITCH_INTERVAL.or_default(None) if has_shared else None
+    )
     if probes is None:
         return replace(switches_by_default, is_default=True)
     queue_ports: tuple[str, ...] | None = None
-    queues, tcp = probes.section("queues", QUEUES), probes.section("tcp", TCP)
+    queues, tcp = probes.section("queues", keys.QUEUES), probes.section("tcp", keys.TCP)
 
     def switch_probe(section: Section) -> WrittenProbes:
         return _read_switch_probe(section, names, has_shared)
 
-    switches = read_part(probes, "switches", SWITCHES, switch_probe, WrittenProbes())
+    switches = read_part(probes, "switches", keys.SWITCHES, switch_probe, WrittenProbes())
     if queues is not None:
         queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
         queue_ports = read_ports(queues, "ports", names)
@@ -95,11 +83,11 @@ def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
         is_default=bool(probes.names()) and _NOT_SAMPLES.issuperset(probes.names()),
         pcap=_read_pcap(probes, names),
         connections=_read_connections(root, probes, names),
-        queue_interval_ns=_read_interval(queues, QUEUE_INTERVAL),
+        queue_interval_ns=_read_interval(queues, keys.QUEUE_INTERVAL),
         queue_ports=queue_ports or (),
-        tcp_interval_ns=_read_interval(tcp, TCP_INTERVAL),
+        tcp_interval_ns=_read_interval(tcp, keys.TCP_INTERVAL),
         tcp_traffic=tcp_traffic if tcp is not None else (),
-        interface_interval_ns=_read_interval(probes.section("interfaces", INTERFACES), INTERFACE_INTERVAL),
+        interface_interval_ns=_read_interval(probes.section("interfaces", keys.INTERFACES), keys.INTERFACE_INTERVAL),
     )
 
 
@@ -108,7 +96,7 @@ def _read_switch_probe(section: Section, names: Names, has_shared: bool) -> Writ
     value = section.get("ports")
     is_all = value is None or (isinstance(value, ScalarValue) and value.text.strip() == "all")
     ports = None if is_all else read_ports(section, "ports", names)
-    interval_ns = SWITCH_INTERVAL.or_default(section.read(SWITCH_INTERVAL))
+    interval_ns = keys.SWITCH_INTERVAL.or_default(section.read(keys.SWITCH_INTERVAL))
     return WrittenProbes(switch_interval_ns=interval_ns if has_shared else None, switch_ports=ports)
 
 
@@ -119,12 +107,12 @@ def _read_pcap(probes: Section, names: Names) -> WrittenPcap | None:
         return None
     if not isinstance(value, MappingValue):
         return WrittenPcap(read_ports(probes, "pcap", names) or ())
-    section = Section(value, probes.path("pcap"), probes.problems, PCAP)
+    section = Section(value, probes.path("pcap"), probes.problems, keys.PCAP)
     section.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
     return WrittenPcap(
         read_ports(section, "ports", names) or (),
-        SNAPLEN.or_default(section.read(SNAPLEN)),
-        FILE_LIMIT.or_default(section.read(FILE_LIMIT)),
+        keys.SNAPLEN.or_default(section.read(keys.SNAPLEN)),
+        keys.FILE_LIMIT.or_default(section.read(keys.FILE_LIMIT)),
     )
 
 
@@ -142,7 +130,7 @@ def _read_connections(root: Section, probes: Section, names: Names) -> WrittenCo
             )
         return WrittenConnections(hosts)
 
-    found = read_part(probes, "connections", CONNECTIONS, read, _NO_CONNECTIONS)
+    found = read_part(probes, "connections", keys.CONNECTIONS, read, _NO_CONNECTIONS)
     return _NO_CONNECTIONS if found is None else found
 
 

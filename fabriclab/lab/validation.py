@@ -12,21 +12,12 @@ from ipaddress import ip_address
 from typing import TypeVar
 
 from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab import validation_keys as keys
 from fabriclab.lab.network.links import read_mtu
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.switch.keys import EIGHTH
 from fabriclab.lab.switch.numbered_sections import read_map
-from fabriclab.lab.validation_keys import (
-    FAILURE,
-    FAILURE_ACTION,
-    FAILURE_RECOVERY,
-    PING,
-    PING_ANSWERS,
-    PING_FAMILY,
-    THRESHOLD,
-    VALIDATION,
-)
 from fabriclab.lab.wanted_state import WrittenRoute, WrittenSession, read_routes, read_sessions
 
 T = TypeVar("T")
@@ -59,9 +50,9 @@ class WrittenValidation:
     """Bytes in the queue of a DSCP at which marks begin."""
     mtu: int | None = None
     """Between hosts, bytes of an IP packet."""
-    failure_action: str = FAILURE_ACTION.or_default(None)
+    failure_action: str = keys.FAILURE_ACTION.or_default(None)
     """What happens to a link that fails: both ends lose the carrier, or it loses every packet in silence."""
-    recovery_ns: int = FAILURE_RECOVERY.or_default(None)
+    recovery_ns: int = keys.FAILURE_RECOVERY.or_default(None)
     """How long after a failure everybody must be reached again."""
     pings: tuple[WrittenPing, ...] = ()
     """Of a lab whose nodes' own files give them addresses and routes, as those that follow."""
@@ -73,18 +64,18 @@ class WrittenValidation:
 
 def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
     """Return the section of a lab with these nodes; what is wrong is recorded."""
-    section = root.section("validation", VALIDATION)
+    section = root.section("validation", keys.VALIDATION)
     if section is None:
         return WrittenValidation()
-    failure = section.section("failure", FAILURE)
+    failure = section.section("failure", keys.FAILURE)
     mtu = read_mtu(section)
     return WrittenValidation(
         queues=_by_dscp(section, "queues", lambda below, key: below.value(key, EIGHTH)),
         lossless=_dscps(section, "lossless"),
-        thresholds=_by_dscp(section, "thresholds", lambda below, key: below.value(key, THRESHOLD)),
+        thresholds=_by_dscp(section, "thresholds", lambda below, key: below.value(key, keys.THRESHOLD)),
         mtu=None if mtu is None else mtu.value,
-        failure_action=FAILURE_ACTION.or_default(failure.read(FAILURE_ACTION) if failure else None),
-        recovery_ns=FAILURE_RECOVERY.or_default(failure.read(FAILURE_RECOVERY) if failure else None),
+        failure_action=keys.FAILURE_ACTION.or_default(failure.read(keys.FAILURE_ACTION) if failure else None),
+        recovery_ns=keys.FAILURE_RECOVERY.or_default(failure.read(keys.FAILURE_RECOVERY) if failure else None),
         pings=tuple(_pings(section, nodes)),
         sessions=tuple(read_sessions(section, nodes)),
         routes=tuple(read_routes(section, nodes)),
@@ -95,7 +86,7 @@ def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
 def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
     below = section.section("pings", None)
     for name in below.names() if below is not None else ():
-        ping = None if below is None else below.section(name, PING)
+        ping = None if below is None else below.section(name, keys.PING)
         if ping is None:
             continue
         ping.require("from", "to")
@@ -106,7 +97,7 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                     section.problems, f"{shown(sender.value)} is no node; {did_you_mean(sender.value, nodes)}"
                 )
         target = ping.convert("to", "a node's name or an address", lambda text: _target(text, nodes))
-        family, answers = ping.read(PING_FAMILY), ping.read(PING_ANSWERS)
+        family, answers = ping.read(keys.PING_FAMILY), ping.read(keys.PING_ANSWERS)
         if family is not None and family.value == 5:
             family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
         source = ping.convert("source", "an address of the node that sends the ping", _address)
@@ -116,7 +107,7 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                 senders=tuple(sender.value for sender in senders),
                 target=target.value,
                 family=None if family is None else family.value,
-                answers=PING_ANSWERS.or_default(answers),
+                answers=keys.PING_ANSWERS.or_default(answers),
                 source=None if source is None else source.value,
             )
 

@@ -10,20 +10,13 @@ from ipaddress import ip_address, ip_interface
 from typing import TypeVar
 
 from fabriclab.keys.wording import did_you_mean, listed, shown
+from fabriclab.lab import validation_keys as keys
 from fabriclab.lab.reading.section import Section, value_of
-from fabriclab.lab.validation_keys import (
-    ROUTE,
-    ROUTE_TABLE,
-    SESSION,
-    SESSION_PROTOCOL,
-    RouteTable,
-    SessionProtocol,
-)
 
 T = TypeVar("T")
 ABSENT = "absent"
 LARGEST_NUMBER = 2**32 - 1
-_OF_TABLE: Mapping[str, tuple[RouteTable, ...]] = {
+_OF_TABLE: Mapping[str, tuple[keys.RouteTable, ...]] = {
     "vrf": ("bgp", "ospf", "ospf6", "isis", "rib"),
     "level": ("isis",),
     "protocol": ("rib",),
@@ -42,7 +35,7 @@ _OF_TABLE: Mapping[str, tuple[RouteTable, ...]] = {
     "extended_community": ("bgp",),
 }
 """By key of a route: the tables that have it; the other keys belong to all tables."""
-_OF_PROTOCOL: Mapping[str, tuple[SessionProtocol, ...]] = {
+_OF_PROTOCOL: Mapping[str, tuple[keys.SessionProtocol, ...]] = {
     "family": ("bgp",),
     "negotiated": ("bgp",),
     "vrf": ("bgp", "ospf", "ospf6"),
@@ -58,7 +51,7 @@ class WrittenSession:
 
     name: str
     nodes: tuple[str, ...]
-    protocol: SessionProtocol
+    protocol: keys.SessionProtocol
     neighbor: str
     """As the daemon calls it: an address or interface of BGP's, a router ID of OSPF's, a host name of IS-IS'."""
     states: tuple[str, ...] = ()
@@ -77,7 +70,7 @@ class WrittenRoute:
 
     name: str
     nodes: tuple[str, ...]
-    table: RouteTable
+    table: keys.RouteTable
     prefix: str
     present: bool = True
     attributes: Mapping[str, str | int | bool | tuple[int, ...]] = field(default_factory=dict)
@@ -93,15 +86,15 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
     """Yield the sessions of a `validation` section of a lab with these nodes; what is wrong is recorded."""
     below = section.section("sessions", None)
     for name in below.names() if below is not None else ():
-        one = None if below is None else below.section(name, SESSION)
+        one = None if below is None else below.section(name, keys.SESSION)
         if one is None:
             continue
         one.require("on", "protocol", "neighbor")
-        protocol = one.value("protocol", SESSION_PROTOCOL)
+        protocol = one.value("protocol", keys.SESSION_PROTOCOL)
         neighbor, states = one.scalar("neighbor", "an address, an interface, a router ID or a name"), one.words("state")
-        family, level = one.read(SESSION.by_name["family"]), one.read(SESSION.by_name["level"])
+        family, level = one.read(keys.SESSION.by_name["family"]), one.read(keys.SESSION.by_name["level"])
         vrf, area = one.scalar("vrf", "a VRF's name"), one.scalar("area", "an IS-IS area")
-        negotiated, where = one.read(SESSION.by_name["negotiated"]), _nodes(one, nodes)
+        negotiated, where = one.read(keys.SESSION.by_name["negotiated"]), _nodes(one, nodes)
         if protocol is None or neighbor is None:
             continue
         for key, protocols in _OF_PROTOCOL.items():
@@ -125,13 +118,13 @@ def read_routes(section: Section, nodes: Sequence[str]) -> Iterator[WrittenRoute
     """Yield the routes of a `validation` section of a lab with these nodes; what is wrong is recorded."""
     below = section.section("routes", None)
     for name in below.names() if below is not None else ():
-        one = None if below is None else below.section(name, ROUTE)
+        one = None if below is None else below.section(name, keys.ROUTE)
         if one is None:
             continue
         one.require("on", "table", "prefix")
-        table = one.value("table", ROUTE_TABLE)
+        table = one.value("table", keys.ROUTE_TABLE)
         prefix = one.convert("prefix", "a prefix such as 10.1.0.0/24", _prefix)
-        present, where, attributes = one.read(ROUTE.by_name["present"]), _nodes(one, nodes), _attributes(one)
+        present, where, attributes = one.read(keys.ROUTE.by_name["present"]), _nodes(one, nodes), _attributes(one)
         if table is None or prefix is None:
             continue
         for key, tables in _OF_TABLE.items():
@@ -154,7 +147,7 @@ def _attribute(one: Section, key: str) -> str | int | bool | tuple[int, ...] | N
             if not _is_as_number(word.value):
                 word.complain(one.problems, f"{shown(word.value)} is no AS number; write such as 65001")
         return tuple(int(word.value) for word in words if _is_as_number(word.value))
-    found: str | int | bool | None = value_of(one.read(ROUTE.by_name[key]))
+    found: str | int | bool | None = value_of(one.read(keys.ROUTE.by_name[key]))
     return found
 
 

@@ -4,25 +4,7 @@ from __future__ import annotations
 
 from fabriclab.formats.plan.node import Limiter, Nic, Pacer, Queue
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, SwitchPort, SwitchQueue
-from fabriclab.lab.hosts.keys import (
-    NIC_GRO,
-    NIC_INTERRUPT_DELAY,
-    NIC_PACING,
-    NIC_QUEUES,
-    NIC_RING,
-    NIC_TSO,
-    PACER_BETA,
-    PACER_BUCKET,
-    PACER_ETA,
-    PACER_IDLE,
-    PACER_INTERVAL,
-    PACER_PROBABILITY,
-    QCN_ACTIVE,
-    QCN_CYCLE_BYTES,
-    QCN_CYCLE_TIME,
-    QCN_HYPER,
-    QCN_LEAST,
-)
+from fabriclab.lab.hosts import keys
 from fabriclab.lab.hosts.nic import WrittenLimiter, WrittenNic, WrittenPacer
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.qdiscs.fq import Fq
@@ -34,18 +16,18 @@ _NS_PER_US = 1_000
 
 def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
     """Return the NIC of a host whose own queue is `queue`, every default explicit."""
-    tso = NIC_TSO.or_default(written.tso)
-    tx_queues = NIC_QUEUES.or_default(written.queues)
-    if NIC_PACING.or_default(written.pacing) == "fq" and queue.aqm is None:
+    tso = keys.NIC_TSO.or_default(written.tso)
+    tx_queues = keys.NIC_QUEUES.or_default(written.queues)
+    if keys.NIC_PACING.or_default(written.pacing) == "fq" and queue.aqm is None:
         queue = queue.model_copy(update={"aqm": Fq()})
     has_front = queue.aqm is not None or tx_queues > 1 or written.ring is not None
     return Nic(
         queue=queue,
         tso_bytes=tso,
-        gro=NIC_GRO.or_default(written.gro),
-        interrupt_delay_us=NIC_INTERRUPT_DELAY.or_default(written.interrupt_delay) // _NS_PER_US,
+        gro=keys.NIC_GRO.or_default(written.gro),
+        interrupt_delay_us=keys.NIC_INTERRUPT_DELAY.or_default(written.interrupt_delay) // _NS_PER_US,
         tx_queues=tx_queues,
-        ring_bytes=NIC_RING.or_default(written.ring) if has_front else None,
+        ring_bytes=keys.NIC_RING.or_default(written.ring) if has_front else None,
         pacer=_resolve_pacer(written.pacer),
         qcn=_resolve_limiter(written.qcn),
     )
@@ -55,12 +37,12 @@ def _resolve_pacer(written: WrittenPacer | None) -> Pacer | None:
     if written is None or written.is_none:
         return None
     return Pacer(
-        bucket_bytes=PACER_BUCKET.or_default(written.bucket),
-        interval_ns=PACER_INTERVAL.or_default(written.interval),
-        eta_ppm=PACER_ETA.or_default(written.eta),
-        beta=PACER_BETA.or_default(written.beta),
-        probability_ppm=PACER_PROBABILITY.or_default(written.probability),
-        idle_ns=PACER_IDLE.or_default(written.idle),
+        bucket_bytes=keys.PACER_BUCKET.or_default(written.bucket),
+        interval_ns=keys.PACER_INTERVAL.or_default(written.interval),
+        eta_ppm=keys.PACER_ETA.or_default(written.eta),
+        beta=keys.PACER_BETA.or_default(written.beta),
+        probability_ppm=keys.PACER_PROBABILITY.or_default(written.probability),
+        idle_ns=keys.PACER_IDLE.or_default(written.idle),
     )
 
 
@@ -68,11 +50,11 @@ def _resolve_limiter(written: WrittenLimiter | None) -> Limiter | None:
     if written is None or written.is_none:
         return None
     return Limiter(
-        least_bps=QCN_LEAST.or_default(written.least),
-        active_bps=QCN_ACTIVE.or_default(written.active),
-        hyper_bps=QCN_HYPER.or_default(written.hyper),
-        cycle_bytes=QCN_CYCLE_BYTES.or_default(written.cycle_bytes),
-        cycle_ns=QCN_CYCLE_TIME.or_default(written.cycle_time),
+        least_bps=keys.QCN_LEAST.or_default(written.least),
+        active_bps=keys.QCN_ACTIVE.or_default(written.active),
+        hyper_bps=keys.QCN_HYPER.or_default(written.hyper),
+        cycle_bytes=keys.QCN_CYCLE_BYTES.or_default(written.cycle_bytes),
+        cycle_ns=keys.QCN_CYCLE_TIME.or_default(written.cycle_time),
     )
 
 

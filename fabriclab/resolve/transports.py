@@ -6,20 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from fabriclab.formats.plan.node import Mptcp, Transport
-from fabriclab.lab.hosts.keys import (
-    CONGESTION_CONTROL,
-    DELAYED_ACK,
-    ECN,
-    INITIAL_WINDOW,
-    MPTCP_ADD_ADDR_ACCEPTED,
-    MPTCP_PATH_MANAGER,
-    MPTCP_SCHEDULER,
-    MPTCP_SUBFLOWS,
-    RECEIVE_BUFFER,
-    RTO_MIN,
-    SEND_BUFFER,
-    TIMESTAMP_ERROR,
-)
+from fabriclab.lab.hosts import keys
 from fabriclab.lab.hosts.transport import WrittenMptcp, WrittenTransport
 from fabriclab.lab.reading.section import value_or
 from fabriclab.resolve.mismatched_ends import DCTCP
@@ -40,30 +27,30 @@ def resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Tra
 
 
 def _resolve_transport(written: WrittenTransport) -> Transport:
-    congestion_control = CONGESTION_CONTROL.or_default(written.congestion_control)
+    congestion_control = keys.CONGESTION_CONTROL.or_default(written.congestion_control)
     # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
-    ecn = "on" if written.ecn is None and congestion_control == DCTCP else ECN.or_default(written.ecn)
+    ecn = "on" if written.ecn is None and congestion_control == DCTCP else keys.ECN.or_default(written.ecn)
     return Transport(
         congestion_control=congestion_control,
         ecn=cast(Literal["off", "on", "accept", "accurate"], ecn),
-        rto_min_us=RTO_MIN.or_default(written.rto_min) // _NS_PER_US,
-        delayed_ack=DELAYED_ACK.or_default(written.delayed_ack),
-        initial_window_segments=INITIAL_WINDOW.or_default(written.initial_window),
+        rto_min_us=keys.RTO_MIN.or_default(written.rto_min) // _NS_PER_US,
+        delayed_ack=keys.DELAYED_ACK.or_default(written.delayed_ack),
+        initial_window_segments=keys.INITIAL_WINDOW.or_default(written.initial_window),
         window_limit_segments=value_or(written.window_limit, None),
-        receive_buffer_bytes=RECEIVE_BUFFER.or_default(written.receive_buffer),
-        send_buffer_bytes=SEND_BUFFER.or_default(written.send_buffer),
+        receive_buffer_bytes=keys.RECEIVE_BUFFER.or_default(written.receive_buffer),
+        send_buffer_bytes=keys.SEND_BUFFER.or_default(written.send_buffer),
         mptcp=_resolve_mptcp(written.mptcp),
-        timestamp_error_ns=TIMESTAMP_ERROR.or_default(written.timestamp_error),
+        timestamp_error_ns=keys.TIMESTAMP_ERROR.or_default(written.timestamp_error),
     )
 
 
 def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
     if written is None or written.is_none:
         return None
-    path_manager = MPTCP_PATH_MANAGER.or_default(written.path_manager)
+    path_manager = keys.MPTCP_PATH_MANAGER.or_default(written.path_manager)
     return Mptcp(
-        subflows=MPTCP_SUBFLOWS.or_default(written.subflows),
-        add_addr_accepted=MPTCP_ADD_ADDR_ACCEPTED.or_default(written.add_addr_accepted),
-        scheduler=MPTCP_SCHEDULER.or_default(written.scheduler),
+        subflows=keys.MPTCP_SUBFLOWS.or_default(written.subflows),
+        add_addr_accepted=keys.MPTCP_ADD_ADDR_ACCEPTED.or_default(written.add_addr_accepted),
+        scheduler=keys.MPTCP_SCHEDULER.or_default(written.scheduler),
         path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
     )

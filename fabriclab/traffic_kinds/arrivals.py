@@ -8,28 +8,8 @@ from typing import TYPE_CHECKING
 from fabriclab.formats.plan.traffic import Arrivals, ArrivalsTraffic
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.keys import (
-    ARRIVAL,
-    BURST,
-    CARRIER,
-    DEADLINE,
-    HOT_SHARE,
-    HOT_SPOTS,
-    INTERVAL,
-    JITTER,
-    LATER,
-    LOAD,
-    MODE,
-    RANDOM_PAIRS,
-    RECEIVERS,
-    SENDERS,
-    SIZE,
-    SIZES,
-    START,
-    STOP,
-    keys_of_kind,
-)
 from fabriclab.lab.traffic.pairs import EXAMPLE_OF_SENDERS, read_pairs
 from fabriclab.lab.traffic.process import read_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_mode, read_start, read_stop
@@ -47,39 +27,39 @@ if TYPE_CHECKING:
 
 _S = 1e9
 
-ARRIVING_SIZE = SIZE.but(
-    value=SIZES,
+ARRIVING_SIZE = keys.SIZE.but(
+    value=keys.SIZES,
     examples=("70 KB", "2 KB .. 16 KB", "web-search"),
     about="Bytes of a flow: one size, a range of equally likely ones, or a distribution.",
 )
 ARRIVING_INTERVAL, ARRIVING_LOAD = (
-    INTERVAL.but(unset="`interval` or `load` must be written"),
-    LOAD.but(unset="`load` or `interval` must be written"),
+    keys.INTERVAL.but(unset="`interval` or `load` must be written"),
+    keys.LOAD.but(unset="`load` or `interval` must be written"),
 )
-ARRIVING_JITTER = JITTER.but(
-    value=LATER,
+ARRIVING_JITTER = keys.JITTER.but(
+    value=keys.LATER,
     unset="the interval",
     about="With `arrival: jittered`, the window within which each start is drawn.",
 )
-KEYS = keys_of_kind(
+KEYS = keys.keys_of_kind(
     "arrivals",
     "An open loop: flows start whether or not earlier flows have ended.",
-    SENDERS,
-    RECEIVERS,
-    RANDOM_PAIRS,
-    HOT_SPOTS,
-    HOT_SHARE,
+    keys.SENDERS,
+    keys.RECEIVERS,
+    keys.RANDOM_PAIRS,
+    keys.HOT_SPOTS,
+    keys.HOT_SHARE,
     ARRIVING_SIZE,
-    ARRIVAL,
+    keys.ARRIVAL,
     ARRIVING_INTERVAL,
-    BURST,
+    keys.BURST,
     ARRIVING_LOAD,
     ARRIVING_JITTER,
-    START,
-    STOP,
-    DEADLINE,
-    MODE,
-    *CARRIER,
+    keys.START,
+    keys.STOP,
+    keys.DEADLINE,
+    keys.MODE,
+    *keys.CARRIER,
     one_of=(("interval",), ("load",)),
 )
 
@@ -94,7 +74,7 @@ class Arriving(Kind[ArrivalsTraffic]):
         section.require("senders", example=EXAMPLE_OF_SENDERS)
         section.require("size", example="size: 70 KB, or 2 KB .. 16 KB, or a distribution such as web-search")
         senders = HostReader(section, scope.names).hosts("senders")
-        pairs = read_pairs(section, scope, senders, RANDOM_PAIRS)
+        pairs = read_pairs(section, scope, senders, keys.RANDOM_PAIRS)
         size = read_size(section, "size", scope.directory)
         arrivals = read_arrivals(section, scope, senders, size)
         start_ns = read_start(section)

@@ -8,20 +8,8 @@ from typing import TYPE_CHECKING
 from fabriclab.formats.plan.traffic import FlowsTraffic
 from fabriclab.keys.mappings import Key
 from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.keys import (
-    CARRIER,
-    INTERVAL,
-    JITTER,
-    MODE,
-    RECEIVER,
-    REPEATS,
-    SENDERS,
-    SIZE,
-    START,
-    TIME,
-    keys_of_kind,
-)
 from fabriclab.lab.traffic.pairs import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
 from fabriclab.traffic_kinds import words
@@ -34,24 +22,24 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
 
-COUNT = Key("count", REPEATS, "The number of flows that each sender sends.", default=1)
-FLOW_INTERVAL = INTERVAL.but(
-    value=TIME,
+COUNT = Key("count", keys.REPEATS, "The number of flows that each sender sends.", default=1)
+FLOW_INTERVAL = keys.INTERVAL.but(
+    value=keys.TIME,
     unset="must be written with `count` above 1",
     about="The time between two flows of a sender.",
 )
-KEYS = keys_of_kind(
+KEYS = keys.keys_of_kind(
     "flows",
     "Each sender starts a flow at regular intervals.",
-    SENDERS,
-    RECEIVER,
-    SIZE,
+    keys.SENDERS,
+    keys.RECEIVER,
+    keys.SIZE,
     COUNT,
-    START,
+    keys.START,
     FLOW_INTERVAL,
-    JITTER,
-    MODE,
-    *CARRIER,
+    keys.JITTER,
+    keys.MODE,
+    *keys.CARRIER,
 )
 
 
@@ -64,7 +52,7 @@ class Flows(Kind[FlowsTraffic]):
         """Return the flows; None after recording what is wrong."""
         section.require("size", example="size: bytes of a flow, such as 100 KB")
         hosts = read_fan_in(section, scope)
-        size = section.read(SIZE)
+        size = section.read(keys.SIZE)
         count = section.read(COUNT)
         interval = section.read(FLOW_INTERVAL)
         if count is not None and count.value > 1:

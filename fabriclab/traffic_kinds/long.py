@@ -9,21 +9,8 @@ from fabriclab.formats.plan.traffic import LongTraffic, Pairs
 from fabriclab.keys.mappings import Key
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier
-from fabriclab.lab.traffic.keys import (
-    CARRIER,
-    HOT_SHARE,
-    HOT_SPOTS,
-    JITTER,
-    PAIRS,
-    RECEIVER,
-    RECEIVERS,
-    SENDERS,
-    START,
-    STOP,
-    TIME,
-    keys_of_kind,
-)
 from fabriclab.lab.traffic.pairs import EXAMPLE_OF_SENDERS, read_fan_in, read_pairs
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
 from fabriclab.traffic_kinds import words
@@ -36,25 +23,25 @@ if TYPE_CHECKING:
     from fabriclab.workload.randomness import Integers
     from fabriclab.workload.site import Site
 
-STAGGER = Key("stagger", TIME, "The time between the starts of two flows.", default=0)
-LONG_PAIRS = PAIRS.but(
+STAGGER = Key("stagger", keys.TIME, "The time between the starts of two flows.", default=0)
+LONG_PAIRS = keys.PAIRS.but(
     default="permutation",
     about="How receivers are assigned to senders: one flow from each sender; with `all-to-all`, one to each receiver.",
 )
-KEYS = keys_of_kind(
+KEYS = keys.keys_of_kind(
     "long",
     "Long flows, which have no size of their own and end when the traffic stops.",
-    SENDERS,
-    RECEIVER.but(required=False, unset="this, or `receivers` and `pairs`"),
-    RECEIVERS,
+    keys.SENDERS,
+    keys.RECEIVER.but(required=False, unset="this, or `receivers` and `pairs`"),
+    keys.RECEIVERS,
     LONG_PAIRS,
-    HOT_SPOTS,
-    HOT_SHARE,
-    START,
-    STOP,
+    keys.HOT_SPOTS,
+    keys.HOT_SHARE,
+    keys.START,
+    keys.STOP,
     STAGGER,
-    JITTER,
-    *CARRIER,
+    keys.JITTER,
+    *keys.CARRIER,
 )
 
 

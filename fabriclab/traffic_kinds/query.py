@@ -12,22 +12,8 @@ from fabriclab.keys.quantities import Number
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier, read_connection
-from fabriclab.lab.traffic.keys import (
-    ARRIVAL,
-    BURST,
-    BYTES,
-    CARRIER,
-    CONNECTION,
-    DEADLINE,
-    HOSTS,
-    INTERVAL,
-    JITTER,
-    SIZES,
-    START,
-    STOP,
-    keys_of_kind,
-)
 from fabriclab.lab.traffic.process import read_query_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size
@@ -43,23 +29,23 @@ if TYPE_CHECKING:
 
 REQUEST = Key(
     "request",
-    BYTES,
+    keys.BYTES,
     "Bytes of a request.",
     default=1600,
     source="The size of a query's request: DCTCP (SIGCOMM 2010), section 2.2",
 )
 RESPONSE: Key[Any] = Key(
-    "response", SIZES, "Bytes of each worker's answer.", examples=("2 KB", "2 KB .. 16 KB"), required=True
+    "response", keys.SIZES, "Bytes of each worker's answer.", examples=("2 KB", "2 KB .. 16 KB"), required=True
 )
-AGGREGATORS = Key("aggregators", HOSTS, "The hosts that ask.", examples=(("h1",),), required=True)
-WORKERS = Key("workers", HOSTS, "The hosts that answer.", unset="all hosts")
+AGGREGATORS = Key("aggregators", keys.HOSTS, "The hosts that ask.", examples=(("h1",),), required=True)
+WORKERS = Key("workers", keys.HOSTS, "The hosts that answer.", unset="all hosts")
 FAN_OUT = Key(
     "fan_out",
     Number(1, 10**18 - 1),
     "The number of workers that a query asks, drawn again for each query.",
     unset="all workers but the aggregator itself",
 )
-KEYS = keys_of_kind(
+KEYS = keys.keys_of_kind(
     "query",
     "Partition and aggregate: an aggregator asks many workers and waits for them all.",
     AGGREGATORS,
@@ -67,15 +53,15 @@ KEYS = keys_of_kind(
     FAN_OUT,
     REQUEST,
     RESPONSE,
-    ARRIVAL,
-    INTERVAL.but(required=True, about="The mean time between two queries of an aggregator."),
-    BURST,
-    START,
-    STOP,
-    JITTER.but(about="Each request of a query is delayed by at most this time."),
-    DEADLINE,
-    CONNECTION,
-    *CARRIER,
+    keys.ARRIVAL,
+    keys.INTERVAL.but(required=True, about="The mean time between two queries of an aggregator."),
+    keys.BURST,
+    keys.START,
+    keys.STOP,
+    keys.JITTER.but(about="Each request of a query is delayed by at most this time."),
+    keys.DEADLINE,
+    keys.CONNECTION,
+    *keys.CARRIER,
 )
 
 

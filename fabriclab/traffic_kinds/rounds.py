@@ -9,19 +9,8 @@ from fabriclab.formats.plan.traffic import Mode, RoundsTraffic
 from fabriclab.keys.mappings import Key
 from fabriclab.keys.values import Word
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier, read_connection
-from fabriclab.lab.traffic.keys import (
-    CARRIER,
-    CONNECTION,
-    JITTER,
-    MODE,
-    RECEIVER,
-    REPEATS,
-    SENDERS,
-    SIZE,
-    START,
-    keys_of_kind,
-)
 from fabriclab.lab.traffic.pairs import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start
 from fabriclab.traffic_kinds import words
@@ -35,25 +24,25 @@ if TYPE_CHECKING:
     from fabriclab.workload.site import Site
 
 
-ROUNDS = Key("rounds", REPEATS, "The number of rounds.", examples=(10,), required=True)
-ROUND_SIZE = SIZE.but(about="Bytes that each sender sends in a round.")
-ROUND_MODE = MODE.but(
+ROUNDS = Key("rounds", keys.REPEATS, "The number of rounds.", examples=(10,), required=True)
+ROUND_SIZE = keys.SIZE.but(about="Bytes that each sender sends in a round.")
+ROUND_MODE = keys.MODE.but(
     value=Word[Mode](("pull", "push")),
     default="pull",
     about="With `pull` the receiver asks for each round when the last one is complete; `push` is for a single round.",
 )
-KEYS = keys_of_kind(
+KEYS = keys.keys_of_kind(
     "rounds",
     "In-cast: all senders send at once, and the next round follows when the last one is complete.",
-    SENDERS,
-    RECEIVER,
+    keys.SENDERS,
+    keys.RECEIVER,
     ROUND_SIZE,
     ROUNDS,
-    START,
-    JITTER,
-    CONNECTION,
+    keys.START,
+    keys.JITTER,
+    keys.CONNECTION,
     ROUND_MODE,
-    *CARRIER,
+    *keys.CARRIER,
 )
 
 

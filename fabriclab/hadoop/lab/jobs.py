@@ -9,18 +9,7 @@ from fabriclab.formats import ranges
 from fabriclab.formats.names import TRAFFIC_NAME
 from fabriclab.formats.plan.traffic import HadoopJob
 from fabriclab.formats.plan.traffic.hadoop import JobKind, job_file
-from fabriclab.hadoop.lab.keys import (
-    JOB,
-    JOB_ENABLED,
-    JOB_FRAMEWORK,
-    JOB_KIND,
-    JOB_MODE,
-    JOB_NAME,
-    JOB_REDUCERS,
-    JOB_SIZE,
-    JOB_SPLITS,
-    MAIN,
-)
+from fabriclab.hadoop.lab import keys as hadoop_keys
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.files import LARGEST_ARCHIVE_BYTES, UnreadableError, own_name, read_lab_file
 from fabriclab.lab.reading.section import Section, value_of, value_or
@@ -97,12 +86,12 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
     read: list[HadoopJob | None] = []
     for name in () if jobs is None else jobs.names():
         value = jobs.get(name) if jobs is not None else None
-        if (re.fullmatch(JOB_NAME, name) is None or not TRAFFIC_NAME.is_in(name)) and jobs is not None:
+        if (re.fullmatch(hadoop_keys.JOB_NAME, name) is None or not TRAFFIC_NAME.is_in(name)) and jobs is not None:
             message = f"{shown(name)} cannot name a job; write letters, digits, '-' and '_'"
             section.problems.add(jobs.mapping.key_place(name), jobs.path(name), message, name)
         elif value is not None and jobs is not None:
-            written = Section(value, jobs.path(name), section.problems, JOB)
-            enabled = JOB_ENABLED.or_default(written.read(JOB_ENABLED))
+            written = Section(value, jobs.path(name), section.problems, hadoop_keys.JOB)
+            enabled = hadoop_keys.JOB_ENABLED.or_default(written.read(hadoop_keys.JOB_ENABLED))
             job = _read_job(written, name, scope, cluster)
             read.append(job)
             found += [job] if job is not None and enabled else []
@@ -115,12 +104,12 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
 
 def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> HadoopJob | None:
     section.require("kind", example=f"kind: one of {', '.join(_BELONGS)}")
-    kind = section.read(JOB_KIND)
+    kind = section.read(hadoop_keys.JOB_KIND)
     start_ns = read_start(section)
     if kind is None:
         return None
     for key in section.names():
-        if key in JOB.names and key not in ("kind", "start", "enabled", *_BELONGS[kind.value]):
+        if key in hadoop_keys.JOB.names and key not in ("kind", "start", "enabled", *_BELONGS[kind.value]):
             owners = ", ".join(one for one, keys in _BELONGS.items() if key in keys)
             section.complain(key, f"belongs to jobs of kind {owners}, not of {kind.value}")
     if kind.value == "jar":
@@ -129,13 +118,13 @@ def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> Ha
     if data is None:
         return None
     if kind.value == "dfsio":
-        prepare, run = _dfsio(data, JOB_MODE.or_default(section.read(JOB_MODE)))
+        prepare, run = _dfsio(data, hadoop_keys.JOB_MODE.or_default(section.read(hadoop_keys.JOB_MODE)))
         prove: tuple[str, ...] = ()
     elif kind.value == "wordcount":
         (prepare, run), prove = _wordcount(data), ()
     else:
         prepare, run, prove = _terasort(data, cluster)
-    framework = JOB_FRAMEWORK.or_default(section.read(JOB_FRAMEWORK))
+    framework = hadoop_keys.JOB_FRAMEWORK.or_default(section.read(hadoop_keys.JOB_FRAMEWORK))
     return HadoopJob(
         name=name,
         kind=kind.value,
@@ -150,16 +139,16 @@ def _read_job(section: Section, name: str, scope: Scope, cluster: Cluster) -> Ha
 
 def _read_data(section: Section, name: str, cluster: Cluster) -> _Data | None:
     section.require("size", example="size: bytes of the job's input, such as 1 GB")
-    size = section.read(JOB_SIZE)
-    splits = section.read(JOB_SPLITS)
-    reducers = section.read(JOB_REDUCERS)
+    size = section.read(hadoop_keys.JOB_SIZE)
+    splits = section.read(hadoop_keys.JOB_SPLITS)
+    reducers = section.read(hadoop_keys.JOB_REDUCERS)
     if size is None:
         return None
     parts = value_or(splits, -(-size.value // cluster.block_bytes))
     if size.value < parts * ranges.JOB_BYTES.least and splits is not None:
         least = format_size(ranges.JOB_BYTES.least)
         splits.complain(section.problems, f"{parts} splits of {shown(size.text)}; each has at least {least}")
-    return _Data(name, size.value, parts, JOB_REDUCERS.or_default(reducers))
+    return _Data(name, size.value, parts, hadoop_keys.JOB_REDUCERS.or_default(reducers))
 
 
 def _terasort(data: _Data, cluster: Cluster) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -215,6 +204,6 @@ def _read_jar(section: Section, name: str, scope: Scope, cluster: Cluster, start
 
 
 def _main(text: str) -> str:
-    if re.fullmatch(MAIN, text) is None:
+    if re.fullmatch(hadoop_keys.MAIN, text) is None:
         raise ValueError(f"{shown(text)} is no name of a class, such as org.example.WordCount")
     return text

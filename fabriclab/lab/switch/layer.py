@@ -8,18 +8,7 @@ from dataclasses import replace
 from fabriclab.keys.values import NONE
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.lab.switch.keys import (
-    CELL,
-    MAPS,
-    NUMBERS_OF_SLICES,
-    POOL,
-    POOL_NAME,
-    PORT,
-    SLICE,
-    SLICE_IN,
-    SLICE_OUT,
-    SLICES,
-)
+from fabriclab.lab.switch import keys
 from fabriclab.lab.switch.numbered_sections import read_maps
 from fabriclab.lab.switch.pfc import read_pfc
 from fabriclab.lab.switch.port_keys import check_port_key
@@ -31,7 +20,7 @@ def read_layer(section: Section) -> WrittenLayer:
     """Return what a mapping says; what is wrong is recorded."""
     return replace(
         _read_port_layer(section),
-        cell=section.read(CELL),
+        cell=section.read(keys.CELL),
         slices=_read_slices(section),
         pools=_read_pools(section),
         ports=_read_ports(section),
@@ -40,7 +29,7 @@ def read_layer(section: Section) -> WrittenLayer:
 
 def _read_port_layer(section: Section) -> WrittenLayer:
     queues, groups = section.section("queues", None), section.section("priority_groups", None)
-    maps = section.section("maps", MAPS)
+    maps = section.section("maps", keys.MAPS)
     return WrittenLayer(
         queues=Numbered() if queues is None else read_queues(queues),
         groups=Numbered() if groups is None else read_groups(groups),
@@ -51,24 +40,24 @@ def _read_port_layer(section: Section) -> WrittenLayer:
 
 
 def _read_slices(section: Section) -> Written[int] | None:
-    slices = section.read(SLICES)
-    if slices is not None and slices.value not in NUMBERS_OF_SLICES:
-        *others, last = map(str, NUMBERS_OF_SLICES)
+    slices = section.read(keys.SLICES)
+    if slices is not None and slices.value not in keys.NUMBERS_OF_SLICES:
+        *others, last = map(str, keys.NUMBERS_OF_SLICES)
         slices.complain(section.problems, f"a memory has {', '.join(others)} or {last} slices")
         return None
     return slices
 
 
 def _read_slice(section: Section) -> WrittenSlice:
-    part = section.section("slice", SLICE)
-    return WrittenSlice() if part is None else WrittenSlice(part.read(SLICE_IN), part.read(SLICE_OUT))
+    part = section.section("slice", keys.SLICE)
+    return WrittenSlice() if part is None else WrittenSlice(part.read(keys.SLICE_IN), part.read(keys.SLICE_OUT))
 
 
 def _read_ports(layer: Section) -> dict[str, WrittenLayer]:
     ports = layer.section("ports", None)
     written = {}
     for key in ports.names() if ports else ():
-        if ports is not None and (port := ports.section(key, PORT)) is not None and check_port_key(ports, key):
+        if ports is not None and (port := ports.section(key, keys.PORT)) is not None and check_port_key(ports, key):
             written[key] = _read_port_layer(port)
     return written
 
@@ -77,15 +66,15 @@ def _read_pools(layer: Section) -> dict[str, WrittenPool]:
     pools = layer.section("pools", None)
     written = {}
     for name in pools.names() if pools else ():
-        if pools is None or (pool := pools.section(name, POOL)) is None:
+        if pools is None or (pool := pools.section(name, keys.POOL)) is None:
             continue
         if not is_pool_name(name):
             message = f"{shown(name)} cannot name a pool; write letters, digits, '-' and '_', other than '{NONE}'"
             pools.problems.add(pools.mapping.key_place(name), pools.path(name), message, name)
-        written[name] = pool.fill(WrittenPool, POOL)
+        written[name] = pool.fill(WrittenPool, keys.POOL)
     return written
 
 
 def is_pool_name(name: str) -> bool:
     """Return whether a pool may have this name."""
-    return name != NONE and re.fullmatch(POOL_NAME, name) is not None
+    return name != NONE and re.fullmatch(keys.POOL_NAME, name) is not None

@@ -11,14 +11,7 @@ from fabriclab.lab.reading.document import MappingValue, SequenceValue, parse_do
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, text_of
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_text, first_line
-from fabriclab.lab.switch.keys import (
-    PROFILE,
-    PROFILE_BANDWIDTH,
-    PROFILE_FORMAT,
-    PROFILE_FORMAT_KEY,
-    PROFILE_PORT_RATE,
-    PROFILES,
-)
+from fabriclab.lab.switch import keys
 from fabriclab.lab.switch.layer import read_layer
 from fabriclab.lab.switch.written import WrittenProfile
 
@@ -32,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
 @cache
 def profile_names() -> tuple[str, ...]:
     """Return the names of the profiles that come with fabriclab, sorted."""
-    return tuple(sorted(path.stem for path in PROFILES.glob("*.yml")))
+    return tuple(sorted(path.stem for path in keys.PROFILES.glob("*.yml")))
 
 
 def read_profile(written: Written[str], directory: Path, problems: Problems) -> WrittenProfile | None:
@@ -55,7 +48,7 @@ def read_profile(written: Written[str], directory: Path, problems: Problems) -> 
     if data is not None:
         file = str(directory / own)
     elif name in profile_names():
-        data, file = (PROFILES / own).read_bytes(), f"{_SHOWN_DIRECTORY}/{own}"
+        data, file = (keys.PROFILES / own).read_bytes(), f"{_SHOWN_DIRECTORY}/{own}"
     else:
         near = nearest(name, profile_names())
         hint = f"did you mean {near!r}? " if near else ""
@@ -87,7 +80,7 @@ def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | Non
     document = parse_document(text, file, problems)
     if document is None:
         return None, problems
-    root = Section(_without_experiment_keys(document, problems), "", problems, PROFILE)
+    root = Section(_without_experiment_keys(document, problems), "", problems, keys.PROFILE)
     title = _read_head(root)
     bandwidth, port_rate = _read_speeds(root)
     layer = read_layer(root)
@@ -108,8 +101,8 @@ def _without_experiment_keys(document: MappingValue, problems: Problems) -> Mapp
 
 def _read_head(root: Section) -> str:
     """Return the title; the version and the sources are checked."""
-    root.require("format", example=f"format: {PROFILE_FORMAT}")
-    root.read(PROFILE_FORMAT_KEY)
+    root.require("format", example=f"format: {keys.PROFILE_FORMAT}")
+    root.read(keys.PROFILE_FORMAT_KEY)
     root.require("title", example="title: the switch in one line")
     root.require("source", example="source: where the figures come from, a text or a list")
     title, source = root.scalar("title", "a title"), root.get("source")
@@ -122,8 +115,8 @@ def _read_head(root: Section) -> str:
 
 def _read_speeds(root: Section) -> tuple[Written[int] | None, Written[int] | None]:
     """Return what the figures are made for: bits per second of all ports, and of one."""
-    bandwidth = root.read(PROFILE_BANDWIDTH)
-    port_rate = root.read(PROFILE_PORT_RATE)
+    bandwidth = root.read(keys.PROFILE_BANDWIDTH)
+    port_rate = root.read(keys.PROFILE_PORT_RATE)
     if ("bandwidth" in root) != ("port_rate" in root):
         missing = "port_rate" if "bandwidth" in root else "bandwidth"
         root.complain(

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from fabriclab.lab.reading.or_none import read_part
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.switch import queue_keys as keys
 from fabriclab.lab.switch.numbered_sections import read_numbered
-from fabriclab.lab.switch.queue_keys import (
-    ACCOUNT_ALPHA,
-    CONGESTION_POINT,
-    GROUP,
-    PHANTOM,
-    PHANTOM_RATE,
-    QUEUE,
-    WRED,
-    WRED_PROBABILITY,
-    WRED_WEIGHT,
-)
 from fabriclab.lab.switch.written import (
     Numbered,
     WrittenAccount,
@@ -31,7 +21,7 @@ def read_queues(section: Section) -> Numbered[WrittenQueue]:
     """Return the queues by number."""
 
     def read(key: str) -> WrittenQueue | None:
-        queue = section.section(key, QUEUE)
+        queue = section.section(key, keys.QUEUE)
         return None if queue is None else _read_queue(queue)
 
     return read_numbered(section, "queue", read)
@@ -41,8 +31,8 @@ def read_groups(section: Section) -> Numbered[WrittenGroup]:
     """Return the groups by number."""
 
     def read(key: str) -> WrittenGroup | None:
-        group = section.section(key, GROUP)
-        return None if group is None else group.fill(WrittenGroup, GROUP, account=_read_account(group))
+        group = section.section(key, keys.GROUP)
+        return None if group is None else group.fill(WrittenGroup, keys.GROUP, account=_read_account(group))
 
     return read_numbered(section, "group", read)
 
@@ -50,17 +40,17 @@ def read_groups(section: Section) -> Numbered[WrittenGroup]:
 def _read_queue(section: Section) -> WrittenQueue:
     return section.fill(
         WrittenQueue,
-        QUEUE,
+        keys.QUEUE,
         account=_read_account(section),
-        wred=read_part(section, "wred", WRED, _read_wred, WrittenWred(is_none=True)),
-        phantom=read_part(section, "phantom", PHANTOM, _read_phantom, WrittenPhantom(is_none=True)),
-        qcn=read_part(section, "qcn", CONGESTION_POINT, _read_point, WrittenCongestionPoint(is_none=True)),
+        wred=read_part(section, "wred", keys.WRED, _read_wred, WrittenWred(is_none=True)),
+        phantom=read_part(section, "phantom", keys.PHANTOM, _read_phantom, WrittenPhantom(is_none=True)),
+        qcn=read_part(section, "qcn", keys.CONGESTION_POINT, _read_point, WrittenCongestionPoint(is_none=True)),
     )
 
 
 def _read_account(section: Section) -> WrittenAccount:
     """Return what a queue or a group may take of the memory: a pool, reserved bytes, and a limit, static or dynamic."""
-    account = section.fill(WrittenAccount, QUEUE, alpha_log=section.read(ACCOUNT_ALPHA))
+    account = section.fill(WrittenAccount, keys.QUEUE, alpha_log=section.read(keys.ACCOUNT_ALPHA))
     if account.alpha_log is not None and account.limit is not None:
         section.complain(
             "alpha", "conflicts with limit; write alpha (dynamic, a share of the pool's free memory) or limit (static)"
@@ -71,15 +61,15 @@ def _read_account(section: Section) -> WrittenAccount:
 def _read_wred(section: Section) -> WrittenWred:
     return section.fill(
         WrittenWred,
-        WRED,
-        probability_ppm=section.read(WRED_PROBABILITY),
-        weight_log=section.read(WRED_WEIGHT),
+        keys.WRED,
+        probability_ppm=section.read(keys.WRED_PROBABILITY),
+        weight_log=section.read(keys.WRED_WEIGHT),
     )
 
 
 def _read_phantom(section: Section) -> WrittenPhantom:
-    return section.fill(WrittenPhantom, PHANTOM, rate_ppm=section.read(PHANTOM_RATE))
+    return section.fill(WrittenPhantom, keys.PHANTOM, rate_ppm=section.read(keys.PHANTOM_RATE))
 
 
 def _read_point(section: Section) -> WrittenCongestionPoint:
-    return section.fill(WrittenCongestionPoint, CONGESTION_POINT)
+    return section.fill(WrittenCongestionPoint, keys.CONGESTION_POINT)

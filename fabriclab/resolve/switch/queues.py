@@ -8,16 +8,7 @@ from typing import Literal, cast
 from fabriclab.formats.plan.switch import Account, CongestionPoint, Phantom, Scheduler, SwitchQueue, Wred
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
-from fabriclab.lab.switch.queue_keys import (
-    PHANTOM_RATE,
-    QCN_SAMPLE,
-    QCN_SET_POINT,
-    QCN_WEIGHT,
-    WRED_ECN,
-    WRED_NON_ECT,
-    WRED_PROBABILITY,
-    WRED_WEIGHT,
-)
+from fabriclab.lab.switch import queue_keys as keys
 from fabriclab.lab.switch.written import (
     Threshold,
     WrittenCongestionPoint,
@@ -101,10 +92,10 @@ class QueueResolver:
             unit=low.value.unit,
             min=self._threshold(index, "wred.min", low, line),
             max=self._threshold(index, "wred.max", high, line),
-            probability_ppm=WRED_PROBABILITY.or_default(written.probability_ppm),
-            weight_log=WRED_WEIGHT.or_default(written.weight_log),
-            ecn=WRED_ECN.or_default(written.ecn),
-            non_ect=cast(Literal["drop", "queue"], WRED_NON_ECT.or_default(written.non_ect)),
+            probability_ppm=keys.WRED_PROBABILITY.or_default(written.probability_ppm),
+            weight_log=keys.WRED_WEIGHT.or_default(written.weight_log),
+            ecn=keys.WRED_ECN.or_default(written.ecn),
+            non_ect=cast(Literal["drop", "queue"], keys.WRED_NON_ECT.or_default(written.non_ect)),
         )
 
     def _threshold(self, index: int, field: str, written: Written[Threshold], line: Line) -> int:
@@ -120,7 +111,7 @@ class QueueResolver:
             raise AssertionError(
                 f"{self._written.key}: a phantom queue {index} without threshold, which reading the lab refuses"
             )
-        rate_bps = line.out_rate_bps * PHANTOM_RATE.or_default(written.rate_ppm) // _PPM
+        rate_bps = line.out_rate_bps * keys.PHANTOM_RATE.or_default(written.rate_ppm) // _PPM
         threshold = self._scale.port_bytes("queue", index, "phantom.threshold", written.threshold, line.out_rate_bps)
         return Phantom(rate_bps=rate_bps, threshold_bytes=threshold)
 
@@ -144,7 +135,7 @@ def _congestion_point(written: WrittenCongestionPoint | None) -> CongestionPoint
     if written is None or written.is_none:
         return None
     return CongestionPoint(
-        set_point_bytes=QCN_SET_POINT.or_default(written.set_point),
-        sample_bytes=QCN_SAMPLE.or_default(written.sample),
-        weight=QCN_WEIGHT.or_default(written.weight),
+        set_point_bytes=keys.QCN_SET_POINT.or_default(written.set_point),
+        sample_bytes=keys.QCN_SAMPLE.or_default(written.sample),
+        weight=keys.QCN_WEIGHT.or_default(written.weight),
     )
