@@ -85,7 +85,7 @@ class Key(Generic[T]):
         written = self.default_written()
         if written is not None:
             return f"`{str(written).lower() if isinstance(written, bool) else written}`"
-        return self.unset or ("must be written" if self.required else "none")
+        return self.unset or ("required" if self.required else "none")
 
     def schema(self) -> Schema:
         """Return the value's JSON schema with what an editor shows."""

@@ -24,6 +24,8 @@ from fabriclab.units import (
 )
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
+LARGEST = 10**18 - 1
+"""The largest number that a lab can write; a `Number` with it has no upper bound of its own."""
 TRUE_WORDS = ("true", "on", "yes")
 FALSE_WORDS = ("false", "off", "no")
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
@@ -78,10 +80,10 @@ class Quantity(Shared[int], Plain[int]):
         if value < self.least or (self.most is not None and value > self.most):
             raise out_of_range(text, bounds(self.least, self.most, self._format), self.why)
         if value % self.step and self.dimension is DURATION:
-            raise OutOfRangeError(f"{shown(text)} is no whole number of {_STEPS[self.step]}, {self.why_step}")
+            raise OutOfRangeError(f"{shown(text)} is not a whole number of {_STEPS[self.step]}, {self.why_step}")
         if value % self.step:
             right = self._format(value - value % self.step)
-            raise OutOfRangeError(f"{shown(text)} is no multiple of {self._format(self.step)}; write {right}")
+            raise OutOfRangeError(f"{shown(text)} is not a multiple of {self._format(self.step)}; write {right}")
         return value
 
     def written(self, value: int) -> Scalar:
@@ -125,6 +127,8 @@ class Number(Plain[int]):
 
     def told(self) -> str:
         """Return its bounds."""
+        if self.most == LARGEST:
+            return f"{self.what} of at least {self.least:,}"
         return f"{self.what} from {self.least:,} to {self.most:,}"
 
     @property
@@ -136,7 +140,7 @@ class Number(Plain[int]):
         """Return the number. Raises ValueError."""
         within = bounds(self.least, self.most, str)
         if WHOLE_NUMBER.fullmatch(text) is None:
-            raise ValueError(f"{shown(text)} is no whole number; write one {within}")
+            raise ValueError(f"{shown(text)} is not a whole number; write one {within}")
         if not self.least <= int(text) <= self.most:
             raise out_of_range(text, within, self.why)
         return int(text)
@@ -186,7 +190,7 @@ class Percent(Shared[int], Plain[int]):
         within = bounds(self.least, self.most, format_percent)
         ppm = parse_percent(text)
         if ppm is None:
-            raise ValueError(f"{shown(text)} is no percentage; write one {within}, such as '40 %'")
+            raise ValueError(f"{shown(text)} is not a percentage; write one {within}, such as '40 %'")
         if not self.least <= ppm <= self.most:
             raise out_of_range(text, within, self.why)
         return ppm
@@ -236,7 +240,7 @@ class Factor(Plain[Fraction]):
         """Return the exact number. Raises ValueError."""
         factor = parse_fraction(text)
         if factor is None:
-            raise ValueError(f"{shown(text)} is no factor; write {self.wanted}")
+            raise ValueError(f"{shown(text)} is not a factor; write {self.wanted}")
         if not self.least <= factor <= self.most:
             raise OutOfRangeError(f"{shown(text)} is out of range; write {self.wanted}")
         return factor

@@ -27,7 +27,7 @@ UNTIL = Key(
     "until",
     Quantity(DURATION, 1),
     "When a pause storm ends.",
-    unset="must be written with `pause-storm`",
+    unset="required with `pause-storm`",
     examples=("600 ms",),
 )
 RATE_FROM_THEN = Key("rate", RATE_OF_A_LINE, "The rate from then on, in both directions.")
@@ -58,7 +58,7 @@ EVENT = Forms(
                     "action",
                     LINK_ACTIONS,
                     "The link loses its carrier, gets it back, or loses every packet while both carriers stay.",
-                    unset="one of action, rate, delay or loss must be written",
+                    unset="one of action, rate, delay or loss is required",
                 ),
                 RATE_FROM_THEN,
                 DELAY_FROM_THEN,
@@ -83,7 +83,7 @@ EVENT = Forms(
                     "priorities",
                     PRIORITIES,
                     "The priorities that a pause storm pauses.",
-                    unset="must be written with `pause-storm`",
+                    unset="required with `pause-storm`",
                     examples=(("3",),),
                 ),
                 UNTIL,
@@ -105,7 +105,7 @@ def events(settings: Value[Any]) -> Either[Any]:
     event = Forms(EVENT.name, EVENT.title, forms)
     named = Named(
         event,
-        "a mapping of names of events, or a list of events",
+        "a mapping of names of events",
         "[A-Za-z0-9][A-Za-z0-9_-]{0,62}",
         "An event's name has letters, digits, '-' and '_'.",
     )

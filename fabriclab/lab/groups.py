@@ -20,7 +20,7 @@ from dataclasses import replace
 from fabriclab.formats import ranges
 from fabriclab.formats.names import GROUP_NAME
 from fabriclab.keys.mappings import Key, Keys, Named
-from fabriclab.keys.quantities import WHOLE_NUMBER, Number, Percent
+from fabriclab.keys.quantities import LARGEST, WHOLE_NUMBER, Number, Percent
 from fabriclab.keys.values import Either, Several, Text
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
@@ -46,7 +46,7 @@ GROUP_SHARE = Key(
     "This share of the hosts, rounded to the nearest whole number. The seed determines which.",
     examples=("33 %",),
 )
-GROUP_COUNT = Key("count", Number(1, 10**18 - 1), "This number of hosts. The seed determines which.", examples=(2,))
+GROUP_COUNT = Key("count", Number(1, LARGEST), "This number of hosts. The seed determines which.", examples=(2,))
 GROUP_OF = Key("of", _MEMBERS, "The hosts among which the group is drawn.", unset="all hosts")
 DRAWN_GROUP = Keys(
     "group",
@@ -58,7 +58,7 @@ GROUPS = Named(
     Either((DRAWN_GROUP, Several(Text("a host"), f"a list of hosts, ranges and groups above, or `{REST}`"))),
     "a mapping of names of groups",
     "(?!(?:all|default|rest|[0-9]+)$)[A-Za-z0-9_-]*[A-Za-z0-9][A-Za-z0-9_-]*",
-    "A group's name has letters, digits, '-' and '_', a letter among them, and is no word for hosts.",
+    "A group's name has letters, digits, '-' and '_', a letter among them, and is not a word for hosts such as `all`.",
 )
 
 
@@ -186,7 +186,10 @@ class _GroupReader:
             return None
         count = (share.value * hosts + WHOLE_PPM // 2) // WHOLE_PPM
         if count == 0:
-            share.complain(self._problems, f"{shown(share.text)} of {hosts} hosts is no host; write more, or count: 1")
+            share.complain(
+                self._problems,
+                f"{shown(share.text)} of {hosts} hosts is less than one host; write a larger share, or count: 1",
+            )
         return Written(count, share.key, share.text, share.place)
 
 

@@ -138,7 +138,7 @@ FAILURE = Keys(
 )
 PING_FAMILY = Key(
     "ip",
-    Number(4, 6, "4 or 6, a version of IP", why="versions of IP"),
+    Number(4, 6, "a version of IP", why="versions of IP"),
     "The version of IP.",
     unset="the version of the address that the name stands for",
 )

@@ -32,7 +32,7 @@ class Fq(Qdisc):
     flow_limit_packets: Annotated[int, Option("flow_limit", Number(1, LARGEST_NUMBER))] = 100
     """The largest number of packets of a flow (tc-fq(8))."""
     quantum_bytes: Annotated[int | None, Option("quantum", Quantity(SIZE, 1, 2**20))] = None
-    """The bytes that a flow may send in its turn; not written: two full frames (tc-fq(8))."""
+    """The bytes that a flow may send in its turn; by default two full frames (tc-fq(8))."""
     pacing: Annotated[bool, Option("pacing", Flag())] = True
     """Whether a socket's flows are paced (tc-fq(8))."""
 

@@ -33,8 +33,8 @@ ARRIVING_SIZE = keys.SIZE.but(
     about="Bytes of a flow: one size, a range of equally likely ones, or a distribution.",
 )
 ARRIVING_INTERVAL, ARRIVING_LOAD = (
-    keys.INTERVAL.but(unset="`interval` or `load` must be written"),
-    keys.LOAD.but(unset="`load` or `interval` must be written"),
+    keys.INTERVAL.but(unset="`interval` or `load` is required"),
+    keys.LOAD.but(unset="`load` or `interval` is required"),
 )
 ARRIVING_JITTER = keys.JITTER.but(
     value=keys.LATER,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COUNT = Key("count", keys.REPEATS, "The number of flows that each sender sends.", default=1)
 FLOW_INTERVAL = keys.INTERVAL.but(
     value=keys.TIME,
-    unset="must be written with `count` above 1",
+    unset="required with `count` above 1",
     about="The time between two flows of a sender.",
 )
 KEYS = keys.keys_of_kind(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabriclab.formats.plan.traffic import QueryTraffic
 from fabriclab.keys.mappings import Key
-from fabriclab.keys.quantities import Number
+from fabriclab.keys.quantities import LARGEST, Number
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
@@ -41,7 +41,7 @@ AGGREGATORS = Key("aggregators", keys.HOSTS, "The hosts that ask.", examples=(("
 WORKERS = Key("workers", keys.HOSTS, "The hosts that answer.", unset="all hosts")
 FAN_OUT = Key(
     "fan_out",
-    Number(1, 10**18 - 1),
+    Number(1, LARGEST),
     "The number of workers that a query asks, drawn again for each query.",
     unset="all workers but the aggregator itself",
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.keys.mappings import Key
-from fabriclab.keys.quantities import Number
+from fabriclab.keys.quantities import LARGEST, Number
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, Written
@@ -37,7 +37,7 @@ PARALLEL_COPIES = Key(
 )
 REPLICAS = Key(
     "replicas",
-    Number(1, 10**18 - 1),
+    Number(1, LARGEST),
     "The number of copies of the output; each is on a host of its own.",
     default=1,
     source="What TeraSort writes; HDFS itself has dfs.replication 3",

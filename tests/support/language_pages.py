@@ -74,7 +74,7 @@ def _made(match: re.Match[str]) -> str:
             for name, keys in value.kinds.items()
         ]
     else:
-        lines = ["| key | value | where it is not written | meaning |", "|---|---|---|---|", *map(row, _chosen(match))]
+        lines = ["| key | value | default | meaning |", "|---|---|---|---|", *map(row, _chosen(match))]
     head = f"<!-- {match['what']}: {match['name']}{match['chosen']} -->"
     return f"{head}\n\n" + "\n".join(lines) + "\n\n<!-- end -->"
 

@@ -9,7 +9,7 @@ from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic.hadoop import Framework, JobKind
 from fabriclab.hadoop.lab.archives import versions
 from fabriclab.keys.mappings import Key, Keys, Named
-from fabriclab.keys.quantities import Factor, Flag, Number, Quantity
+from fabriclab.keys.quantities import LARGEST, Factor, Flag, Number, Quantity
 from fabriclab.keys.values import Several, Text, Word, or_none
 from fabriclab.lab.traffic.keys import DSCP, HOST, HOSTS, JARS, TIME, keys_of_kind
 from fabriclab.units import DURATION, SIZE
@@ -29,7 +29,7 @@ JOB_START = Key("start", TIME, "When its client starts, in virtual time.", defau
 JOB_SIZE = Key(
     "size",
     Quantity(SIZE, *ranges.JOB_BYTES),
-    "Bytes that the job reads, or that `dfsio` writes; must be written except for `jar`.",
+    "Bytes that the job reads, or that `dfsio` writes. Required except for `jar`.",
     unset="none",
     examples=("10 GB",),
 )
@@ -48,7 +48,7 @@ JOB_FILE = Key(
     "file",
     Text("a file's name"),
     "For `jar`: the Java archive, in the lab's directory.",
-    unset="must be written with `kind: jar`",
+    unset="required with `kind: jar`",
     examples=("mine.jar",),
 )
 JOB_MAIN = Key(
@@ -161,7 +161,7 @@ DATA_NODES = Key("data_nodes", HOSTS, "The hosts that keep HDFS's blocks.", exam
 COMPUTE_NODES = Key("compute_nodes", HOSTS, "The hosts that run tasks.", examples=("c1..c14",), required=True)
 REPLICATION = Key(
     "replication",
-    Number(1, 10**18 - 1),
+    Number(1, LARGEST),
     "The number of copies of a block; each is on a data node of its own.",
     unset="3, or as many as there are data nodes",
 )

@@ -29,7 +29,7 @@ def _keys_of(kind: str) -> Keys:
     about = _docstrings(qdisc)
     own: list[Key[Any]] = []
     for name, option in qdisc.keys().items():
-        default = {"unset": "see there"} if values[name] is None else {"default": values[name]}
+        default = {"unset": "see the meaning"} if values[name] is None else {"default": values[name]}
         own.append(Key(option.name, option.value, f"{about[name]}.", **default))
     word = Key("kind", Word[str]((kind,)), f"The qdisc that manages the queue: {qdisc.name}.", required=True)
     return Keys(f"aqm-{kind}", kind, (word, *own))
@@ -76,7 +76,7 @@ BUFFER = Key(
     "buffer",
     BUFFER_BYTES,
     "The buffer that each port of the switch has of its own. It must hold at least one frame.",
-    unset="`buffer` or `profile` must be written",
+    unset="`buffer` or `profile` is required",
     examples=("64 KB", "1 MB"),
 )
 ECN_THRESHOLD = Key(

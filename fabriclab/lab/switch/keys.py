@@ -94,12 +94,15 @@ PFC = Keys(
 )
 
 
+_PLURAL = {"DSCP": "DSCPs", "traffic class": "traffic classes", "priority": "priorities"}
+
+
 def _map(what: str, to: str, default: str, *, dscp: bool = False) -> tuple[Value[Any], str, str]:
     pattern = DSCP_PATTERN if dscp else _NUMBERS
     last = LARGEST_DSCP if dscp else QUEUES - 1
     others = "a range such as 3..4 or a name such as ef" if dscp else "a range such as 3..4"
     wrong = f"A number from 0 to {last} or {others} is wanted here."
-    told = f"a mapping of {what}s from 0 to {last} to numbers from 0 to {QUEUES - 1}"
+    told = f"a mapping of {_PLURAL[what]} from 0 to {last} to numbers from 0 to {QUEUES - 1}"
     examples = ("0", "0..7", *DSCP_NAMES) if dscp else _EXAMPLES
     return Named(EIGHTH, told, pattern, wrong, examples=examples), f"The {to} of a {what}.", default
 
@@ -212,7 +215,7 @@ SCALE: Key[Any] = Key(
     "scale",
     Either(
         (Word[str](("bandwidth", NONE)), Factor("a factor from 1/1000000 to 1000", Fraction(1, 10**6), Fraction(1000))),
-        "is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100",
+        "is not a scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100",
     ),
     "How the profile's figures are scaled to slower links: by the sum of the lab's port rates, not at all, or by a "
     "factor.",

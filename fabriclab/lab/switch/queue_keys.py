@@ -62,7 +62,7 @@ class PowerOfTwo(Plain[int]):
         )
         if Fraction(2) ** below != alpha:
             neighbours = " or ".join(format_fraction(Fraction(2) ** log) for log in (below, below + 1))
-            raise OutOfRangeError(f"{shown(text)} is no power of two, as switches have them; write {neighbours}")
+            raise OutOfRangeError(f"{shown(text)} is not a power of two, as switches have them; write {neighbours}")
         return below
 
     def written(self, value: int) -> Scalar:
@@ -91,10 +91,12 @@ RATE_OF_A_PORT = Quantity(RATE, SLOWEST_BPS, ranges.SERVED_RATE.most)
 ACCOUNT_POOL: Key[str | None] = Key(
     "pool",
     or_none(Text("a pool's name")),
-    "The pool whose memory the queue uses. `none`: memory of its own, of size `limit`.",
+    "The pool whose memory the queue or group uses. `none`: memory of its own, of size `limit`.",
     unset="the first pool",
 )
-ACCOUNT_RESERVED = Key("reserved", SIZE_OF_MEMORY, "Bytes of the pool that are reserved for this queue.", default=0)
+ACCOUNT_RESERVED = Key(
+    "reserved", SIZE_OF_MEMORY, "Bytes of the pool that are reserved for this queue or group.", default=0
+)
 ACCOUNT_ALPHA = Key(
     "alpha",
     PowerOfTwo(),

@@ -124,13 +124,13 @@ HOT_SPOTS = Key(
     "hot_spots",
     HOSTS,
     "With `pairs: hot-spot`, the receivers that get most of the flows.",
-    unset="must be written with `pairs: hot-spot`",
+    unset="required with `pairs: hot-spot`",
 )
 HOT_SHARE = Key(
     "hot_share",
     Percent(1, ranges.PPM.most),
     "With `pairs: hot-spot`, the share of the flows that goes to them.",
-    unset="must be written with `pairs: hot-spot`",
+    unset="required with `pairs: hot-spot`",
     examples=("50 %",),
 )
 RANDOM_PAIRS = PAIRS.but(default="random")
@@ -173,7 +173,7 @@ BURST = Key(
     "burst",
     REPEATS,
     "With `arrival: bursty`, the number of flows that start at one instant.",
-    unset="must be written with `arrival: bursty`",
+    unset="required with `arrival: bursty`",
     examples=(10,),
 )
 DEADLINE = Key(
