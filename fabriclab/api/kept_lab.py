@@ -43,7 +43,7 @@ def _of_nodes(lab: Lab) -> Iterator[tuple[str, bytes]]:
 def _text(file: Path, document: MappingValue) -> bytes:
     if file.is_file():
         there = read_document(file, Problems())
-        if there is not None and yaml_text(there) == yaml_text(document):
+        if there is not None and (there == document or yaml_text(there) == yaml_text(document)):
             return _bytes(file)
     return yaml_text(document).encode()
 

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -153,12 +154,23 @@ def parse_document(text: str, file: str, problems: Problems) -> MappingValue | N
 
 
 def _composed(text: str) -> Node | None:
+    """Return the nodes of a text, which nobody changes. A run reads a lab's files twice (`kept_files`), a suite many
+    times, and of all that reading does this takes longest."""
+    return _composed_once(text) if len(text) <= _REMEMBERED else _composed_anew(text)
+
+
+def _composed_anew(text: str) -> Node | None:
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ReusedAnchorWarning
         )  # YAML 1.2 allows it: the nearest anchor above an alias holds
         root: Node | None = YAML(typ="safe", pure=True).compose(text)
     return root
+
+
+_composed_once = lru_cache(maxsize=16)(_composed_anew)
+_REMEMBERED = 1 << 16
+"""Longer texts, in characters, are not kept: their nodes take much memory."""
 
 
 def _error_place(error: MarkedYAMLError, file: str) -> Place:
