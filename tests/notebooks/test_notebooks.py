@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from hadoop_lab import skip_unless_asked
+from notebook_kernel import first_cell
 from patience import patient
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts
@@ -70,7 +72,17 @@ def answered(notebook: Any) -> Any:
     return tried
 
 
-def executed(name: str, directory: Path) -> Any:
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Any]:
+    """Jupyter's kernel, in which all notebooks are executed one after the other: matplotlib, Polars and IPython take a
+    second to load. None finds anything of the one before (`first_cell`), and an error ends none that follows."""
+    manager = library("jupyter_client").AsyncKernelManager(kernel_name="python3")
+    yield manager
+    if manager.has_kernel:
+        library("jupyter_core.utils").run_sync(manager.shutdown_kernel)(now=False)
+
+
+def executed(name: str, directory: Path, kernel: Any) -> Any:
     """Execute a notebook in a directory of its own, its exercises answered; returns it with its outputs."""
     nbclient, nbformat = library("nbclient"), library("nbformat")
 
@@ -82,10 +94,15 @@ def executed(name: str, directory: Path) -> Any:
         skip_unless_asked(rootfs, HADOOP[name])
     (directory / "analysis").mkdir()
     notebook = answered(nbformat.read(ANALYSIS / f"{name}.ipynb", as_version=4))
-    resources = {"metadata": {"path": str(directory / "analysis")}}
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(first_cell(directory / "analysis"), id="before"))
     # Hadoop's cell makes three runs, half an hour and more where others take the processors; each has its own limits.
     longest_s = None if name in HADOOP else MANY_S
-    nbclient.NotebookClient(notebook, timeout=longest_s, startup_timeout=MANY_S, resources=resources).execute()
+    client = nbclient.NotebookClient(notebook, km=kernel, timeout=longest_s, startup_timeout=MANY_S)
+    try:
+        client.execute()
+    finally:
+        if client.kc is not None:
+            client.kc.stop_channels()
     return notebook
 
 
@@ -120,9 +137,9 @@ def test_the_directory_says_which_notebook_is_for_what() -> None:
 
 @pytest.mark.vm
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
-@pytest.mark.slow("starts Jupyter's kernel and runs labs in it, each exercise thrice")
-def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path) -> None:
-    notebook = executed(name, tmp_path)
+@pytest.mark.slow("runs labs, and tries each exercise thrice")
+def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path, kernel: Any) -> None:
+    notebook = executed(name, tmp_path, kernel)
     numbers = numbers_of_exercises(notebook)
     assert len(numbers) >= 3, "three to five exercises"
     assert numbers == list(range(1, len(numbers) + 1))
