@@ -27,6 +27,11 @@ class Legend:
         """Return how high it is, points."""
         return self.rows * _LINE + 4.0 if self.rows else 0.0
 
+    @property
+    def width(self) -> float:
+        """Return how wide it is, points."""
+        return max(sum(self.widths) - _BETWEEN, 0.0)
+
     def drawn(self, left: float, top: float) -> str:
         """Return it as SVG elements with its upper left corner at a place."""
         parts = []
@@ -38,7 +43,7 @@ class Legend:
 
 
 def legend_of(panels: Sequence[ChartPanel], width: float) -> Legend:
-    """Return the legend of panels, each name once, in as many columns as so many points have room for."""
+    """Return the legend of panels, each name once, in as many columns as fit into a width, points."""
     named: dict[str, ChartSeries | ChartBars] = {}
     for panel in panels:
         named |= {each.name: named.get(each.name, each) for each in panel.series if not each.is_labelled}
@@ -49,7 +54,7 @@ def legend_of(panels: Sequence[ChartPanel], width: float) -> Legend:
     for rows in range(1, len(entries) + 1):
         columns = [entries[begin : begin + rows] for begin in range(0, len(entries), rows)]
         widths = [max(_SAMPLE + _GAP + text_width(e.name, SIZE) for e in column) + _BETWEEN for column in columns]
-        if sum(widths) - _BETWEEN <= width - 2 * _BETWEEN or rows == len(entries):
+        if sum(widths) - _BETWEEN <= width or rows == len(entries):
             return Legend(entries, rows, widths)
     raise AssertionError("as many rows as entries end the search")
 

@@ -113,10 +113,9 @@ def ticks_of(axis: ChartAxis, low: float, high: float, length: float, *, vertica
     if axis.scale == "category":
         return _names(axis, columns) if not vertical else Ticks(list(axis.spots), list(axis.names), [])
     if axis.places:
-        return Ticks(list(axis.places), [f"{each:g}" for each in axis.places], [])
+        return Ticks(list(axis.places), [f"{each:,.6g}" for each in axis.places], [])
     if axis.scale == "log":
-        found, small = log_ticks(low, high)
-        return Ticks(found, [f"{each:g}" for each in found], small)
+        return _log_ticks(low, high, length, vertical=vertical)
     most = min(_MOST_TICKS, max(1, int(length / (TICK_SIZE * (2 if vertical else 3)))))
     while True:
         ticks = linear_ticks(low, high, most, whole=axis.whole)
@@ -124,6 +123,21 @@ def ticks_of(axis: ChartAxis, low: float, high: float, length: float, *, vertica
         if vertical or most == 1 or len(ticks) < 2 or (made.width + _GAP) * (len(ticks) - 1) <= length:
             return made
         most -= 1
+
+
+def _log_ticks(low: float, high: float, length: float, *, vertical: bool) -> Ticks:
+    """Return the ticks of a logarithmic axis: powers only, then fewer of them, where texts side by side have no
+    room."""
+    every = 0
+    while True:
+        found, small = log_ticks(low, high, every)
+        made = Ticks(found, [f"{each:,.12g}" for each in found], small)
+        ends = [text_width(text, TICK_SIZE) / 2 for text in made.texts]
+        places = length * np.log(np.array(found) / low) / np.log(high / low)
+        gaps = [places[index] - places[index - 1] - ends[index] - ends[index - 1] for index in range(1, len(found))]
+        if vertical or min(gaps, default=_GAP) >= _GAP:
+            return made
+        every += 1
 
 
 def _names(axis: ChartAxis, columns: int) -> Ticks:

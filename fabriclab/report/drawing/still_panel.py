@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabriclab.report.drawing.charts import ChartBars, ChartMark, ChartPanel, ChartSeries
+from fabriclab.report.drawing.mark_names import MarkNames
 from fabriclab.report.drawing.marks import dash_array, mark_path
 from fabriclab.report.drawing.paths import area_path, line_path
-from fabriclab.report.drawing.scales import TICK_SIZE, Array, Scale, Ticks, numbers
+from fabriclab.report.drawing.scales import TICK_SIZE, Scale, Ticks
 from fabriclab.report.drawing.style import GRID, GROUND, INK, MUTED, WARNING
-from fabriclab.report.drawing.svg_text import LINE, label, number, paint, text_width
+from fabriclab.report.drawing.svg_text import LINE, label, number, paint
 
 _SMALL = 8.0
 _BAND = 0.3
@@ -20,8 +21,6 @@ MOST_BANDS = 3
 """More bands in one panel hide each other: it has none of them."""
 _MARK = 6.0
 _DASHED, _DOTTED = (0, (4, 3)), (0, (1, 1.5))
-LEVEL_ROOM = 0.14
-"""Levels that are closer than this share of the axis have their names side by side, above the highest."""
 _RIM = 1.0
 _STEP = 4.5
 """Of the lines that hatch a bar."""
@@ -185,50 +184,13 @@ def _names(panel: ChartPanel, box: Box, scales: tuple[Scale, Scale]) -> Iterator
     """Yield the texts in front of everything: names of levels and events, and the panel's own."""
     left, top, width, _ = box
     x, y = scales
-    for mark, text in _shared_names(panel, y):
-        at, side = (left + 3, "start") if mark.place == "start" else (left + width - 2, "end")
-        yield label(at, y.one(mark.at) - 3, text, INK, _SMALL, anchor=side, has_rim=True)
-    yield from _event_names(panel, box, x)
+    yield from MarkNames(panel, box, x, y).drawn()
     if panel.larger is not None:
         middle = x.one(sum(panel.larger) / 2)
         yield label(middle, top - 3, "shown below", INK, _SMALL, anchor="middle")
     for each in panel.texts:
-        place, level = (left + width if each.x is None else x.one(each.x)), y.one(each.y)
+        place, level = left + width if each.x is None else min(max(x.one(each.x), left), left + width), y.one(each.y)
         if each.is_left:
             yield label(place - 3, level + _SMALL + 1, each.text, each.color, _SMALL, anchor="end")
         else:
             yield label(place + 4, level + 0.35 * _SMALL, each.text, each.color, _SMALL)
-
-
-def _shared_names(panel: ChartPanel, y: Scale) -> Iterator[tuple[ChartMark, str]]:
-    """Yield the levels that have a name beside them; those too close for names of their own share the highest's."""
-    names: list[str] = []
-    levels = sorted(panel.levels, key=lambda mark: mark.at)
-    heights: Array = np.abs(y.at(numbers([mark.at for mark in levels])) - y.begin) if levels else np.zeros(0)
-    for index, mark in enumerate(levels):
-        names.append(mark.name)
-        has_room = index + 1 == len(levels) or heights[index + 1] - heights[index] >= LEVEL_ROOM * abs(y.end - y.begin)
-        if has_room:
-            yield mark, ", ".join(filter(None, names))
-            names = []
-
-
-def _event_names(panel: ChartPanel, box: Box, x: Scale) -> Iterator[str]:
-    """Yield the names of events, below each other where they would cover each other."""
-    left, top, width, height = box
-    ends: list[float] = []
-    for mark in sorted(panel.events, key=lambda mark: mark.at):
-        place = x.one(mark.at)
-        if mark.place == "along":
-            yield label(
-                place + 3 + _SMALL, top + height / 2, mark.name, INK, _SMALL, anchor="middle", turn=90, has_rim=True
-            )
-            continue
-        is_late = place > left + 0.75 * width
-        wide = text_width(mark.name, _SMALL) + 6
-        begin, end = (place - wide, place) if is_late else (place, place + wide)
-        row = next((row for row, last in enumerate(ends) if last <= begin), len(ends))
-        ends[row : row + 1] = [end]
-        high = top + height * 0.94 if mark.place == "start" else top + 3 + _SMALL + row * LINE * _SMALL
-        at, side = (place - 3, "end") if is_late else (place + 3, "start")
-        yield label(at, high, mark.name, INK, _SMALL, anchor=side, has_rim=True)

@@ -91,12 +91,12 @@ def still(chart: Chart, description: str) -> str:
     columns = min(chart.columns, len(panels))
     cells = [_cell(chart, panels, index, columns) for index in range(len(panels))]
     together = _common_title(cells, columns)
-    legend = legend_of(panels, WIDTH) if chart.has_legend and not chart.has_own_legends else Legend()
+    legend = legend_of(panels, WIDTH - 2 * _PAD) if chart.has_legend and not chart.has_own_legends else Legend()
     height = _lay_out_rows(cells, chart.height_in * 72, legend.height)
     margin = LINE * _SIZE + _PAD if together else 0.0
     _lay_out_columns(cells, columns, margin)
     first = min(cell.box[0] for cell in cells)
-    parts = [legend.drawn(first if len(cells) == 1 else _PAD, _PAD)]
+    parts = [legend.drawn(_within(first if len(cells) == 1 else _PAD, legend), _PAD)]
     if together:
         middle = (cells[0].box[1] + cells[-1].box[1] + cells[-1].box[3]) / 2
         parts.append(label(_PAD + _SIZE * 0.8, middle, together, INK, _SIZE, anchor="middle", turn=90))
@@ -106,6 +106,11 @@ def still(chart: Chart, description: str) -> str:
         'xmlns="http://www.w3.org/2000/svg" version="1.1" '
         f"style=\"font-family: system-ui, 'DejaVu Sans', sans-serif\">\n{''.join(parts)}</svg>\n"
     )
+
+
+def _within(left: float, legend: Legend) -> float:
+    """Return where a legend begins: at a place, or as far to the left of it as its last column needs."""
+    return max(_PAD, min(left, WIDTH - _PAD - legend.width))
 
 
 def _cell(chart: Chart, panels: tuple[ChartPanel, ...], index: int, columns: int) -> _Cell:
@@ -125,7 +130,7 @@ def _cell(chart: Chart, panels: tuple[ChartPanel, ...], index: int, columns: int
         has_x_title=bool(panel.x.title) and (below is None or below.x != panel.x),
         has_y_texts=not alike,
         y_title="" if beside is not None and beside.y.label == panel.y.label else panel.y.label,
-        legend=legend_of((panel,), WIDTH / columns) if chart.has_own_legends else Legend(),
+        legend=legend_of((panel,), WIDTH / columns - 2 * _PAD) if chart.has_own_legends else Legend(),
         room=WIDTH / columns,
         x_ticks=ticks_of(panel.x, *x, WIDTH / columns - 60, vertical=False, columns=columns),
     )
@@ -193,5 +198,5 @@ def _drawn(cell: _Cell) -> str:
         lines = cell.panel.title.count("\n")
         parts.append(label(left, top - lift - lines * LINE * _SIZE, cell.panel.title, INK, _SIZE))
         lift += (lines + 1) * LINE * _SIZE
-    parts.append(cell.legend.drawn(left, top - lift - cell.legend.height + _PAD))
+    parts.append(cell.legend.drawn(_within(left, cell.legend), top - lift - cell.legend.height + _PAD))
     return "".join(parts)

@@ -22,14 +22,20 @@ def linear_ticks(low: float, high: float, most: int, *, whole: bool = False) -> 
     return [index * step for index in range(first, last + 1)]
 
 
-def log_ticks(low: float, high: float) -> tuple[list[float], list[float]]:
-    """Return ticks with a text, and those between them without, of a logarithmic axis with base 10."""
+def log_ticks(low: float, high: float, every: int = 0) -> tuple[list[float], list[float]]:
+    """Return ticks with a text, and those between them without, of a logarithmic axis with base 10.
+
+    `every`: so many powers apart; 0: as close as is usual, at least two of them.
+    """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    every = -(-(last - first) // _MOST_DECADES)
-    parts = (1, 2, 5) if high < 100 * low else (1,)
-    found = [part * 10.0**power for power in range(first, last + 1, every) for part in parts]
-    small = [part * 10.0**power for power in range(first, last + 1) for part in range(2, 10)] if every == 1 else []
-    return _within(found, low, high), [each for each in _within(small, low, high) if each not in found]
+    step = every or -(-(last - first) // _MOST_DECADES)
+    parts = (1, 2, 5) if high < 100 * low and not every else (1,)
+    found = _within([part * 10.0**power for power in range(first, last + 1, step) for part in parts], low, high)
+    between = [part * 10.0**power for power in range(first, last + 1) for part in range(1, 10)] if step == 1 else []
+    between = _within(between, low, high)
+    if len(found) < 2 and not every:
+        found = between if len(between) > 1 else linear_ticks(low, high, 6)
+    return found, [each for each in between if each not in found]
 
 
 def _within(values: list[float], low: float, high: float) -> list[float]:

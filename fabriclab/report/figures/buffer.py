@@ -134,7 +134,7 @@ def _pool_panel(results: Results, pool: Memory, begin: int, end: int) -> ChartPa
     levels: tuple[ChartMark, ...] = ()
     if pool.shared <= 3 * highest:
         levels = (ChartMark(f"{pool.name} {format_metric('_bytes', pool.shared)}", pool.shared / axis.scale),)
-    vertical = ChartAxis(f"Pool {pool.name}", axis.unit, low=0, high=top)
+    vertical = ChartAxis(f"Pool {pool.name}", axis.unit, low=0, high=top, whole=axis.unit == "B")
     return ChartPanel(time_axis(time, begin, end), vertical, tuple(series), levels=levels, height=2.0)
 
 

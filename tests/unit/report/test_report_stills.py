@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from synthetic_run import incast_sweep
 
+from fabriclab.report import write_pictures
 from fabriclab.report.drawing.charts import (
     Chart,
     ChartAxis,
@@ -21,7 +25,7 @@ from fabriclab.report.drawing.charts import (
 )
 from fabriclab.report.drawing.paths import area_path, line_path
 from fabriclab.report.drawing.stills import WIDTH, still
-from fabriclab.report.drawing.svg_text import text_width
+from fabriclab.report.drawing.svg_text import LINE, text_width
 from fabriclab.report.drawing.ticks import linear_ticks, log_ticks, tick_texts
 
 NAN = float("nan")
@@ -154,3 +158,96 @@ def test_names_without_room_stand_aslant_and_within_the_picture() -> None:
     found = re.findall(r'<text x="([\d.]+)"[^>]*rotate\(-30 [^>]*>([^<]+)<', svg)
     assert tuple(name for _, name in found) == names
     assert all(float(end) - text_width(name, 8.5) * np.cos(np.radians(30)) >= 0 for end, name in found)
+
+
+def boxes(svg: str) -> list[tuple[str, float, float, float, float]]:
+    """Return the left, top, right and bottom of each text that stands level or upright, as wide as it is at most."""
+    found = []
+    for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
+        size, lines = float(each.attrib["font-size"]), list(each) or [each]
+        wide = max(text_width(line.text or "", size) for line in lines)
+        x, y = float(each.attrib["x"]), float(each.attrib["y"])
+        before = {"start": 0.0, "middle": 0.5, "end": 1.0}[each.get("text-anchor", "start")] * wide
+        ascent, more = 0.72 * size, LINE * size * (len(lines) - 1)
+        turned = "rotate(-90" in each.get("transform", "")
+        if turned:
+            found.append(("".join(each.itertext()), x - ascent, y - wide + before, x + more, y + before))
+        elif "rotate" not in each.get("transform", ""):
+            found.append(("".join(each.itertext()), x - before, y - ascent, x - before + wide, y + more))
+    return found
+
+
+def covered(svg: str) -> list[str]:
+    """Return what is wrong with the places of texts: those that leave the picture, or cover each other."""
+    _, _, width, height = map(float, ElementTree.fromstring(svg).attrib["viewBox"].split())
+    every = boxes(svg)
+    wrong = [f"{one[0]!r} leaves it" for one in every if min(one[1:3]) < 0 or one[3] > width or one[4] > height]
+    pairs = ((one, two) for index, one in enumerate(every) for two in every[index + 1 :])
+    overlaps = (
+        (one[0], two[0])
+        for one, two in pairs
+        if min(one[3], two[3]) - max(one[1], two[1]) > 1 and min(one[4], two[4]) - max(one[2], two[2]) > 1
+    )
+    return wrong + [f"{one!r} covers {two!r}" for one, two in overlaps]
+
+
+def test_a_legend_as_wide_as_the_picture_is_within_it() -> None:
+    names = [f"d{index}, flow {index}" for index in range(6)]
+    chart = Chart((ChartPanel(X, Y, tuple(line(name) for name in names)),))
+    assert covered(still(chart, "")) == []
+    assert set(names) < set(texts(still(chart, "")))
+
+
+def test_names_of_levels_near_the_top_do_not_stand_in_the_title() -> None:
+    levels = tuple(ChartMark(f"p{at}", at, place="start") for at in (50, 95, 99))
+    panels = tuple(ChartPanel(X, Y, (line("one"),), title, levels) for title in ("mice", "query"))
+    svg = still(Chart(panels, height_in=5), "")
+    assert covered(svg) == []
+    assert texts(svg).count("p95, p99") == 2
+
+
+def test_the_name_of_a_level_stands_where_no_line_is() -> None:
+    """The usual place is the right end above the line; here the queue goes up there, or is there all the time."""
+    late = ChartSeries("one", "#0072b2", [0, 9, 10], [0, 0, 100])
+    noisy = ChartSeries("two", "#0072b2", np.linspace(0, 10, 500), 38 + 4 * np.sin(np.arange(500)))
+    places = {}
+    for series in (late, noisy):
+        svg = still(Chart((ChartPanel(X, Y, (series,), levels=(ChartMark("K = 34 KB", 34),)),)), "")
+        places[series.name] = next(each for each in boxes(svg) if each[0] == "K = 34 KB")
+    usual = still(Chart((ChartPanel(X, Y, (line("one", (0, 0, 0)),), levels=(ChartMark("K = 34 KB", 34),)),)), "")
+    there = next(each for each in boxes(usual) if each[0] == "K = 34 KB")
+    assert there[3] > WIDTH - 15
+    assert places["one"][3] < WIDTH - 100 and places["one"][2] == there[2]
+    assert places["two"][2] > there[2] + 8, "it stands below the line"
+
+
+def test_the_name_at_the_foot_of_an_event_stands_beyond_what_ended() -> None:
+    ended = ChartSeries("one", "#0072b2", np.linspace(0, 9, 300), 50 + 50 * np.sin(np.arange(300)))
+    for at in (5.0, 9.0):
+        events = (ChartMark("all received", at, place="start"),)
+        series = replace(ended, x=np.linspace(0, at, 300))
+        svg = still(Chart((ChartPanel(X, Y, (series,), events=events),)), "")
+        name = next(each for each in boxes(svg) if each[0] == "all received")
+        zero, ten = (next(each for each in boxes(svg) if each[0] == text) for text in ("0", "10"))
+        assert name[1] > (zero[1] + zero[3]) / 2 + at / 10 * ((ten[1] + ten[3]) / 2 - (zero[1] + zero[3]) / 2) - 8
+        assert covered(svg) == []
+
+
+@pytest.mark.parametrize(("low", "high"), [(5.7, 12.0), (2.1, 2.9), (0.9, 60), (1, 1e5), (3e-3, 4e8)])
+def test_a_logarithmic_axis_has_two_texts_or_more_and_none_covers_another(low: float, high: float) -> None:
+    x = ChartAxis("Flow completion time", "us", "log", low=low, high=high)
+    panel = ChartPanel(x, Y, (ChartSeries("one", "#0072b2", [low, high], [0, 100]),))
+    svg = still(Chart((panel, panel), columns=2), "")
+    assert covered(svg) == []
+    bottom = max(each[4] for each in boxes(svg) if each[0] == "0")
+    assert sum(each[2] > bottom and each[0] != x.label for each in boxes(svg)) >= 4
+
+
+@pytest.mark.parametrize("kind", ["sweep", "point"])
+def test_no_text_of_a_report_covers_another_or_leaves_its_picture(kind: str, tmp_path: Path) -> None:
+    sweep = incast_sweep(tmp_path / "sweep", senders=(1, 4, 8, 16))
+    chosen = sweep if kind == "sweep" else next((sweep / "points").iterdir())
+    write_pictures([chosen], tmp_path / "pictures")
+    found = {path.name: covered(path.read_text(encoding="utf-8")) for path in (tmp_path / "pictures").glob("*.svg")}
+    assert len(found) > 3
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
