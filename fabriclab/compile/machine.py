@@ -23,6 +23,7 @@ from fabriclab.compile.programs import (
     programs_memory_bytes,
 )
 from fabriclab.compile.setup import compile_setup, compile_still
+from fabriclab.compile.shared_limits import SHARED_LIMITS
 from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
@@ -54,8 +55,6 @@ _GROUP_MEMORY_BYTES = 512
 
 _ASKED_OF_OWN = {"addresses": ["address", "show"], "routes": ["route", "show", "table", "all"]}
 """What nodes are asked at the end whose own files give them addresses and routes."""
-_TCP_MEMORY_PAGES = 1 << 28
-"""1 TiB: never reached."""
 
 
 def compile_machine_sysctl(plan: Plan, *, live: bool = False) -> str:
@@ -74,16 +73,10 @@ def compile_machine_sysctl(plan: Plan, *, live: bool = False) -> str:
     )
     settings = {
         "net.ipv4.tcp_allowed_congestion_control": " ".join(sorted(algorithms)),
-        # TCP's memory is that of all nodes together, and the kernel's bounds follow the machine's: beyond them it drops
-        # what arrives for MPTCP and shrinks windows. No node is to feel another's traffic; a machine that is too small
-        # ends the run instead.
-        "net.ipv4.tcp_mem": " ".join([str(_TCP_MEMORY_PAGES)] * 3),
-        # Nor are connections that close at one moment, of all nodes, to be reset because they are many.
-        "net.ipv4.tcp_max_orphans": "1048576",
+        **SHARED_LIMITS,
         # What SO_RCVBUF and SO_SNDBUF may ask for.
         "net.core.rmem_max": str(max(largest, 16 * MIB)),
         "net.core.wmem_max": str(max(largest, 16 * MIB)),
-        "fs.file-max": "1048576",
     }
     return "".join(f"{key} = {value}\n" for key, value in settings.items())
 

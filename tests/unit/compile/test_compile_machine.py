@@ -75,6 +75,19 @@ def test_machine_allows_the_plans_congestion_control() -> None:
     )
 
 
+def test_no_limit_of_all_nodes_together_is_that_of_one_computer() -> None:
+    settings = dict(line.split(" = ") for line in compile_machine_sysctl(star()).splitlines())
+    # Linux: net/core/hotdata.c, net/ipv4/arp.c, net/ipv6/ndisc.c, include/linux/threads.h.
+    one_computers = {
+        "net.core.netdev_max_backlog": 1000,
+        "net.ipv4.neigh.default.gc_thresh3": 1024,
+        "net.ipv6.neigh.default.gc_thresh3": 1024,
+        "kernel.pid_max": 32768,
+    }
+    assert all(int(settings[key]) >= 100 * limit for key, limit in one_computers.items())
+    assert settings["net.ipv4.udp_mem"] == settings["net.ipv4.tcp_mem"]
+
+
 def test_memory_grows_with_the_plan_in_whole_steps() -> None:
     small, large = machine_memory_bytes(star(3)), machine_memory_bytes(star(60))
     assert small < large
