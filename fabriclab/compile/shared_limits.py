@@ -25,7 +25,7 @@ SHARED_LIMITS = {
     "net.ipv4.udp_mem": _MEMORY,
     # Connections that close at one moment, of all nodes, are not to be reset because they are many.
     "net.ipv4.tcp_max_orphans": str(_MANY),
-    # From gc_thresh1 entries on, of all nodes, the kernel forgets neighbours; beyond gc_thresh3 it finds no new ones, and
+    # From gc_thresh1 entries of all nodes on, the kernel forgets neighbours; beyond gc_thresh3 it finds no new ones and
     # drops what is sent to them.
     **{
         f"net.{family}.neigh.default.gc_thresh{step}": str(_NEVER_REACHED)
