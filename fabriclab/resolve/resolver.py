@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, cast
 
 from fabriclab.formats.family import Family
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, families_of
-from fabriclab.formats.plan.node import Node, Port, Queue, Transport
+from fabriclab.formats.plan.node import Node, Port, Queue, Route, Transport
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
@@ -70,7 +70,7 @@ _MOST_REMEMBERED = 16
 
 
 class _NodeInputs(NamedTuple):
-    """What the nodes hang on."""
+    """What the nodes depend on."""
 
     families: tuple[Family, ...]
     links: LinkOverrides
@@ -80,6 +80,23 @@ class _NodeInputs(NamedTuple):
     layer2: Mapping[str, WrittenLayer2]
     bgp: Bgp | None
     is_configured: bool
+
+
+class _RouteInputs(NamedTuple):
+    """What addresses and routes depend on, beside the topology: points that differ in buffers or congestion control
+    share them."""
+
+    families: tuple[Family, ...]
+    layer2: Mapping[str, WrittenLayer2]
+    subflows: Mapping[str, int]
+    is_configured: bool
+
+
+class _Routed(NamedTuple):
+    """The addresses, and each node's routes."""
+
+    addresses: Addresses
+    routes: Mapping[str, tuple[Route, ...]]
 
 
 class _Network(NamedTuple):
@@ -110,6 +127,7 @@ class Resolver:
         """Start with nothing computed."""
         self._lab = lab
         self._computed: list[tuple[_NodeInputs, _Network]] = []
+        self._routed: list[tuple[_RouteInputs, _Routed]] = []
 
     def resolve(self, settings: Settings, seed: int | None = None) -> Plan:
         """Return the plan of one run, as `resolve_plan` does."""
@@ -174,25 +192,42 @@ class Resolver:
         for known, network in self._computed:
             if known == inputs:
                 return network
-        network = _resolve_network(self._lab.topology, experiment, bgp, is_configured=inputs.is_configured)
+        topology = self._lab.topology
+        transports = resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
+        subflows = {host: one.mptcp.subflows for host, one in transports.items() if one.mptcp is not None}
+        routed = self._routes(_RouteInputs(inputs.families, inputs.layer2, subflows, inputs.is_configured))
+        network = _resolve_network(topology, experiment, bgp, transports, routed)
         self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
         return network
 
+    def _routes(self, inputs: _RouteInputs) -> _Routed:
+        for known, routed in self._routed:
+            if known == inputs:
+                return routed
+        routed = _resolve_routes(self._lab.topology, inputs)
+        self._routed = [(inputs, routed), *self._routed[: _MOST_REMEMBERED - 1]]
+        return routed
 
-def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None, *, is_configured: bool) -> _Network:
-    transports = resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
-    layer2 = Layer2(topology, experiment.layer2)
-    segments = layer2.segments()
-    families = families_of_lab(experiment.addresses, topology)
+
+def _resolve_routes(topology: Topology, inputs: _RouteInputs) -> _Routed:
+    segments = Layer2(topology, inputs.layer2).segments()
     addresses = (
-        {family: written_addresses(topology, family) for family in families}
-        if is_configured
-        else _assign_addresses(topology, segments, transports, families)
+        {family: written_addresses(topology, family) for family in inputs.families}
+        if inputs.is_configured
+        else _assign_addresses(topology, segments, inputs.subflows, inputs.families)
     )
+    computed = [] if inputs.is_configured else [compute_routes(topology, segments, each) for each in addresses.values()]
+    routes = {node.name: tuple(route for of in computed for route in of[node.name]) for node in topology.nodes}
+    return _Routed(addresses, routes)
+
+
+def _resolve_network(
+    topology: Topology, experiment: Experiment, bgp: Bgp | None, transports: Mapping[str, Transport], routed: _Routed
+) -> _Network:
+    layer2 = Layer2(topology, experiment.layer2)
+    addresses = routed.addresses
     macs = assign_macs(topology)
     buffers = resolve_buffers(topology, experiment)
-    computed = [] if is_configured else [compute_routes(topology, segments, each) for each in addresses.values()]
-    routes = {node.name: tuple(route for of in computed for route in of[node.name]) for node in topology.nodes}
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
@@ -215,7 +250,7 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
             bgp=resolve_own_bgp(node.own, bgp),
-            routes=routes.get(node.name, ()),
+            routes=routed.routes[node.name],
             setup=node.setup,
         )
         for node in topology.nodes
@@ -247,10 +282,9 @@ def _with_static_routes(
 def _assign_addresses(
     topology: Topology,
     segments: tuple[Segment, ...],
-    transports: Mapping[str, Transport],
+    subflows: Mapping[str, int],
     families: tuple[Family, ...],
 ) -> Addresses:
-    subflows = {host: transport.mptcp.subflows for host, transport in transports.items() if transport.mptcp is not None}
     try:
         return {family: assign_addresses(topology, segments, subflows, family) for family in families}
     except ValueError as error:
