@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 from collections import defaultdict
 from collections.abc import Iterator
@@ -99,9 +100,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         grouped = next((item for item in session.items if item.get_closest_marker("xdist_group")), None)
         if grouped is not None and "@" not in grouped.nodeid:
             raise pytest.UsageError(f"pytest-xdist does not group tests with pytest {pytest.__version__} (make venv)")
+    from commands_once import make_commands_once
     from untraced import trace_no_libraries
 
     trace_no_libraries()
+    make_commands_once()
     # All that is loaded by now stays until the end: the collector need not look at it again and again.
     gc.collect()
     gc.freeze()
@@ -135,11 +138,32 @@ def state_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def state_home(state_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test a state directory of its own, in which nothing is trusted yet."""
+def own_state(state_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test the place of a state directory of its own, in which nothing is trusted yet."""
     place = next(state_homes)
-    place.mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(place))
+    return place
+
+
+@pytest.fixture
+def state_home(own_state: Path) -> Path:
+    """Return the test's state directory, which is there."""
+    own_state.mkdir()
+    return own_state
+
+
+@pytest.fixture(scope="session")
+def numbers() -> Iterator[int]:
+    """Count the tests' directories."""
+    return count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, numbers: Iterator[int]) -> Path:
+    """Return a directory named after the test. pytest looks at all that are there for the next number."""
+    name = re.sub(r"\W", "_", request.node.name)[:26]
+    place = tmp_path_factory.getbasetemp() / f"{name}-{next(numbers)}"
+    place.mkdir(mode=0o700)
     return place
 
 
