@@ -8,15 +8,14 @@ import json
 import random
 import stat
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
 from mutations import JSON_VALUES, mutated_json
+from watched_writes import CANARY
 
 Entries = Mapping[str, bytes]
-CANARY = "FABRICLAB-CANARY"
-"""What a file or directory is called that no reader may ever make."""
 PATHS = (
     *(f"../{CANARY}", f"../../../{CANARY}", f"/tmp/{CANARY}", f"a/../../{CANARY}", f"x/../../../../{CANARY}", ".."),
     *(
@@ -176,7 +175,7 @@ def other_plan(entries: Entries, rng: random.Random) -> bytes:
 def other_field(data: Any, rng: random.Random) -> bytes:
     """Return a JSON text in which one to three leaves, or branches, are hostile."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        places = list(_places(data))
+        places = _places(data)
         if not places:
             break
         holder, key = rng.choice(places)
@@ -211,12 +210,18 @@ def _near(value: Any, places: list[tuple[Any, Any]], rng: random.Random) -> Any:
     return json.loads(json.dumps(rng.choice(others))) if others and not isinstance(value, dict) else None
 
 
-def _places(data: Any) -> Iterator[tuple[Any, Any]]:
-    for key, value in list(
-        data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    ):
-        yield data, key
-        yield from _places(value)
+def _places(data: Any) -> list[tuple[Any, Any]]:
+    """Return where each value of a JSON text stands, a branch before what is in it."""
+    found: list[tuple[Any, Any]] = []
+    _add_places(data, found)
+    return found
+
+
+def _add_places(data: Any, found: list[tuple[Any, Any]]) -> None:
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+        found.append((data, key))
+        if isinstance(value, dict | list):
+            _add_places(value, found)
 
 
 def other_table(entries: Entries, rng: random.Random) -> bytes:

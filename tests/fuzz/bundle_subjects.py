@@ -9,20 +9,18 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from bundle_mutations import CANARY, Entries, mutant, other_field, packed
-from subjects import Files, LabSubject, Subject, subjects
+from bundle_mutations import Entries, mutant, other_field, packed
+from subjects import Files, LabSubject, Subject, subjects, texts_read_once
 from switch_runs import switch_run
 from synthetic_hadoop_run import hadoop_run
 from synthetic_run import incast_sweep, long_run
+from watched_writes import writing_only
 
 import fabriclab
 from fabriclab.api.bundles import open_bundle
@@ -37,67 +35,9 @@ from fabriclab.run_bundles.bundle import runs_of, write_bundle
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import plan_for
 
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _REPORT_EVERY = 8
 """A report takes a second."""
 MOST_FLOWS = 20_000
-
-
-class OutsideError(AssertionError):
-    """Something was written where nothing may be written."""
-
-
-class _Watch:
-    """The paths that Python is asked to write, as the interpreter's own audit hook tells them."""
-
-    def __init__(self) -> None:
-        self.inside: Path | None = None
-        self.outside: list[str] = []
-        sys.addaudithook(self._told)
-
-    def _told(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self.inside is None:
-            return
-        if event == "open":
-            path, _, flags = arguments
-            paths = [path] if isinstance(flags, int) and flags & _WRITES else []
-        elif event in ("os.remove", "os.rmdir"):
-            paths = [arguments[0]]
-        elif event in ("os.mkdir", "os.chmod"):
-            paths, arguments = [arguments[0]], arguments[:1] + arguments[2:]  # without the mode
-        elif event in ("os.rename", "os.link", "os.symlink"):
-            paths = list(arguments[:2])
-        else:
-            return
-        if any(isinstance(one, int) and one >= 0 for one in arguments[1:]) and event != "open":
-            return  # below a directory that is open: rmtree's own, which follows no link
-        for path in paths:
-            if isinstance(path, str | bytes | os.PathLike) and not self._is_inside(os.fsdecode(path)):
-                self.outside.append(f"{event} {os.fsdecode(path)}")
-
-    def _is_inside(self, path: str) -> bool:
-        real = os.path.realpath(path)
-        return real.startswith(f"{self.inside}{os.sep}") or real == str(self.inside) or real.startswith("/dev/")
-
-
-@cache
-def _watch() -> _Watch:
-    return _Watch()
-
-
-@contextlib.contextmanager
-def writing_only(directory: Path) -> Iterator[None]:
-    """Raise OutsideError at the end of the block where something was written outside of this directory."""
-    watch = _watch()
-    watch.inside, watch.outside = directory.resolve(), []
-    before = tempfile.tempdir
-    tempfile.tempdir = str(directory)
-    try:
-        yield
-    finally:
-        watch.inside, tempfile.tempdir = None, before
-        if watch.outside or any(Path("/tmp").glob(f"{CANARY}*")):
-            raise OutsideError(f"written outside: {watch.outside[:3]}")
 
 
 class BundleSubject(Subject):
@@ -162,10 +102,10 @@ class PlanSubject(Subject):
 
     def __init__(self, name: str, plan: str, files: Mapping[str, bytes]) -> None:
         super().__init__(name)
-        self._plan, self._files = json.loads(plan), files
+        self._plan, self._files = plan, files
 
     def mutant(self, rng: random.Random) -> Files:
-        data = other_field(json.loads(json.dumps(self._plan)), rng)
+        data = other_field(json.loads(self._plan), rng)
         return {"plan.json": data, **{f"lab/{name}": text for name, text in self._files.items()}}
 
     def attempt(self, directory: Path, rng: random.Random) -> None:
@@ -183,7 +123,7 @@ class PlanSubject(Subject):
 def plan_subjects() -> list[PlanSubject]:
     """Return the plans of our labs, and of those that are written to have everything."""
     found = []
-    with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-plans-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-plans-") as scratch, texts_read_once():
         for subject in subjects():
             if not isinstance(subject, LabSubject):
                 continue
@@ -191,7 +131,7 @@ def plan_subjects() -> list[PlanSubject]:
             for name, text in subject.files.items():
                 (directory / name).parent.mkdir(parents=True, exist_ok=True)
                 (directory / name).write_text(text)
-            plan = plan_json(Resolver(parse_lab(directory)).resolve({}))
+            plan = plan_json(Resolver(parse_lab(directory, every_point=False)).resolve({}))
             files = {name: text.encode() for name, text in subject.files.items()}
             found.append(PlanSubject(f"plan of {subject.name}", plan, files))
     return found

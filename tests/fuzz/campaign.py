@@ -21,14 +21,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 
 from bundle_subjects import bundle_subjects, plan_subjects
-from subjects import Subject, subjects
-
-from fabriclab.lab.reading import document
+from subjects import Subject, subjects, texts_read_once
 
 CPU_LIMIT_S = 60.0
 """The CPU time of one case: the slowest sound lab takes less than one."""
@@ -114,21 +111,18 @@ def run_cases(
 ) -> Iterator[Outcome]:
     """Yield the outcome of each case; `keep` has the files of findings afterwards. `every`: of these alone."""
     every = every or [*subjects(), *bundle_subjects(), *plan_subjects()]
-    composed = document._composed
-    # Most of a case's time would go into YAML that no mutation touched.
-    document._composed = lru_cache(maxsize=4 * len(every))(composed)
     before = signal.signal(signal.SIGPROF, _too_slow)
     try:
-        for number in range(first, first + cases):
-            with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-") as scratch:
-                outcome = run_case(number, seed, every, Path(scratch))
-                if keep is not None and outcome.is_finding:
-                    shutil.copytree(scratch, keep / str(number), dirs_exist_ok=True)
-                    (keep / f"{number}.txt").write_text(f"{outcome.subject}\n{outcome.kind}\n{outcome.detail}\n")
-                yield outcome
+        with texts_read_once():
+            for number in range(first, first + cases):
+                with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-") as scratch:
+                    outcome = run_case(number, seed, every, Path(scratch))
+                    if keep is not None and outcome.is_finding:
+                        shutil.copytree(scratch, keep / str(number), dirs_exist_ok=True)
+                        (keep / f"{number}.txt").write_text(f"{outcome.subject}\n{outcome.kind}\n{outcome.detail}\n")
+                    yield outcome
     finally:
         signal.signal(signal.SIGPROF, before)
-        document._composed = composed
 
 
 def _too_slow(_: int, frame: FrameType | None) -> None:

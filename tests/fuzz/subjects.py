@@ -9,7 +9,8 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from itertools import takewhile
 from pathlib import Path
 from typing import get_args
@@ -35,6 +36,7 @@ from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.lab import Lab, LabError, parse_lab
+from fabriclab.lab.reading import document
 from fabriclab.registry.vendors import stand_in_of
 from fabriclab.resolve import Resolver
 from fabriclab.runs.engines import plan_for
@@ -57,6 +59,19 @@ CLEAN = (LabError, TraceError)
 Files = Mapping[str, bytes]
 _MOST_FLOWS = 20_000
 """A mutant may ask for ten million flows, which are made in minutes: their making is tried on smaller ones."""
+
+
+_composed = lru_cache(maxsize=256)(document._composed)
+
+
+@contextmanager
+def texts_read_once() -> Iterator[None]:
+    """Keep the trees of YAML texts: most of a case's time would go into YAML that no mutation touched."""
+    before, document._composed = document._composed, _composed
+    try:
+        yield
+    finally:
+        document._composed = before
 
 
 class Subject(ABC):

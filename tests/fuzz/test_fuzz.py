@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from bundle_mutations import CANARY
-from bundle_subjects import OutsideError, bundle_subjects, plan_subjects, writing_only
+from bundle_subjects import bundle_subjects, plan_subjects
 from campaign import run_cases, unclean
 from mutations import mutated_json, mutated_lines
 from subjects import ROOT, LabSubject, Subject, lab_files, subjects
+from watched_writes import CANARY, in_its_own_process, written_outside
 from yaml_mutations import mutated_yaml
 
 from fabriclab.lab import LabError, parse_lab
@@ -32,14 +32,28 @@ SUBJECTS: dict[str, Callable[[], Sequence[Subject]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", CASES)
-@pytest.mark.slow("reads hundreds of mutants")
-def test_mutants_are_sound_or_refused(kind: str) -> None:
+def check_mutants(kind: str) -> None:
     outcomes = list(run_cases(CASES[kind], seed=12, every=SUBJECTS[kind]()))
     assert [
         (outcome.number, outcome.subject, outcome.kind, outcome.detail) for outcome in outcomes if outcome.is_finding
     ] == []
     assert {outcome.kind for outcome in outcomes} == {"sound", "refused"}
+
+
+@pytest.mark.slow("reads hundreds of mutants")
+def test_mutants_of_labs_are_sound_or_refused() -> None:
+    check_mutants("labs")
+
+
+def check_mutants_of_plans_and_bundles() -> None:
+    check_mutants("plans")
+    check_mutants("bundles")
+
+
+@pytest.mark.slow("reads hundreds of mutants")
+def test_mutants_of_plans_and_bundles_are_sound_or_refused() -> None:
+    """In a process of its own, for it is watched that they write nothing elsewhere."""
+    in_its_own_process(check_mutants_of_plans_and_bundles)
 
 
 def test_a_campaign_finds_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -63,14 +77,8 @@ def test_a_campaign_finds_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_a_campaign_sees_what_is_written_outside(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    for name in ("mine/../beside", "mine/link/x"):
-        (tmp_path / "mine" / "link").unlink(missing_ok=True)
-        (tmp_path / "mine" / "link").symlink_to(tmp_path)
-        with pytest.raises(OutsideError, match=r"beside|link"), writing_only(tmp_path / "mine"):
-            (tmp_path / name).write_text("")
-    with writing_only(tmp_path / "mine"):
-        (tmp_path / "mine" / "inside").write_text("")
+    beside, link, inside = in_its_own_process(written_outside, tmp_path)
+    assert "mine/../beside" in beside and "mine/link/x" in link and inside == ""
     assert not list(tmp_path.rglob(f"{CANARY}*"))
 
 
