@@ -61,11 +61,9 @@ class _Wish:
         reasons = [self.lacks(sight) for sight in sights if concerns(self.subject.get("where"), sight.plan.parameters)]
         return reasons[0] if reasons and all(reasons) else ""
 
-    def is_shown(self, sights: Sequence[Sights]) -> bool:
-        """Return whether one of the points that are meant has it."""
-        return any(
-            concerns(self.subject.get("where"), sight.plan.parameters) and not self.lacks(sight) for sight in sights
-        )
+    def is_shown(self, sight: Sights) -> bool:
+        """Return whether a point is meant and has it."""
+        return concerns(self.subject.get("where"), sight.plan.parameters) and not self.lacks(sight)
 
 
 def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Plan]) -> list[str]:
@@ -88,8 +86,10 @@ def unseen_before_runs(lab: Lab, plans: Sequence[Plan], planned: Callable[[Mappi
     """
     sights = [Sights(plan, None) for plan in plans]
     missing = [(wish, why) for wish in _wishes(lab) if (why := wish.why(sights))]
-    others = _others(lab, planned) if missing else []
-    return [_line(lab, wish, why) for wish, why in missing if not wish.is_shown(others)]
+    others = _others(lab, planned)
+    while missing and (other := next(others, None)) is not None:
+        missing = [(wish, why) for wish, why in missing if not wish.is_shown(other)]
+    return [_line(lab, wish, why) for wish, why in missing]
 
 
 def _wishes(lab: Lab) -> Iterator[_Wish]:
@@ -105,17 +105,15 @@ def _wishes(lab: Lab) -> Iterator[_Wish]:
         yield _Wish(f"checks[{index}]", f"{check.metric} cannot be measured", {"where": check.where}, lacks)
 
 
-def _others(lab: Lab, planned: Callable[[Mapping[str, str]], Plan]) -> list[Sights]:
-    """Return what is seen in each variant and in the first point of each matrix; a point that is no good is for `check`
+def _others(lab: Lab, planned: Callable[[Mapping[str, str]], Plan]) -> Iterator[Sights]:
+    """Yield what is seen in each variant and in the first point of each matrix; a point that is no good is for `check`
     to tell."""
-    sights = []
     for settings in (
         *({"variant": name} for name in lab.variants),
         *(lab.points(matrix)[0] for matrix in lab.matrices),
     ):
         with suppress(LabError):
-            sights.append(Sights(planned(settings), None))
-    return sights
+            yield Sights(planned(settings), None)
 
 
 def trace_classes(flows: pl.DataFrame, base: Plan, plan: Plan) -> dict[str, bool] | None:

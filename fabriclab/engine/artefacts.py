@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fabriclab.engine.host import describe_host, git_revision
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
 from fabriclab.errors import FabriclabError
 from fabriclab.shipped import is_installed, shipped
@@ -65,13 +66,16 @@ _Answer = subprocess.CompletedProcess[str]
 
 @contextmanager
 def asked_ahead() -> Iterator[None]:
-    """Ask where the artefacts are while the block does something else, such as importing what it needs,
-    until it wants to know."""
+    """Ask where the artefacts are, and what a manifest says of the host and of this commit, while the block does
+    something else, such as importing what it needs, until it wants to know."""
     if packed_machine():
         yield
         return
-    with ThreadPoolExecutor(max_workers=1) as asking:
+    with ThreadPoolExecutor(max_workers=2) as asking:
         _asked.append(asking.submit(_ask, BUILD))
+        # Both start programs, git and uname, and keep what these say.
+        asking.submit(git_revision)
+        asking.submit(describe_host)
         try:
             yield
         finally:

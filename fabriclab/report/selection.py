@@ -9,7 +9,7 @@ from typing import Any
 from fabriclab.formats.figures import FIGURE_KINDS, RUN_DEFAULT, SWEEP_DEFAULT
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.where_clause import concerns
-from fabriclab.registry.applications import application_of
+from fabriclab.registry.applications import application_of, applications_of
 from fabriclab.report.chosen_points import numeric_parameter, telling_points
 from fabriclab.report.drawing.curves import Curve
 from fabriclab.report.drawing.exhibits import Absent, Exhibit, Picture
@@ -211,7 +211,8 @@ def _run_exhibits(curve: Curve, figure: Figure) -> list[Exhibit | None]:
         return []  # a run is one point of it
     application = application_of(kind)
     if application is not None:
-        return [application.load("report.picture").picture(curve, port)]
+        is_run = application in applications_of(curve.results.plan)
+        return [application.load("report.picture").picture(curve, port)] if is_run else []
     if kind not in draw:
         raise AssertionError(f"{kind}: formats/figures.py has it, and nothing here draws it")
     return [draw[kind]()]

@@ -26,4 +26,9 @@ def _load_report() -> None:
     # Who needs it imports it once more, and meets what went wrong.
     with suppress(Exception):
         importlib.import_module("fabriclab.cli.commands.outcome")
-        importlib.import_module("fabriclab.report.page_parts").template("report.html")
+        importlib.import_module("fabriclab.api.measured")
+        # What is asked for the first time loads these: `np.unique` the one, a page the templates that it is made of.
+        importlib.import_module("numpy.ma")
+        pages = importlib.import_module("fabriclab.report.page_parts").template("report.html").environment
+        for name in pages.list_templates():
+            pages.get_template(name)

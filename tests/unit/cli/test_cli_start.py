@@ -15,10 +15,12 @@ from typing import Any
 import pair_lab
 import pytest
 from repository import ROOT
+from synthetic_run import long_run
 from typer.testing import CliRunner
 
 import fabriclab.lab.experiment
 from fabriclab.cli.app import app
+from fabriclab.engine import artefacts
 from fabriclab.lab import LabError, parse_lab
 
 INCAST = ROOT / "labs" / "incast"
@@ -92,6 +94,40 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert "Usage" in done.stdout
     assert done.stderr == "[]\n"
+
+
+PRELOADED = """
+import sys
+from jinja2 import Environment
+from pathlib import Path
+from fabriclab.cli.commands import preloading, run
+preloading._load_report()
+before = set(sys.modules)
+Environment.compile = None  # what is compiled now is compiled while somebody waits
+from fabriclab.api.measured import Run
+from fabriclab.cli.commands import outcome
+from fabriclab.runs.manifest import hash_files
+directory = Path(sys.argv[1])
+results = outcome.read_if_possible(directory)
+Run(directory).write_report()
+hash_files(directory)
+print(sorted(name for name in set(sys.modules) - before if name.startswith(("fabriclab", "numpy", "jinja2"))))
+"""
+
+
+def test_what_shows_results_is_loaded_while_the_machine_runs(tmp_path: Path) -> None:
+    run = long_run(tmp_path / "run")
+    done = subprocess.run([sys.executable, "-c", PRELOADED, run], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+def test_what_a_manifest_says_of_the_host_is_asked_while_a_command_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    for name in ("_ask", "git_revision", "describe_host"):
+        monkeypatch.setattr(artefacts, name, lambda *_, name=name: asked.append(name))
+    with artefacts.asked_ahead():
+        pass
+    assert sorted(asked) == ["_ask", "describe_host", "git_revision"]
 
 
 def test_check_reads_each_point_once(lab: Path, readings: list[object]) -> None:
