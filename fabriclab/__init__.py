@@ -12,8 +12,6 @@ TYPE_CHECKING = False  # as in `typing`, whose import takes as long as all that 
 if TYPE_CHECKING:
     from typing import Any
 
-    from fabriclab.api.beginning import NewLab as NewLab
-    from fabriclab.api.beginning import new as new
     from fabriclab.api.bundles import Bundle as Bundle
     from fabriclab.api.bundles import Reproduced as Reproduced
     from fabriclab.api.bundles import bundle as bundle
@@ -54,6 +52,8 @@ if TYPE_CHECKING:
     from fabriclab.api.measured import open_run as open_run
     from fabriclab.api.measured import open_sweep as open_sweep
     from fabriclab.api.measured import write_report as write_report
+    from fabriclab.api.new_lab import NewLab as NewLab
+    from fabriclab.api.new_lab import new as new
     from fabriclab.api.progress import Begun as Begun
     from fabriclab.api.progress import Ended as Ended
     from fabriclab.api.progress import Notice as Notice
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 _NAMES = {
-    "api.beginning": ("NewLab", "new"),
+    "api.new_lab": ("NewLab", "new"),
     "api.bundles": ("Bundle", "Reproduced", "bundle", "open_bundle", "reproduce"),
     "api.cancel": ("Cancel",),
     "api.comparison": ("Compared", "compare"),

@@ -19,7 +19,7 @@ from fabriclab.keys.quantities import Number
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.carrier import read_dscp
-from fabriclab.lab.traffic.command import read_jars
+from fabriclab.lab.traffic.programs import read_jars
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

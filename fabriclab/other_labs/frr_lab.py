@@ -14,9 +14,9 @@ from pathlib import Path, PurePath
 from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
 from fabriclab.lab.reading.problems import LabError, Mistake
+from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.identities import link_mtus, node_identities
 from fabriclab.other_labs.link_addresses import addressed, link_addresses
-from fabriclab.other_labs.made_up import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.stand_ins import read_stand_ins
 from fabriclab.registry.vendors import StandIn
 from fabriclab.units import format_duration, format_rate

@@ -17,7 +17,7 @@ from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
-from fabriclab.other_labs.made_up import BUFFER, DELAY, RATE, ping_lines, printable
+from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
 from fabriclab.units import format_count
 

@@ -13,7 +13,8 @@ from fabriclab.keys.quantities import Flag, Number, Quantity
 from fabriclab.keys.values import Either, Items, Several, Text
 from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.carrier import read_dscp
-from fabriclab.lab.traffic.command import (
+from fabriclab.lab.traffic.keys import DSCP, JARS, START, STOP, keys_of_kind
+from fabriclab.lab.traffic.programs import (
     AWAITED,
     OUTPUT_FILE,
     PACKAGE,
@@ -26,7 +27,6 @@ from fabriclab.lab.traffic.command import (
     read_output,
     read_packages,
 )
-from fabriclab.lab.traffic.keys import DSCP, JARS, START, STOP, keys_of_kind
 from fabriclab.lab.traffic.scope import Scope, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind

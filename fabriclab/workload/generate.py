@@ -7,7 +7,7 @@ import polars as pl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
 from fabriclab.formats.trace import LARGEST_FLOW
-from fabriclab.registry.traffic import load
+from fabriclab.registry.traffic_kinds import load
 from fabriclab.workload.flows import numbered
 from fabriclab.workload.site import Site, TraceError, site_of
 

@@ -10,7 +10,7 @@ from fabriclab.distributions import Distribution
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import DistributedSize, Size, Traffic
 from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.registry.traffic import load
+from fabriclab.registry.traffic_kinds import load
 from fabriclab.units import format_count, format_duration, format_size
 from fabriclab.workload.site import Site, site_of
 from fabriclab.workload.sizes import mean_size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.api.beginning import TEMPLATES, NewLab
-from fabriclab.api.beginning import new as make_lab
-from fabriclab.api.beginning import new_as_frr as make_as_frr
 from fabriclab.api.lab_names import STARTERS
+from fabriclab.api.new_lab import TEMPLATES, NewLab
+from fabriclab.api.new_lab import new as make_lab
+from fabriclab.api.new_lab import new_as_frr as make_as_frr
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.commands import labs
 from fabriclab.cli.commands.generate import tell

@@ -11,7 +11,7 @@ from fabriclab.api.look import check as check_lab
 from fabriclab.api.look import plan as plan_lab
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.commands.brought import meant
+from fabriclab.cli.commands.as_frr import meant
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.text.plan import plan_text
 from fabriclab.formats.plan import plan_json

@@ -12,7 +12,7 @@ from fabriclab.api.progress import Progress, ProgressEvent
 from fabriclab.api.run import run as run_lab
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.commands.brought import meant
+from fabriclab.cli.commands.as_frr import meant
 from fabriclab.cli.commands.preloading import Preloading
 from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.console import Console

@@ -10,7 +10,7 @@ from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.text.switch import switch_lines
 from fabriclab.formats.plan.model import Pcap, Plan
 from fabriclab.formats.plan.node import Node, PortChannel, Queue, Vlan
-from fabriclab.registry.traffic import load
+from fabriclab.registry.traffic_kinds import load
 from fabriclab.resolve.interfaces import interfaces, neighbours
 from fabriclab.traffic_kinds import words
 from fabriclab.units import SIZE, format_count, format_quantity, format_rate

@@ -12,7 +12,7 @@ from fabriclab.hadoop.lab.keys import DISK_SIZE, PROPERTY
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import ScalarValue, describe
 from fabriclab.lab.reading.section import Section, value_of
-from fabriclab.lab.traffic.command import complain
+from fabriclab.lab.traffic.programs import complain
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.units import format_size
 

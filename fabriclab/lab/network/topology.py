@@ -17,12 +17,12 @@ from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.keys.wording import did_you_mean, listed, shown
-from fabriclab.lab.network.foreign_configs import foreign_configs
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.own_configuration import OwnConfiguration
 from fabriclab.lab.network.role_hints import NO_HINTS, RoleHints, binds_one_of, read_hints
+from fabriclab.lab.network.startup_configs import startup_configs
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_words
@@ -235,7 +235,7 @@ class NodeReader:
         if own is not None and self._any_kind and not binds_one_of(layers, own.config_paths):
             own = None
         config = None if own is None else self._config(node, layers, own)
-        configs = foreign_configs(name, layers, bound_at(kind)) if self._any_kind else ()
+        configs = startup_configs(name, layers, bound_at(kind)) if self._any_kind else ()
         if self._any_kind and configs and "\n" not in configs[0].value:
             own, config = (kind_of_machine(kind), configs[0]) if kind_of_machine(kind) is not None else (own, config)
         is_bridge = kind in BRIDGES and not self._any_kind

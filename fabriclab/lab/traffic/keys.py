@@ -16,7 +16,7 @@ from fabriclab.keys.values import Either, Scalar, Several, Text, Word
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROL_NAME
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 from fabriclab.lab.switch.keys import dscp_names
-from fabriclab.registry.traffic import load
+from fabriclab.registry.traffic_kinds import load
 from fabriclab.units import DURATION
 from fabriclab.units import SIZE as SIZE_DIMENSION
 

@@ -11,10 +11,10 @@ from fabriclab.keys.values import Word
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import MappingValue, Value
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.command import check_programs
 from fabriclab.lab.traffic.keys import ENABLED, TRAFFIC_KIND
+from fabriclab.lab.traffic.programs import check_programs
 from fabriclab.lab.traffic.scope import Scope
-from fabriclab.registry.traffic import KINDS, load
+from fabriclab.registry.traffic_kinds import KINDS, load
 
 _Reader = Callable[[Section, str, Scope], "Traffic | None"]
 _KIND: Word[str] = Word(tuple(KINDS))

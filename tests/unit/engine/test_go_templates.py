@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fabriclab.api.brought import lab_as_frr
+from fabriclab.api.as_frr import lab_as_frr
 from fabriclab.api.rendering import rendered
 from fabriclab.cli.app import app
 from fabriclab.engine.go_templates import TemplateError, has_go, render_go_template

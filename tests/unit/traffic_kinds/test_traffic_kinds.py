@@ -11,7 +11,7 @@ from repository import ROOT
 from fabriclab import traffic_kinds
 from fabriclab.formats.plan.traffic import KINDS
 from fabriclab.registry.applications import APPLICATIONS
-from fabriclab.registry.traffic import load
+from fabriclab.registry.traffic_kinds import load
 from fabriclab.traffic_kinds.kind import Kind
 
 GOLDEN = ROOT / "tests" / "golden" / "trace"

@@ -13,7 +13,7 @@ import pytest
 from repository import ROOT
 from typer.testing import CliRunner
 
-from fabriclab.api.brought import lab_as_frr
+from fabriclab.api.as_frr import lab_as_frr
 from fabriclab.cli.app import app
 from fabriclab.lab.reading.problems import LabError
 from fabriclab.registry.vendors import StandIn, stand_in_of

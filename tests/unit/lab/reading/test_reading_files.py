@@ -223,7 +223,7 @@ READS_ITSELF = {
     "vendors/sonic/image/boot.py": "a script that comes with fabriclab",
     "vendors/sonic/container.py": "a lab that was read and checked",
     "vendors/sonic/read/source_text.py": "an archive that was read",
-    "api/beginning.py": "the labs that come with fabriclab",
+    "api/new_lab.py": "the labs that come with fabriclab",
     "api/bundles.py": "run directories",
     "api/clusters.py": "algorithms that were just compiled",
     "api/consent.py": "notebooks of a bundle that was unpacked",

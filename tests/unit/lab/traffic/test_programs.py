@@ -21,7 +21,7 @@ from fabriclab.formats.job import Program
 from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.command import read_argv, read_jars
+from fabriclab.lab.traffic.programs import read_argv, read_jars
 from fabriclab.live.started_traffic import traffic_named
 from fabriclab.report.headline import finding_of_run
 from fabriclab.report.tables.points import key_figures

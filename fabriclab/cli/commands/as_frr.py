@@ -17,7 +17,7 @@ def meant(lab: Path, software: Software | None, variables: Sequence[Path]) -> La
     """
     if software is None:
         return load_lab(lab, variables) if variables else lab
-    from fabriclab.api.brought import lab_as_frr
+    from fabriclab.api.as_frr import lab_as_frr
 
     brought = lab_as_frr(lab, variables=variables)
     for note in brought.notes:

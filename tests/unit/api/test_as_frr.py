@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fabriclab.api.brought import lab_as_frr
+from fabriclab.api.as_frr import lab_as_frr
 from fabriclab.api.drawing import graph
 from fabriclab.api.look import plan
 from fabriclab.cli.app import app

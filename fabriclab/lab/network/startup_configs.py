@@ -11,7 +11,7 @@ _NODE_NAME = "__clabNodeName__"
 """What Containerlab puts a node's name in the place of."""
 
 
-def foreign_configs(name: str, layers: Sequence[Section], paths: Sequence[str]) -> tuple[Written[str], ...]:
+def startup_configs(name: str, layers: Sequence[Section], paths: Sequence[str]) -> tuple[Written[str], ...]:
     """Return names of files, or a text of several lines.
 
     `paths` are where nodes of the kind look for a bound file, or for several, in `PATH.d`.

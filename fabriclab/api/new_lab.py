@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriclab.api.brought import BroughtLab, lab_as_frr
+from fabriclab.api.as_frr import BroughtLab, lab_as_frr
 from fabriclab.api.consent import trusted_or_why_not
 from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star, generate
 from fabriclab.api.kept_lab import kept_files
