@@ -8,7 +8,7 @@ with the largest sample; `most_of_ports` says which it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ PORT_LARGEST = names(QUEUES, "port", "largest")
 PORT_LENGTHS = tuple(name for name in PORT_LARGEST if name.endswith("_bytes"))
 SILENCE_NS = 10_000_000
 """So long a silence of a port is a stall: far longer than a round trip, far shorter than Linux's RTOmin of 200 ms."""
+_MOST_ROWS_AT_ONCE = 1 << 18
+"""About 20 MB."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,20 @@ def queue_metrics(queues: pl.LazyFrame | None, ports: Sequence[str], begin_ns: i
     """Return the metrics of all sampled ports together, then each port's own;
     `begin_ns` to `end_ns` is the busy time, after the epoch."""
     metrics: Metrics = {}
-    for port in ports if queues is not None else ():
-        assert queues is not None
-        of_port = _queue_of_port(queues.filter(pl.col("port") == port), begin_ns, end_ns)
+    for port, rows in () if queues is None else _by_port(queues, ports):
+        of_port = _queue_of_port(rows, begin_ns, end_ns)
         metrics |= {f"{name}[{port}]": value for name, value in of_port.items()}
     return over_all_ports(metrics, ports) | metrics
+
+
+def _by_port(queues: pl.LazyFrame, ports: Sequence[str]) -> Iterator[tuple[str, pl.LazyFrame]]:
+    """Yield each port with its rows. Few rows are read once for all ports, many are read anew for each."""
+    if queues.select(pl.len()).collect().item() > _MOST_ROWS_AT_ONCE:
+        yield from ((port, queues.filter(pl.col("port") == port)) for port in ports)
+        return
+    every = queues.collect()
+    parts = every.partition_by("port", as_dict=True, maintain_order=True)
+    yield from ((port, parts.get((port,), every.clear()).lazy()) for port in ports)
 
 
 def over_all_ports(metrics: Mapping[str, Metric], ports: Sequence[str]) -> Metrics:
