@@ -13,7 +13,8 @@ from fabriclab.api.lab import Settings
 from fabriclab.live.lab import Live
 from fabriclab.live.seen import PortState
 
-pytestmark = pytest.mark.vm
+# A server as a process of its own, as test_live_machine.py has them, first imports for most of a CPU second.
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("in_threads")]
 
 INCAST = {"senders": 8, "rounds": 2}
 LOSSLESS = {"stop": "60 ms"}

@@ -13,7 +13,8 @@ import pytest
 import fabriclab
 from fabriclab.live.lab import Live
 
-pytestmark = pytest.mark.vm
+# The commands are processes, as people use them; the server is in this one (test_live_machine.py has it in its own).
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("in_threads")]
 
 
 def fabriclab_says(*arguments: str, status: int = 0) -> str:

@@ -15,7 +15,8 @@ from fabriclab.api.lab import Settings
 from fabriclab.live.client import LiveError, ask
 from fabriclab.live.lab import Live
 
-pytestmark = pytest.mark.vm
+# A server as a process of its own, as test_live_machine.py has them, first imports for most of a CPU second.
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("in_threads")]
 
 """Next to no time passes before the lab is paused."""
 

@@ -42,6 +42,13 @@ def live(desk: Path) -> Iterator[Live]:
         yield lab
 
 
+@pytest.fixture
+def near(in_threads: None, live: Live) -> Live:
+    """Return `live` with its server in this process, for what does not hang on it: one of its own takes most of a CPU
+    second to import what it needs."""
+    return live
+
+
 @contextmanager
 def until_interrupted(*words: str) -> Iterator[subprocess.Popen[str]]:
     """Start a command that only Ctrl-C ends, and end it so, whatever comes between."""
@@ -52,22 +59,22 @@ def until_interrupted(*words: str) -> Iterator[subprocess.Popen[str]]:
             process.send_signal(signal.SIGINT)
 
 
-def test_nodes_are_reached_and_reach_each_other(live: Live) -> None:
-    assert re.search(r"time=\d\.\d+ ms", live.exec("h1", ["ping", "-c1", "h2"]).stdout)
-    assert live.exec("h1", ["sh", "-c", "cat; echo err >&2; exit 3"], input="in", check=False) == fabriclab.Executed(
+def test_nodes_are_reached_and_reach_each_other(near: Live) -> None:
+    assert re.search(r"time=\d\.\d+ ms", near.exec("h1", ["ping", "-c1", "h2"]).stdout)
+    assert near.exec("h1", ["sh", "-c", "cat; echo err >&2; exit 3"], input="in", check=False) == fabriclab.Executed(
         3, "in", "err\n"
     )
-    assert live.exec("s1", ["tc", "qdisc", "show", "dev", "eth1"]).stdout.startswith("qdisc ")
+    assert near.exec("s1", ["tc", "qdisc", "show", "dev", "eth1"]).stdout.startswith("qdisc ")
     with pytest.raises(fabriclab.LiveError, match="nothing-here"):
-        live.exec("h1", ["nothing-here"])
+        near.exec("h1", ["nothing-here"])
 
 
-def test_time_in_a_node_is_the_one_that_is_told(live: Live) -> None:
-    live.pause()
-    first = live.exec("h1", ["cat", "/proc/uptime"]).stdout
-    assert live.exec("h1", ["cat", "/proc/uptime"]).stdout == first
-    live.step("1 s")
-    assert float(live.exec("h1", ["cat", "/proc/uptime"]).stdout.split()[0]) == pytest.approx(
+def test_time_in_a_node_is_the_one_that_is_told(near: Live) -> None:
+    near.pause()
+    first = near.exec("h1", ["cat", "/proc/uptime"]).stdout
+    assert near.exec("h1", ["cat", "/proc/uptime"]).stdout == first
+    near.step("1 s")
+    assert float(near.exec("h1", ["cat", "/proc/uptime"]).stdout.split()[0]) == pytest.approx(
         float(first.split()[0]) + 1
     )
 
@@ -88,7 +95,7 @@ def test_a_shell_has_a_terminal_of_its_own(live: Live) -> None:
         os.close(descriptor)
 
 
-def test_a_service_in_a_node_is_reached_through_a_port_here(live: Live) -> None:
+def test_a_service_in_a_node_is_reached_through_a_port_here(near: Live) -> None:
     Path("serve.py").write_text(SERVER)
     subprocess.run([*FABRICLAB, "cp", "serve.py", "h2:/root"], check=True)
     with (
@@ -110,11 +117,11 @@ def test_a_service_in_a_node_is_reached_through_a_port_here(live: Live) -> None:
     assert Path("back.py").read_text() == SERVER
 
 
-def test_a_capture_has_virtual_nanoseconds(live: Live) -> None:
+def test_a_capture_has_virtual_nanoseconds(near: Live) -> None:
     with until_interrupted("capture", "s1:eth1", "-w", "s1.pcapng", "icmp") as capture:
         assert capture.stderr is not None
         assert any("listening" in line for line in capture.stderr)
-        live.exec("h1", ["ping", "-c3", "-i", "0.1", "h2"])
+        near.exec("h1", ["ping", "-c3", "-i", "0.1", "h2"])
         capture.send_signal(signal.SIGINT)
         assert "6 packets captured" in capture.stderr.read()
     data, times = Path("s1.pcapng").read_bytes(), []
@@ -178,6 +185,7 @@ def test_programs_that_never_sleep_freeze_nothing_and_are_replayed(live: Live) -
         ),
     ],
 )
+@pytest.mark.usefixtures("in_threads")
 def test_a_lab_that_nobody_touches_sends_what_a_run_sends(desk: Path, lab: str, settings: dict[str, Any]) -> None:
     run = fabriclab.run(lab, set=settings, out="film")
     with fabriclab.up(lab, set=settings, speed="max", out="live") as live:

@@ -11,7 +11,8 @@ from replayed_labs import replayed
 import fabriclab
 from fabriclab.live.lab import Live
 
-pytestmark = pytest.mark.vm
+# A server as a process of its own, as test_live_machine.py has them, first imports for most of a CPU second.
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("in_threads")]
 
 TOPOLOGY = """\
 name: star
