@@ -14,11 +14,11 @@ title: A small fabric
 switches: {default: SWITCHES}
 hosts: {default: {congestion_control: dctcp, ecn: on, rto_min: 10 ms, nic: NIC}}
 traffic:
-  long: {kind: long, senders: [h1, h3], receiver: h5, stop: 40 ms}
+  long: {kind: long, senders: [h1, h3], receiver: h5, stop: 20 ms}
   mice: {kind: arrivals, senders: all, pairs: out-of-rack, size: {distribution: web-search, cap: 200 KB}, load: 30 %,
-         stop: 40 ms}
+         stop: 20 ms}
 probes:
-  queues: {interval: 100 us, ports: all}
+  queues: {interval: SAMPLED, ports: all}
   tcp: {interval: 1 ms, traffic: [long]}
   interfaces: {interval: 1 ms}
 MORE"""
@@ -28,7 +28,12 @@ SHARED = f"{{profile: triumph, pools: {{egress: {{size: 200 KB}}}}, queues: {{de
 
 
 def write_lab(
-    directory: Path, switches: str = STOCK, more: str = "", delay_ns: int = 10_000, nic: str = "none"
+    directory: Path,
+    switches: str = STOCK,
+    more: str = "",
+    delay_ns: int = 10_000,
+    nic: str = "none",
+    sampled: str = "100 us",
 ) -> Path:
     """Write the lab; returns its directory."""
     directory.mkdir(exist_ok=True)
@@ -44,11 +49,12 @@ def write_lab(
         mtu_bytes=1500,
     )
     (directory / "topology.clab.yml").write_text(topology_text(fabric))
-    text = EXPERIMENT.replace("SWITCHES", switches).replace("NIC", nic).replace("MORE", more)
+    text = EXPERIMENT.replace("SWITCHES", switches).replace("NIC", nic).replace("SAMPLED", sampled)
+    text = text.replace("MORE", more)
     (directory / "experiment.yml").write_text(text)
     return directory
 
 
-def plan_of(directory: Path) -> Plan:
+def plan_of(directory: Path, seed: int = 1) -> Plan:
     """Return the lab's plan."""
-    return resolve_plan(parse_lab(directory), {}, 1)
+    return resolve_plan(parse_lab(directory), {}, seed)

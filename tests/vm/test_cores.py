@@ -47,13 +47,24 @@ def check_nothing_is_left(vm: Vm) -> None:
     assert not list(Path("/dev/shm").glob("fabriclab-wires*"))
 
 
-@pytest.mark.parametrize("switches", [STOCK, SHARED], ids=["stock", "shared"])
+LOSES_A_SYN, LOSES_NONE = 1, 4
+"""Seeds with a shared buffer. After the first one's loss nothing happens for a second of virtual time. More machines
+than processors spin through it for ten seconds of theirs: it is left to two, and sampled less often."""
+
+
+@pytest.mark.parametrize(
+    ("switches", "seed", "sampled", "most"),
+    [(STOCK, 1, "100 us", 3), (SHARED, LOSES_NONE, "100 us", 3), (SHARED, LOSES_A_SYN, "1 ms", 2)],
+    ids=["stock", "shared", "lost-syn"],
+)
 @pytest.mark.slow("boots one machine, then two, then more for one lab")
-def test_the_bits_are_the_same_for_every_number_of_machines(vm: Vm, tmp_path: Path, switches: str) -> None:
-    lab = write_lab(tmp_path / "lab", switches)
-    plan = plan_of(lab)
+def test_the_bits_are_the_same_for_every_number_of_machines(
+    vm: Vm, tmp_path: Path, switches: str, seed: int, sampled: str, most: int
+) -> None:
+    lab = write_lab(tmp_path / "lab", switches, sampled=sampled)
+    plan = plan_of(lab, seed)
     seen = []
-    for cores in (1, 2, 3):
+    for cores in range(1, most + 1):
         phases: list[str] = []
 
         def note(event: Event, phases: list[str] = phases) -> None:
@@ -65,9 +76,10 @@ def test_the_bits_are_the_same_for_every_number_of_machines(vm: Vm, tmp_path: Pa
         assert phases == ["nodes", "links", "configure", "daemons", "probes", "traffic", "epoch", "collect", "end"]
         seen.append(hashes(vm.directory / f"run-{cores}"))
     assert set(seen[0]) >= {"flows.parquet", "queues.parquet", "tcp.parquet", "interfaces.parquet"}
-    assert seen == [seen[0]] * 3
-    manifest = json.loads((vm.directory / "run-3" / "manifest.json").read_text())
-    assert manifest["machines"] == 3
+    assert seen == [seen[0]] * most
+    assert (result.virtual_ns > 10**9) is (seed == LOSES_A_SYN and switches is SHARED)
+    manifest = json.loads((vm.directory / f"run-{most}" / "manifest.json").read_text())
+    assert manifest["machines"] == most
     assert manifest["boundary"] == what_binds(vm.artefacts.tools)
     check_nothing_is_left(vm)
 
@@ -75,7 +87,7 @@ def test_the_bits_are_the_same_for_every_number_of_machines(vm: Vm, tmp_path: Pa
 def endless(tmp_path: Path) -> tuple[Path, Plan]:
     lab = write_lab(tmp_path / "lab")
     text = (lab / "experiment.yml").read_text()
-    (lab / "experiment.yml").write_text(text.replace("receiver: h5, stop: 40 ms", "receiver: h5, stop: 60 s"))
+    (lab / "experiment.yml").write_text(text.replace("receiver: h5, stop: 20 ms", "receiver: h5, stop: 60 s"))
     return lab, plan_of(lab)
 
 
@@ -112,7 +124,7 @@ def test_an_interrupt_ends_all_machines_in_order(vm: Vm, tmp_path: Path) -> None
 
 def test_the_limit_of_virtual_time_is_the_same_in_all(vm: Vm, tmp_path: Path) -> None:
     lab, plan = endless(tmp_path)
-    short = plan.model_copy(update={"limit_ns": 30_000_000})
+    short = plan.model_copy(update={"limit_ns": 15_000_000})
     seen = []
     for cores in (1, 2):
         assert run(vm, lab, short, cores).status == "limit"
