@@ -225,3 +225,44 @@ def test_print_has_pictures_instead_of_what_moves(report: Page) -> None:
     expect(charts.first).to_be_attached()
     expect(charts.locator("visible=true")).to_have_count(0)
     expect(report.locator(".drawn svg").first).to_be_visible()
+
+
+# Texts that leave the chart's element, or of which one covers another.
+MISPLACED = """element => {
+  const bound = element.getBoundingClientRect();
+  const every = [...element.querySelectorAll("svg text")]
+    .map(each => [each.textContent.trim(), each.getBoundingClientRect()])
+    .filter(([text, box]) => text && box.width);
+  const wrong = every.filter(([, box]) => box.left < bound.left - 1 || box.right > bound.right + 1
+    || box.top < bound.top - 1 || box.bottom > bound.bottom + 1).map(([text]) => `${text} leaves it`);
+  every.forEach(([one, a], index) => every.slice(index + 1).forEach(([two, b]) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > 1 && high > 3) wrong.push(`${one} covers ${two}`);
+  }));
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_no_text_of_a_chart_covers_another_or_is_cut_off(report: Page, width: int) -> None:
+    report.set_viewport_size({"width": width, "height": 900})
+    fits(report, width)
+    charts = report.locator("[data-chart]")
+    found: dict[str, list[str]] = {}
+    for chart in charts.all():
+        if chart.evaluate("each => each.closest('details:not([open])') === null"):
+            chart.scroll_into_view_if_needed()
+            expect(chart.locator("svg path").first).to_be_attached()
+            found[str(chart.evaluate("each => each.closest('figure').querySelector('h2, h3')?.textContent"))] = (
+                chart.evaluate(MISPLACED)
+            )
+    assert len(found) > 3
+    assert {title: wrong for title, wrong in found.items() if wrong} == {}
+
+
+def test_side_by_side_panels_need_no_legend_and_lines_show_their_dash_in_one(report: Page) -> None:
+    beside = chart_below(report, "Queue over time, side by side")
+    assert not beside.get_by_text("CUBIC, 8 senders", exact=True).count()
+    distribution = chart_below(report, "How long the queue was")
+    expect(distribution.get_by_text("CUBIC, 8 senders", exact=True)).to_be_visible()

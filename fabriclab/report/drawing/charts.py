@@ -257,14 +257,16 @@ class Chart:
     """Of the still picture, whose width is always the same, inches."""
     columns: int = 1
     has_own_legends: bool = False
-    """Whether each panel of the still picture has a legend of its own."""
+    """Whether each panel has a legend of its own."""
     has_legend: bool = True
-    """Whether the still picture has any: panels whose titles say it all need none."""
+    """Whether there is any: panels whose titles say it all need none."""
     _table: list[ChartTable] = field(default_factory=list, compare=False, repr=False)
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
-        return _given(panels=[panel.document() for panel in self.shown("chart")], linked=self.linked)
+        legend = "own" if self.has_own_legends else "" if self.has_legend else "none"
+        panels = [panel.document() for panel in self.shown("chart")]
+        return _given(panels=panels, linked=self.linked, legend=legend)
 
     def shown(self, where: Literal["still", "chart"]) -> tuple[ChartPanel, ...]:
         """Return the panels that the still picture has, or the chart in the page."""

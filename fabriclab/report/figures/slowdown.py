@@ -67,17 +67,15 @@ def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], bins: Sequence[int] = 
     if not shown:
         return None
     x = ChartAxis("Flow size", scale="category", names=tuple(shown), low=-0.5, high=len(shown) - 0.5)
-    joined = tuple(
-        series
-        for index, each in enumerate(slowdowns)
-        for series in _joined(each, shown, (index - (len(slowdowns) - 1) / 2) * min(0.16, 0.7 / len(slowdowns)))
-    )
+    middle, apart = (len(slowdowns) - 1) / 2, min(0.16, 0.7 / len(slowdowns))
+    offsets = [(index - middle) * apart for index in range(len(slowdowns))]
+    joined = tuple(series for each, at in zip(slowdowns, offsets, strict=True) for series in _joined(each, shown, at))
     panels = [ChartPanel(x, _slowdown_axis(joined), joined, only="still")]
     for statistic, title in STATISTICS.items():
         series = []
-        for each in slowdowns:
+        for each, offset in zip(slowdowns, offsets, strict=True):
             places, measures = _of_bins(each, shown, statistic)
-            series.append(_chart_series(each.pool, each.pool.label, places, measures))
+            series.append(_chart_series(each.pool, each.pool.label, [place + offset for place in places], measures))
         panels.append(ChartPanel(x, _slowdown_axis(series), tuple(series), title.capitalize(), only="chart"))
     caption = "Filled: median, hollow: 99th percentile. " + " ".join(_describe(each) for each in slowdowns)
     caption += " " + explain_ideal([each.pool for each in slowdowns])

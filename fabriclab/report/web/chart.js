@@ -36,7 +36,7 @@ export class Chart {
     this.instance ??= echarts.init(this.element, null, { renderer: "svg" });
     this.instance.resize();
     this.instance.setOption(made.option, { notMerge: true });
-    if (kept?.legend?.[0]?.selected) this.instance.setOption({ legend: { selected: kept.legend[0].selected } });
+    if (kept?.legend) this.instance.setOption({ legend: kept.legend.map(({ selected }) => ({ selected })) });
     this.element.dispatchEvent(new CustomEvent("drawn"));
   }
 }

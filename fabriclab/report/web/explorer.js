@@ -35,7 +35,13 @@ export function startExplorer(explorer) {
   if (!section || !explorer) return;
   let [shown, span] = [[], null];
   const charts = {};
-  const draw = (id, record) => (charts[id] ? charts[id].show(record) : (charts[id] = chart(id, record)));
+  const draw = (id, record) => {
+    document.getElementById(id).hidden = !record;
+    if (!record) return;
+    if (!charts[id]) charts[id] = chart(id, record);
+    else charts[id].show(record);
+    if (!charts[id].instance) charts[id].draw();
+  };
   const tcp = chooseTcp(explorer, (record) => draw("explorer-tcp", record));
   const spans = chooseSpan((found) => {
     span = found;

@@ -94,12 +94,13 @@ export function showFlows(explorer, shown, span, draw) {
     return `${point.label}: ${count.toLocaleString("en")} flows${reduced}`;
   });
   document.getElementById("flows-said").textContent = `${where}. ${counts.join("; ")}.`;
-  draw({
+  const curves = parts.map((part) => cdf(part.point, part));
+  draw(curves.every(({ x }) => !x.length) ? null : {
     panels: [{
       x: { title: "Flow completion time", unit: "ms", scale: "log" },
       y: { title: "Flows complete", unit: "%", min: 0, max: 100 },
-      levels: [50, 95, 99].map((at) => ({ name: `p${at}`, at })),
-      series: parts.map((part) => cdf(part.point, part)),
+      levels: [50, 95, 99].map((at) => ({ name: `p${at}`, at, foot: true })),
+      series: curves,
     }],
   });
   slowest(explorer, parts);

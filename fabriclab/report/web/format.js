@@ -6,6 +6,10 @@ export function number(value) {
   return String(Number(value.toPrecision(5)));
 }
 
+export function tick(value) {
+  return Math.abs(value) >= 1000 ? value.toLocaleString("en", { maximumFractionDigits: 3 }) : number(value);
+}
+
 export function withUnit(value, unit) {
   return unit ? `${number(value)} ${unit}` : number(value);
 }

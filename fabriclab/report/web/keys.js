@@ -20,7 +20,9 @@ export function keys(chart) {
         type: "dataZoom", dataZoomIndex, start: Math.max(0, from), end: Math.min(100, to),
       }));
     } else if (/^[1-9]$/.test(event.key)) {
-      const name = chart.instance.getOption().legend?.[0]?.data?.[Number(event.key) - 1];
+      const legends = chart.instance.getOption().legend ?? [];
+      const names = new Set(legends.flatMap(({ data }) => data.map((each) => each.name)));
+      const name = [...names][Number(event.key) - 1];
       if (name) chart.instance.dispatchAction({ type: "legendToggleSelect", name });
     }
   });

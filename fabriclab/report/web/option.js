@@ -1,58 +1,57 @@
 // A chart of the document as options of ECharts.
 
-import { axisTitle, escaped, number, withUnit } from "./format.js";
+import { axisTitle, escaped, number, tick, withUnit } from "./format.js";
+import { legendOption, legendsOf } from "./legend.js";
+import { marksOf } from "./marks.js";
+import { textWidth, wrapped } from "./measure.js";
 import { barsOf, textsOf } from "./rows.js";
-import { marksOf, seriesOf } from "./series.js";
+import { seriesOf } from "./series.js";
 import { color } from "./theme.js";
 
 export const PANEL = 230;
 const [LEFT, RIGHT, GAP, SLIDER] = [68, 18, 78, 34];
-const [LETTER, ROW] = [6.6, 17];
-const NARROW = 600;
-const LEGEND_LINE = 22;
+const [ROW, LINE, BESIDE] = [17, 13, 24];
+const [NARROW, PER_TICK, MOST_TICKS] = [600, 64, 5];
 
 // What stands to the left and to the right of all panels: names of rows, and texts beside them, which a phone has no
 // room for.
 function sides(chart, width) {
-  const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text.length));
+  const longest = (texts, size) => Math.max(0, ...texts.map((text) => textWidth(text, size)));
   const names = longest(chart.panels.flatMap((panel) => (panel.y.names ?? [])));
   const beside = longest(chart.panels.flatMap((panel) => panel.texts ?? []).filter((each) => each.x === undefined)
-    .map((each) => each.text));
+    .map((each) => each.text), 11);
   const isNarrow = width < NARROW;
-  return [Math.min(Math.max(LEFT, names + 14), (isNarrow ? 0.6 : 0.4) * width), isNarrow ? RIGHT : Math.max(RIGHT, beside)];
+  const left = Math.min(Math.max(LEFT, names + BESIDE), (isNarrow ? 0.46 : 0.4) * width);
+  return [left, isNarrow ? RIGHT : Math.max(RIGHT, beside + 8)];
 }
 
-function heightOf({ y }) {
-  return y.scale === "category" ? Math.max(70, ROW * ((y.max ?? y.names.length) - (y.min ?? 0))) : PANEL;
+// The panel's rows are as high as the most lines that one of their names takes.
+function heightOf({ y }, left) {
+  if (y.scale !== "category") return PANEL;
+  const lines = Math.max(...y.names.map((name) => wrapped(name, left - BESIDE).split("\n").length));
+  return Math.max(70, (lines > 1 ? LINE * lines + 6 : ROW) * ((y.max ?? y.names.length) - (y.min ?? 0)));
 }
 
-// How many lines the legend takes: ECharts does not say before it has drawn.
-function legendHeight(names, width) {
-  let [lines, room] = [1, width - LEFT];
-  for (const name of names) {
-    const wide = 44 + 6.4 * name.length;
-    if (room < wide) [lines, room] = [lines + 1, width - LEFT];
-    room -= wide;
-  }
-  return names.length > 1 ? lines * LEGEND_LINE + 6 : 4;
-}
-
-// Names of categories stand at their places; those of rows are cut off where they have no room.
+// Names of categories stand at their places; those of rows in several lines where they have no room, and a word that is
+// too long is cut off.
 function names(record, vertical, left) {
   const places = record.places ?? record.names.map((_, index) => index);
   const at = { customValues: places };
+  const told = (name) => (vertical ? wrapped(name, left - BESIDE) : name);
   return {
     min: record.min ?? -0.5, max: record.max ?? record.names.length - 0.5,
     axisTick: { show: !vertical, ...at }, splitLine: { show: false },
     axisLabel: {
-      color: color("--ink"), hideOverlap: true, ...at, formatter: (value) => record.names[places.indexOf(value)] ?? "",
-      ...(vertical ? { width: left - 14, overflow: "truncate" } : {}),
+      color: color("--ink"), hideOverlap: true, ...at,
+      formatter: (value) => told(record.names[places.indexOf(value)] ?? ""),
+      ...(vertical ? { width: left - BESIDE + 12, overflow: "truncate", lineHeight: LINE } : {}),
     },
   };
 }
 
-function axis(record, index, vertical, range, extra, left) {
+function axis(record, index, vertical, range, extra, left, wide) {
   const scale = record.scale ?? "linear";
+  const ticks = vertical ? MOST_TICKS : Math.max(1, Math.min(MOST_TICKS, Math.floor(wide / PER_TICK)));
   const ink = color("--muted");
   return {
     type: { log: "log", category: "value", linear: "value" }[scale],
@@ -64,12 +63,13 @@ function axis(record, index, vertical, range, extra, left) {
     max: record.max ?? (vertical ? undefined : "dataMax"),
     logBase: record.base ?? (range > 50 || vertical ? 10 : 2),
     inverse: Boolean(record.downward),
+    splitNumber: ticks,
     ...(record.whole ? { minInterval: 1 } : {}),
     axisLine: { show: true, onZero: false, lineStyle: { color: ink } },
     axisTick: { lineStyle: { color: ink } },
     axisLabel: {
-      color: color("--ink"), hideOverlap: true, showMaxLabel: isRound(record.max, record),
-      showMinLabel: isRound(record.min ?? (vertical ? 0 : undefined), record), formatter: number,
+      color: color("--ink"), hideOverlap: true, showMaxLabel: isTick(record.max, record, ticks),
+      showMinLabel: isTick(record.min ?? (vertical ? 0 : undefined), record, ticks), formatter: tick,
     },
     splitLine: { lineStyle: { color: color("--grid") } },
     minorTick: { show: scale === "log" },
@@ -78,10 +78,20 @@ function axis(record, index, vertical, range, extra, left) {
   };
 }
 
-// A limit that the data has, such as 841.03, is no tick; nor is one beside the powers of a logarithmic axis.
-function isRound(limit, { scale, whole } = {}) {
-  if (scale === "log" || (whole && limit % 1)) return scale === "log" && Number.isInteger(Math.log10(limit));
-  return Number.isFinite(limit) && String(Number(limit.toPrecision(3))) === String(limit);
+// A limit that the data has, such as 841.03 or 92.8, is no tick; nor is one beside the powers of a logarithmic axis.
+function isTick(limit, { scale, whole, min = 0, max }, ticks) {
+  if (scale === "log") return Number.isInteger(Math.log10(limit));
+  if (!Number.isFinite(limit) || (whole && limit % 1)) return false;
+  const steps = limit / step(((max ?? limit) - min) / ticks);
+  return limit === 0 || Math.abs(steps - Math.round(steps)) < 1e-9;
+}
+
+// As far as ticks are apart: what ECharts takes as round.
+function step(least) {
+  if (!(least > 0)) return NaN;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const part = least / power;
+  return power * [[1.5, 1], [2.5, 2], [4, 3], [7, 5], [Infinity, 10]].find(([end]) => part < end)[1];
 }
 
 function barTip(chart, item) {
@@ -143,18 +153,20 @@ function ratioOf(panel) {
 }
 
 export function option(chart, width) {
-  const named = chart.panels.flatMap((panel) => [...panel.series.filter((each) => !each.labelled), ...panel.bars]);
-  const names = [...new Set(named.map((each) => each.name).filter(Boolean))];
-  const top = legendHeight(names, width);
   const [left, right] = sides(chart, width);
   const count = chart.panels.length;
   const hasSlider = chart.linked || count === 1;
-  const heights = chart.panels.map(heightOf);
-  const tops = heights.map((_, index) => heights.slice(0, index).reduce((sum, each) => sum + each + GAP, top + 26));
+  const legends = legendsOf(chart, width - LEFT + 8);
+  const isOwn = legends.length > 1;
+  const heights = chart.panels.map((panel) => heightOf(panel, left));
+  const above = chart.panels.map((panel, index) => (isOwn || !index ? legends[index].height + 4 : 0));
+  const tops = heights.map((_, index) => heights.slice(0, index).reduce(
+    (sum, each, panel) => sum + each + GAP + above[panel + 1], above[0] + (chart.panels[0].title || !above[0] ? 26 : 12)));
   const height = tops[count - 1] + heights[count - 1] + 48 + (hasSlider ? SLIDER : 0);
+  const wide = width - left - right;
   const place = (panel) => ({
     panel, axes: { xAxisIndex: panel, yAxisIndex: panel }, range: rangeOf(chart.panels[panel]),
-    log: chart.panels[panel].y.scale === "log",
+    log: chart.panels[panel].y.scale === "log", width: wide,
   });
   const isOfBars = chart.panels.every((panel) => !panel.series.length);
   return {
@@ -163,17 +175,15 @@ export function option(chart, width) {
       animation: false,
       aria: { enabled: false },
       textStyle: { fontFamily: "system-ui, sans-serif" },
-      legend: {
-        show: names.length > 1, data: names, left: LEFT - 8, top: 0, itemGap: 14, width: width - LEFT - RIGHT,
-        textStyle: { color: color("--ink") }, inactiveColor: color("--muted"),
-      },
+      legend: legends.map((each, index) => legendOption(
+        each, LEFT - 8, isOwn ? tops[index] - each.height - (chart.panels[index].title ? 26 : 8) : 0, width - LEFT + 8)),
       title: chart.panels.map((panel, index) => ({
         text: panel.title ?? "", left: left - 8, top: tops[index] - 24,
         textStyle: { color: color("--ink"), fontSize: 12, fontWeight: 600 },
       })),
       grid: heights.map((each, index) => ({ left, right, top: tops[index], height: each })),
-      xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, ratioOf(panel), { nameGap: 28 }, left)),
-      yAxis: chart.panels.map((panel, index) => axis(panel.y, index, true, 0, { nameGap: 48 }, left)),
+      xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, ratioOf(panel), { nameGap: 28 }, left, wide)),
+      yAxis: chart.panels.map((panel, index) => axis(panel.y, index, true, 0, { nameGap: 48 }, left, wide)),
       tooltip: {
         trigger: isOfBars ? "item" : "axis", confine: true, formatter: tooltip(chart), axisPointer: { type: "line" },
         backgroundColor: color("--ground"), borderColor: color("--grid"), transitionDuration: 0,

@@ -4,7 +4,12 @@ import { numbers, pairs } from "./decode.js";
 import { color } from "./theme.js";
 
 const [WIDTH, PER_POINT] = [1.8, 1.4];
-const SYMBOLS = { o: "circle", s: "rect", "^": "triangle", D: "diamond", v: "arrow", P: "roundRect", X: "pin" };
+// The marks of the still pictures.
+const SYMBOLS = {
+  o: "circle", s: "rect", "^": "triangle", D: "diamond", v: "path://M 0 0 L 10 0 L 5 9 Z",
+  P: "path://M 4 0 L 8 0 L 8 4 L 12 4 L 12 8 L 8 8 L 8 12 L 4 12 L 4 8 L 0 8 L 0 4 L 4 4 Z",
+  X: "path://M 0 3 L 3 0 L 6 3 L 9 0 L 12 3 L 9 6 L 12 9 L 9 12 L 6 9 L 3 12 L 0 9 L 3 6 Z",
+};
 
 function line(series, place) {
   const ink = color(series.color);
@@ -91,34 +96,4 @@ export function seriesOf(series, place) {
   if (series.low && series.bars) found.push(bars(series, place));
   else if (series.low) found.push(band(series, place));
   return found;
-}
-
-// Lines of reference belong to a series without data, so that they stay when others are hidden.
-export function marksOf(panel, place) {
-  const ink = color("--muted");
-  const label = (name, position) => ({ formatter: name ?? "", position, color: color("--ink"), fontSize: 11 });
-  // Levels that are close have their names at different ends.
-  let [last, side] = [-Infinity, 1];
-  const levels = [...(panel.levels ?? [])].sort((one, other) => one.at - other.at).map((mark) => {
-    side = mark.at - last < 0.07 * place.range ? 1 - side : 1;
-    last = mark.at;
-    return { yAxis: mark.at, name: mark.name, label: label(mark.name, side ? "insideEndTop" : "insideStartTop") };
-  });
-  const events = (panel.events ?? []).map((mark) => ({
-    xAxis: mark.at, name: mark.name, label: {
-      ...label(mark.name, mark.foot ? "insideStartTop" : "insideEndTop"), rotate: 0, align: "left", offset: [0, mark.foot ? -8 : 12],
-    },
-  }));
-  const areas = (panel.events ?? []).filter((mark) => mark.until !== undefined);
-  return {
-    type: "line", id: `${place.panel}/marks`, ...place.axes, data: [], silent: true, animation: false,
-    markLine: {
-      silent: true, symbol: "none", animation: false, lineStyle: { color: ink, type: "dashed" },
-      data: [...levels, ...events],
-    },
-    markArea: {
-      silent: true, animation: false, itemStyle: { color: color("#d55e00"), opacity: 0.1 },
-      data: areas.map((mark) => [{ xAxis: mark.at }, { xAxis: mark.until }]),
-    },
-  };
 }

@@ -118,6 +118,14 @@ def test_an_axis_that_panels_share_is_named_once() -> None:
     assert (beside.count("Time (s)"), beside.count("Queue (KB)"), beside.count("40")) == (2, 1, 1)
 
 
+def test_a_chart_in_the_page_has_the_legends_of_the_still_picture() -> None:
+    panels = (ChartPanel(X, Y, (line("one"), line("two"))),) * 2
+    whole = Chart(panels).document()
+    own, none = (Chart(panels, **more).document() for more in ({"has_own_legends": True}, {"has_legend": False}))
+    assert "legend" not in whole
+    assert (own["legend"], none["legend"]) == ("own", "none")
+
+
 def test_levels_without_room_for_their_names_share_one() -> None:
     levels = tuple(ChartMark(name, at) for name, at in (("K = 30 KB", 30), ("buffer 35 KB", 35), ("pool 90 KB", 90)))
     found = texts(still(Chart((ChartPanel(X, Y, (line("one"),), levels=levels),)), ""))
