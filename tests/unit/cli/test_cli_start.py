@@ -145,7 +145,7 @@ def test_seeds_that_draw_groups_are_all_read(lab: Path, readings: list[object]) 
 
 def test_a_seed_that_is_none_is_found_among_many(lab: Path) -> None:
     (lab / "experiment.yml").write_text(LAB.replace("seed: 1..20", "seed: [1, 2, x]"))
-    with pytest.raises(LabError, match="'x' is no whole number"):
+    with pytest.raises(LabError, match="'x' is not a whole number"):
         parse_lab(lab)
 
 
@@ -159,7 +159,7 @@ def test_a_bad_point_is_found_by_check_and_by_its_sweep(lab: Path) -> None:
     for command in ("check", "sweep"):
         result = CliRunner().invoke(app, [command, str(lab)])
         assert result.exit_code == 2
-        assert "experiment.yml:7: traffic.one.rounds: 'none' is no whole number" in result.output
+        assert "experiment.yml:7: traffic.one.rounds: 'none' is not a whole number" in result.output
 
 
 def shown_on_a_terminal(*arguments: str) -> str:
