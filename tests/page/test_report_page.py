@@ -266,3 +266,19 @@ def test_side_by_side_panels_need_no_legend_and_lines_show_their_dash_in_one(rep
     assert not beside.get_by_text("CUBIC, 8 senders", exact=True).count()
     distribution = chart_below(report, "How long the queue was")
     expect(distribution.get_by_text("CUBIC, 8 senders", exact=True)).to_be_visible()
+
+
+def test_colours_change_and_a_zoom_stays(report: Page) -> None:
+    chart = chart_below(report, "How long the queue was")
+    texts = "element => [...element.querySelectorAll('svg text')].map(each => each.textContent).join()"
+    whole = chart.evaluate(texts)
+    chart.focus()
+    chart.press("+")
+    chart.press("+")
+    comes_to(report, lambda: chart.evaluate(texts) != whole, lambda: whole)
+    zoomed = chart.evaluate(texts)
+    report.locator("#theme").click()
+    assert chart.evaluate(texts) == zoomed
+    chart.focus()
+    chart.press("0")
+    comes_to(report, lambda: chart.evaluate(texts) == whole, lambda: chart.evaluate(texts))

@@ -24,6 +24,7 @@ export class Chart {
         ...panel, series: (panel.series ?? []).map(unpack), bars: (panel.bars ?? []).map(unpackBars),
       })),
     };
+    this.isNew = true;
     if (this.instance) this.draw();
   }
 
@@ -37,6 +38,9 @@ export class Chart {
     this.instance.resize();
     this.instance.setOption(made.option, { notMerge: true });
     if (kept?.legend) this.instance.setOption({ legend: kept.legend.map(({ selected }) => ({ selected })) });
+    // What a reader zoomed to stays when colours or the width change, not when other data are shown.
+    if (kept && !this.isNew) this.instance.setOption({ dataZoom: kept.dataZoom.map(({ start, end }) => ({ start, end })) });
+    this.isNew = false;
     this.element.dispatchEvent(new CustomEvent("drawn"));
   }
 }

@@ -7,6 +7,8 @@ const SIZE = 11;
 const ROW = 13;
 // Levels closer than this share of the axis have their names together, at one place.
 const LEVEL_ROOM = 0.1;
+// As high as a name at the foot of an event's line reaches, as a share of the panel.
+const FOOT = 0.12;
 
 // Letters have a rim in the colour of the ground, which keeps them apart from what is behind them.
 function label(name, position, more = {}) {
@@ -15,9 +17,14 @@ function label(name, position, more = {}) {
   };
 }
 
-function levelsOf(panel, place) {
+// How high a value is, as a share of the panel.
+function shareOf(panel, place) {
   const { min = 0, max = min + place.range } = panel.y;
-  const share = (at) => (place.log ? Math.log(at / min) / Math.log(max / min) : (at - min) / (max - min));
+  return (at) => (place.log ? Math.log(at / min) / Math.log(max / min) : (at - min) / (max - min));
+}
+
+function levelsOf(panel, place) {
+  const share = shareOf(panel, place);
   const sorted = [...(panel.levels ?? [])].sort((one, other) => one.at - other.at);
   const groups = [];
   for (const mark of sorted) {
@@ -36,21 +43,23 @@ function levelsOf(panel, place) {
 }
 
 // The name of an event stands to the right of its line, at the right end of the panel to the left of it; names that
-// would cover each other stand below each other.
+// would cover each other stand below each other. At a line's foot is no name where that of a level is.
 function eventsOf(panel, place) {
   const [low, high] = [panel.x.min, panel.x.max];
   const at = (value) => (high > low ? ((value - low) / (high - low)) * place.width : 0);
   const ends = [];
+  const isFree = (panel.levels ?? []).every((level) => shareOf(panel, place)(level.at) > FOOT);
   return [...(panel.events ?? [])].sort((one, other) => one.at - other.at).map((mark) => {
     const [line, wide] = [at(mark.at), textWidth(mark.name ?? "", SIZE) + 8];
     const isLeft = line + wide > place.width && line > wide;
     const [begin, end] = isLeft ? [line - wide, line] : [line, line + wide];
     let row = ends.findIndex((last) => last <= begin);
     if (row < 0) row = ends.length;
-    if (!mark.foot) ends[row] = end;
-    const offset = [isLeft ? -8 : 8, mark.foot ? -8 : 12 + ROW * row];
+    const isAtFoot = mark.foot && isFree;
+    if (!isAtFoot) ends[row] = end;
+    const offset = [isLeft ? -8 : 8, isAtFoot ? -8 : 12 + ROW * row];
     const look = { rotate: 0, align: isLeft ? "right" : "left", offset };
-    return { xAxis: mark.at, name: mark.name, label: label(mark.name ?? "", mark.foot ? "insideStart" : "insideEnd", look) };
+    return { xAxis: mark.at, name: mark.name, label: label(mark.name ?? "", isAtFoot ? "insideStart" : "insideEnd", look) };
   });
 }
 

@@ -10,7 +10,7 @@ import { color } from "./theme.js";
 
 export const PANEL = 230;
 const [LEFT, RIGHT, GAP, SLIDER] = [68, 18, 78, 34];
-const [ROW, LINE, BESIDE] = [17, 13, 24];
+const [ROW, LINE, BESIDE, TITLE] = [17, 13, 24, 15];
 const [NARROW, PER_TICK, MOST_TICKS] = [600, 64, 5];
 
 // What stands to the left and to the right of all panels: names of rows, and texts beside them, which a phone has no
@@ -113,7 +113,9 @@ function tooltip(chart) {
     const where = panel.x.names?.[Math.round(place)] ?? withUnit(place, panel.x.unit);
     const rows = lines.map((item) => {
       const series = panel.series.find((each) => each.name === item.seriesName);
-      const [low, high] = [series?.plow?.[item.dataIndex], series?.phigh?.[item.dataIndex]];
+      // The ends of an area are where it is drawn, not what was measured.
+      const isArea = series?.area && !series.line && !series.marker;
+      const [low, high] = isArea ? [] : [series?.plow?.[item.dataIndex], series?.phigh?.[item.dataIndex]];
       const range = Number.isFinite(low) && low !== high ? ` (${number(low)} – ${number(high)})` : "";
       return `${item.marker}${escaped(item.seriesName)}: <b>${escaped(withUnit(item.value[1], panel.y.unit))}</b>${range}`;
     });
@@ -159,14 +161,15 @@ export function option(chart, width) {
   const legends = legendsOf(chart, width - LEFT + 8);
   const isOwn = legends.length > 1;
   const heights = chart.panels.map((panel) => heightOf(panel, left));
-  const above = chart.panels.map((panel, index) => (isOwn || !index ? legends[index].height + 4 : 0));
+  const titles = chart.panels.map((panel) => wrapped((panel.title ?? "").replace("\n", " "), 0.9 * (width - left)).split("\n"));
+  const above = titles.map((lines, index) => (isOwn || !index ? legends[index].height + 4 : 0) + TITLE * (lines.length - 1));
   const tops = heights.map((_, index) => heights.slice(0, index).reduce(
-    (sum, each, panel) => sum + each + GAP + above[panel + 1], above[0] + (chart.panels[0].title || !above[0] ? 26 : 12)));
+    (sum, each, panel) => sum + each + GAP + above[panel + 1], above[0] + (chart.panels[0].title || !legends[0].height ? 26 : 12)));
   const height = tops[count - 1] + heights[count - 1] + 48 + (hasSlider ? SLIDER : 0);
   const wide = width - left - right;
   const place = (panel) => ({
     panel, axes: { xAxisIndex: panel, yAxisIndex: panel }, range: rangeOf(chart.panels[panel]),
-    log: chart.panels[panel].y.scale === "log", width: wide,
+    log: chart.panels[panel].y.scale === "log", width: wide, low: chart.panels[panel].y.min,
   });
   const isOfBars = chart.panels.every((panel) => !panel.series.length);
   return {
@@ -176,10 +179,10 @@ export function option(chart, width) {
       aria: { enabled: false },
       textStyle: { fontFamily: "system-ui, sans-serif" },
       legend: legends.map((each, index) => legendOption(
-        each, LEFT - 8, isOwn ? tops[index] - each.height - (chart.panels[index].title ? 26 : 8) : 0, width - LEFT + 8)),
-      title: chart.panels.map((panel, index) => ({
-        text: panel.title ?? "", left: left - 8, top: tops[index] - 24,
-        textStyle: { color: color("--ink"), fontSize: 12, fontWeight: 600 },
+        each, LEFT - 8, isOwn ? tops[index] - above[index] + 4 - (chart.panels[index].title ? 26 : 8) : 0, width - LEFT + 8)),
+      title: titles.map((lines, index) => ({
+        text: lines.join("\n"), left: left - 8, top: tops[index] - 24 - TITLE * (lines.length - 1),
+        textStyle: { color: color("--ink"), fontSize: 12, fontWeight: 600, lineHeight: TITLE },
       })),
       grid: heights.map((each, index) => ({ left, right, top: tops[index], height: each })),
       xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, ratioOf(panel), { nameGap: 28 }, left, wide)),

@@ -1,9 +1,10 @@
 // Horizontal bars of a panel, and texts at places of it, as series of ECharts.
 
 import { numbers } from "./decode.js";
+import { textWidth } from "./measure.js";
 import { color } from "./theme.js";
 
-const HATCH = 6;
+const [HATCH, SIZE] = [6, 11];
 
 export function unpackBars(bars) {
   return { ...bars, pplaces: numbers(bars.places), pbegin: numbers(bars.begin), pend: numbers(bars.end) };
@@ -47,10 +48,13 @@ export function textsOf(panel, place, isNarrow) {
       const { x: left, width } = params.coordSys;
       const [at, y] = api.coord([each.x ?? 0, each.y]);
       const x = each.x === undefined ? left + width : Math.min(Math.max(at, left), left + width);
+      // A text that has no room to the right of its bar ends with the chart, upon the bar.
+      const isLate = !each.left && x + 5 + textWidth(each.text, SIZE) > api.getWidth();
       return {
-        type: "text", x: each.left ? x - 4 : x + 5, y: each.left ? y + 10 : y,
+        type: "text", x: isLate ? api.getWidth() - 2 : each.left ? x - 4 : x + 5, y: each.left ? y + 10 : y,
         style: {
-          text: each.text, fill: color("--ink"), fontSize: 11, verticalAlign: "middle", align: each.left ? "right" : "left",
+          text: each.text, fill: color("--ink"), fontSize: SIZE, verticalAlign: "middle",
+          align: each.left || isLate ? "right" : "left", stroke: color("--ground"), lineWidth: isLate ? 3 : 0,
         },
       };
     },

@@ -39,7 +39,10 @@ function line(series, place) {
 
 // One polygon for all of a band: two lines stacked need a category axis.
 function band(series, place) {
-  const [x, low, high] = [series.px, series.plow, series.phigh];
+  const x = series.px;
+  // What is 0 is below all of a logarithmic axis.
+  const [low, high] = [series.plow, series.phigh].map((values) => (place.log
+    ? Array.from(values, (value) => (value <= 0 ? place.low : value)) : values));
   const corners = (api, values) => Array.from(x, (at, index) => [at, values[index]])
     .filter((pair) => pair.every(Number.isFinite))
     .flatMap(([at, value], index, all) => {
