@@ -121,7 +121,7 @@ def test_an_axis_that_panels_share_is_named_once() -> None:
 def test_a_chart_in_the_page_has_the_legends_of_the_still_picture() -> None:
     panels = (ChartPanel(X, Y, (line("one"), line("two"))),) * 2
     whole = Chart(panels).document()
-    own, none = (Chart(panels, **more).document() for more in ({"has_own_legends": True}, {"has_legend": False}))
+    own, none = Chart(panels, has_own_legends=True).document(), Chart(panels, has_legend=False).document()
     assert "legend" not in whole
     assert (own["legend"], none["legend"]) == ("own", "none")
 
