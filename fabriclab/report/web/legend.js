@@ -11,7 +11,7 @@ const LINE = 14;
 function entry(series, ofBars) {
   const name = series.name;
   if (!series.px || ofBars.has(name)) return { name };
-  if (series.area && !series.line && !series.marker) return { name, icon: "rect" };
+  if (series.area && !series.line && !series.marker) return { name, icon: "rect", itemStyle: { opacity: series.area } };
   return series.marker || !series.line ? { name } : { name, itemStyle: { opacity: 0 } };
 }
 
