@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytest_plugins = ["costs", "live_fixtures", "page_fixtures"]
 TESTS = Path(__file__).parent
 LONGEST_ID = 100
-LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
+LONG_FOLDERS = ("fuzz", "house", "kernel", "notebooks", "vm", "wheel")
 
 # A shell that runs the tests in the background lets them, and so all that they start, ignore Ctrl-C: a program that a
 # test ends by it would go on, and the test wait for ever.
@@ -108,10 +108,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     # All that is loaded by now stays until the end: the collector need not look at it again and again.
     gc.collect()
     gc.freeze()
+    # What tests make has few cycles: it need not look for them each 700 objects.
+    gc.set_threshold(20_000, 20, 20)
 
 
 def is_long(item: pytest.Item) -> bool:
-    """Return whether a test boots the machine, starts kernels, builds wheels, or draws its examples by the hundred.
+    """Return whether a test boots the machine, starts kernels, builds wheels, draws its examples by the hundred, or
+    reads every file of the repository.
 
     A few others carry the mark no_cover themselves; `covered` says that one counts all the same.
     """

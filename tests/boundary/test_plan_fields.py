@@ -14,15 +14,14 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, g
 import pytest
 from pydantic import BaseModel
 from sample_plans import star
+from shipped_labs import shipped_plan
 
 from fabriclab.constraints import Finite, Holding, Scalars, Text, Within
 from fabriclab.formats.plan import PlanError, parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import KINDS
 from fabriclab.keys.values import Word
-from fabriclab.lab import parse_lab
 from fabriclab.qdiscs import Option
-from fabriclab.resolve import Resolver
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
@@ -101,11 +100,12 @@ def test_a_field_without_a_constraint_is_found() -> None:
 @cache
 def plan_data(lab: Path) -> dict[str, Any]:
     """Return the plan of a lab, as data."""
-    data: dict[str, Any] = json.loads(plan_json(Resolver(parse_lab(lab)).resolve({})))
+    data: dict[str, Any] = json.loads(plan_json(shipped_plan(lab.name)))
     return data
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+@pytest.mark.no_cover
 def test_what_a_lab_says_a_plan_may_say(lab: Path) -> None:
     plan = plan_data(lab)
     assert json.loads(plan_json(parse_plan_json(json.dumps(plan)))) == plan
@@ -124,12 +124,16 @@ def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def with_value(data: Any, path: tuple[Any, ...], value: Any) -> str:
-    changed = copy.deepcopy(data)
-    holder = changed
-    for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = value
-    return json.dumps(changed)
+    return json.dumps(replaced(data, path, value))
+
+
+def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return data with another value at a path; the rest is not copied."""
+    if not path:
+        return value
+    new = data.copy()
+    new[path[0]] = replaced(data[path[0]], path[1:], value) if path[1:] else value
+    return new
 
 
 def value_at(data: Any, path: tuple[Any, ...]) -> Any:
@@ -144,6 +148,7 @@ HOSTILE_NUMBERS: tuple[Any, ...] = (True, -1, -(2**63), 2**63, 10**30, 1.5, floa
 
 
 @pytest.mark.parametrize("value", HOSTILE_NUMBERS, ids=repr)
+@pytest.mark.no_cover
 def test_no_number_of_a_plan_may_be(value: Any) -> None:
     """Every whole number of four labs' plans, replaced by what no lab can write there."""
     tried: set[tuple[Any, ...]] = set()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fake_commands import FakeCommands
 from sample_switch_plans import shared_star
+from shipped_labs import shipped_lab
 
 from fabriclab.compile.real_time import compile_real_time, standing_ns
 from fabriclab.engine.containers import validity
@@ -21,7 +22,6 @@ from fabriclab.engine.containers.validity import why_invalid
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue, Wred
 from fabriclab.formats.real_time import RealTime
-from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs
 
@@ -53,7 +53,7 @@ CONTAINERS = {name: Container(name, f"id-{name}", name) for name in ("h1", "h2",
 
 
 def plan(lab: str, **settings: str) -> Plan:
-    return resolve_plan(parse_lab(LABS / lab), settings, 1)
+    return resolve_plan(shipped_lab(lab), settings, 1)
 
 
 def rates(frames: int, time_ns: int) -> str:

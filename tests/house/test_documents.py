@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 import typer.main
+from shipped_labs import shipped_lab, shipped_resolver
 
 from fabriclab.cli.app import app
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.lab import parse_lab
-from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {
@@ -125,7 +124,7 @@ def test_the_list_of_labs_has_every_lab_once() -> None:
 
 @pytest.mark.parametrize("name", LABS)
 def test_a_labs_readme_names_its_matrices_and_settings(name: str) -> None:
-    lab, text = parse_lab(ROOT / "labs" / name, every_point=False), DOCUMENTS[f"labs/{name}/README.md"]
+    lab, text = shipped_lab(name), DOCUMENTS[f"labs/{name}/README.md"]
     # The first matrix is what `fabriclab sweep LAB` runs; its name need not be said.
     assert [
         matrix for matrix in list(lab.matrices)[1:] if not re.search(rf"(?<![\w-]){re.escape(matrix)}(?![\w-])", text)
@@ -136,4 +135,4 @@ def test_a_labs_readme_names_its_matrices_and_settings(name: str) -> None:
         values = {flag: [after for word, after in pairwise(words) if word == flag] for flag in ("--matrix", "--set")}
         assert set(values["--matrix"]) <= set(lab.matrices)
         if values["--set"]:
-            resolve_plan(lab, parse_settings(values["--set"]), None)
+            shipped_resolver(name).resolve(parse_settings(values["--set"]))

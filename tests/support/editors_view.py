@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+from json_schemas import Draft7Validator, ValidationError
 
 from fabriclab.lab.reading.document import MappingValue, SequenceValue, Value, parse_document
 from fabriclab.lab.reading.problems import Problems
@@ -37,16 +37,16 @@ def typed(value: Value) -> Any:
 
 
 @cache
-def validator(name: str) -> jsonschema.Draft7Validator:
+def validator(name: str) -> Draft7Validator:
     """Return what validates against one of the schemas."""
     schema = schema_of(name)
-    jsonschema.Draft7Validator.check_schema(schema)
-    return jsonschema.Draft7Validator(schema)
+    Draft7Validator.check_schema(schema)
+    return Draft7Validator(schema)
 
 
 def complaints(document: MappingValue, name: str = "experiment") -> list[str]:
     """Return what the schema says against a document."""
-    errors: Iterator[jsonschema.ValidationError] = validator(name).iter_errors(typed(document))
+    errors: Iterator[ValidationError] = validator(name).iter_errors(typed(document))
     return [f"{'.'.join(map(str, error.absolute_path))}: {error.message[-300:]}" for error in errors]
 
 

@@ -14,8 +14,8 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-YAML_TEXTS = 64
-"""So many texts' trees are kept: every lab's, and what a file of tests is about."""
+YAML_TEXTS = 256
+"""So many texts' trees are kept: both of every lab, and what a file of tests is about."""
 
 
 def untraced(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from repository import ROOT
+from shipped_labs import shipped_lab
 from small_fabrics import EXPERIMENT, TWO_HOSTS, forwarded, link, plan_of, star
 
 from fabriclab.formats.plan import parse_plan_json, plan_json
@@ -30,7 +31,7 @@ POINTS = {
 @pytest.mark.parametrize("name", POINTS)
 def test_golden_plans(name: str) -> None:
     lab, settings = POINTS[name]
-    text = plan_json(resolve_plan(parse_lab(ROOT / "labs" / lab, every_point=False), settings, seed=7))
+    text = plan_json(resolve_plan(shipped_lab(lab), settings, seed=7))
     file = GOLDEN / f"{name}.json"
     if os.environ.get("FABRICLAB_ACCEPT"):
         file.write_text(text, encoding="utf-8")
@@ -40,7 +41,7 @@ def test_golden_plans(name: str) -> None:
 @pytest.mark.parametrize("name", POINTS)
 def test_a_plan_is_read_back_from_its_json(name: str) -> None:
     lab, settings = POINTS[name]
-    plan = resolve_plan(parse_lab(ROOT / "labs" / lab, every_point=False), settings, seed=7)
+    plan = resolve_plan(shipped_lab(lab), settings, seed=7)
     assert parse_plan_json(plan_json(plan)) == plan
 
 
@@ -48,9 +49,9 @@ def test_a_plan_is_read_back_from_its_json(name: str) -> None:
 @pytest.mark.no_cover
 @pytest.mark.slow("plans each point of a lab's matrices")
 def test_every_point_of_every_matrix_resolves(lab: str) -> None:
-    parsed = parse_lab(ROOT / "labs" / lab, every_point=False)
+    parsed, resolver = shipped_lab(lab), Resolver(shipped_lab(lab))
     for matrix in parsed.matrices:
-        plans = {plan_json(resolve_plan(parsed, point)) for point in parsed.points(matrix)}
+        plans = {plan_json(resolver.resolve(point)) for point in parsed.points(matrix)}
         assert len(plans) == len(parsed.points(matrix))
 
 

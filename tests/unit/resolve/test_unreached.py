@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from repository import LABS
+from shipped_labs import shipped_plan
 from sonic_fabrics import bgp, pair, write
 from sonic_stubs import spineless
 from typer.testing import CliRunner
@@ -66,7 +66,7 @@ def test_those_of_two_do(tmp_path: Path, protocol: str) -> None:
 
 @pytest.mark.parametrize("lab", ["link-failure", "sonic-leaf-spine"])
 def test_in_our_labs_all_reach_all(lab: str) -> None:
-    nodes = resolve_plan(parse_lab(LABS / lab), {}).nodes
+    nodes = shipped_plan(lab).nodes
     forwarding, hosts = Forwarding(nodes), {node.name for node in nodes if node.role == "host"}
     assert all(forwarding.senders_to(host) == hosts - {host} for host in hosts)
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from sample_plans import star
+from shipped_labs import shipped_lab
 from synthetic_hadoop_run import CONNECTIONS_HEADER, LAB, hadoop_run
 from synthetic_run import program_run
 from typer.testing import CliRunner
@@ -67,7 +68,7 @@ def table(run: Path) -> list[dict[str, Any]]:
 
 
 def planned(lab: str, **settings: str) -> Plan:
-    return resolve_plan(parse_lab(LABS / lab), {f"probes.{key}": value for key, value in settings.items()})
+    return resolve_plan(shipped_lab(lab), {f"probes.{key}": value for key, value in settings.items()})
 
 
 def test_by_default_all_hosts_that_run_programs_are_watched() -> None:

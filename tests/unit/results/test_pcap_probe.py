@@ -14,6 +14,7 @@ from patience import patient, wait_until
 from pcapng_reading import read_blocks, read_packets
 from repository import LABS
 from sample_plans import star
+from shipped_labs import shipped_lab
 
 from fabriclab.cli.text.plan import plan_text
 from fabriclab.compile import compile_job, shortfalls
@@ -37,7 +38,7 @@ def capturing(pcap: Pcap = PCAP) -> Plan:
 
 
 def planned(**settings: str) -> Plan:
-    return resolve_plan(parse_lab(LABS / "bufferbloat"), {f"probes.{key}": value for key, value in settings.items()})
+    return resolve_plan(shipped_lab("bufferbloat"), {f"probes.{key}": value for key, value in settings.items()})
 
 
 def test_ports_alone_have_the_defaults_and_none_is_nothing() -> None:

@@ -9,11 +9,11 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 
-import jsonschema
 import pytest
 from generated_fabrics import GBPS, make_dumbbell, make_fat_tree, make_leaf_spine, make_star, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_schemas import Draft7Validator
 from outside_files import containerlab_schema
 from repository import ROOT
 from ruamel.yaml import YAML
@@ -49,7 +49,7 @@ def test_every_golden_file_has_its_fabric() -> None:
 
 
 def test_containerlabs_schema_takes_the_files() -> None:
-    takes = jsonschema.Draft7Validator(containerlab_schema())
+    takes = Draft7Validator(containerlab_schema())
     documents = {name: YAML(typ="safe").load(topology_text(fabric)) for name, fabric in FABRICS.items()}
     assert [(name, str(error)) for name, text in documents.items() for error in takes.iter_errors(text)] == []
 

@@ -8,13 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from repository import ROOT
+from shipped_labs import NAMES, shipped_lab, shipped_resolver
 from small_fabrics import link, plan_of, star
 
 from fabriclab.compile import compiled_flows, trace_text
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
-from fabriclab.lab import parse_lab
-from fabriclab.resolve import Resolver
 
 THREE_HOSTS = star(*(link(f"h{number}:eth1", f"s1:eth{number}") for number in (1, 2, 3)), hosts=("h1", "h2", "h3"))
 HEAD = "title: T\nswitches: {default: {buffer: 64 KB, ecn_threshold: 30 KB}}\n"
@@ -191,9 +189,8 @@ def test_what_a_traffic_says_itself_holds_for_both_ends(tmp_path: Path) -> None:
 def test_no_shipped_lab_follows(tmp_path: Path) -> None:
     """Their hosts' congestion control is written wherever DCTCP runs: their flows are what they were
     before hosts followed."""
-    for directory in sorted((ROOT / "labs").glob("*/")):
-        lab = parse_lab(directory, every_point=False)
-        resolver = Resolver(lab)
+    for lab in map(shipped_lab, NAMES):
+        resolver = shipped_resolver(lab.name)
         for settings in [{}, *({"variant": name} for name in lab.variants)]:
             plan = resolver.resolve(settings)
             assert not any(node.transport is not None and node.transport.answers_dctcp for node in plan.nodes), (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import jsonschema
+from json_schemas import Draft7Validator
 from outside_files import containerlab_schema
 from repository import ROOT
 from ruamel.yaml import YAML
@@ -13,7 +13,7 @@ LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
 
 
 def test_our_topologies_are_valid_containerlab_files() -> None:
-    takes, yaml = jsonschema.Draft7Validator(containerlab_schema()), YAML(typ="safe", pure=True)
+    takes, yaml = Draft7Validator(containerlab_schema()), YAML(typ="safe", pure=True)
     files = {path.name: (path / "topology.clab.yml").read_text(encoding="utf-8") for path in LABS}
     assert len(files) > 20
     assert [(name, str(error)) for name, text in files.items() for error in takes.iter_errors(yaml.load(text))] == []
