@@ -46,12 +46,12 @@ POINTS = {
     "traffic.messages-2.count=36; traffic.long.stop=150 ms",
     "mptcp-short-flows": "variant=mptcp-lia; traffic.long.stop=150 ms; traffic.short.start=50 ms; "
     "traffic.short.stop=140 ms",
-    "multi-hop": "variant=dctcp; stop=15 ms",
+    "multi-hop": "variant=dctcp; stop=15 ms; hosts.default.send_buffer=200 KB",
     "pfc-storm": "variant=storm-drop; stop=300 ms; detection=50 ms; restoration=50 ms",
     "qcn": "variant=qcn; stop=100 ms",
     "query-mix": "variant=tcp-shallow; duration=80 ms",
     "queue-buildup": "variant=cubic; traffic.long.stop=300 ms; traffic.short.start=50 ms; rounds=20",
-    "shared-buffer": "variant=dynamic; rounds=5; stop=60 ms; busy=3",
+    "shared-buffer": "variant=dynamic; rounds=5; stop=60 ms; busy=3; hosts.default.send_buffer=200 KB",
     "sonic-leaf-spine": "cut=down; traffic.storage.stop=3 ms; traffic.query.stop=3 ms; events.cut.at=1 ms",
     "sonic-qos": "routing.protocol=static; traffic.write.stop=6 ms; traffic.backup.stop=6 ms; traffic.query.stop=6 ms; "
     "traffic.read.count=10; traffic.restore.count=8; traffic.restore.start=3 ms",

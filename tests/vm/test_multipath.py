@@ -110,7 +110,7 @@ def test_replies_take_the_port_whose_address_they_have(vm: Vm) -> None:
 def test_a_full_mesh_reaches_both_ports_of_a_peer_that_announces_them(vm: Vm) -> None:
     hosts = "mptcp: {subflows: 4, path_manager: fullmesh, add_addr_accepted: 1}}, h2: {mptcp: {path_manager: signal}}}"
     experiment = EXPERIMENT.replace("mptcp: {subflows: 8}}}", hosts)
-    flow = run(vm, written_plan(vm, BOTH_DUAL_HOMED, experiment, **{"traffic.long.stop": "5 s"}))
+    flow = run(vm, written_plan(vm, BOTH_DUAL_HOMED, experiment, **{"traffic.long.stop": "2500 ms"}))
     assert flow["subflows"] == 4
     paths = vm.tcp().filter(pl.col("node") == "h1")["path"].drop_nulls().unique()
     assert {path.partition("-")[2].partition(":")[0] for path in paths} == {"10.0.0.5", "10.0.0.7"}
@@ -170,7 +170,7 @@ def test_losses_stop_no_connection(vm: Vm) -> None:
     for queue in ("100 KB", "256 KB"):
         flow = run(
             vm,
-            generated_plan(vm, LEAF_SPINE, **{"hosts.default.queue": queue, "traffic.long.stop": "2 s"}),
+            generated_plan(vm, LEAF_SPINE, **{"hosts.default.queue": queue, "traffic.long.stop": "1 s"}),
             queue.replace(" ", ""),
         )
         assert counters(vm, "h2", "MPTcpExtNoDSSInWindow", "MPTcpExtRcvPruned", run=queue.replace(" ", "")) == [0, 0]
@@ -210,8 +210,8 @@ title: One connection of several subflows beside one of TCP
 switches: {default: {buffer: 100 KB}}
 hosts: {default: {nic: none, congestion_control: reno, mptcp: {subflows: SUBFLOWS}}}
 traffic:
-  many: {kind: long, senders: [h1], receiver: h3, stop: 60 s, transport: mptcp, congestion_control: CONTROL}
-  one: {kind: long, senders: [h2], receiver: h3, stop: 60 s}
+  many: {kind: long, senders: [h1], receiver: h3, stop: 40 s, transport: mptcp, congestion_control: CONTROL}
+  one: {kind: long, senders: [h2], receiver: h3, stop: 40 s}
 probes: {}
 """
 

@@ -17,7 +17,7 @@ SET_POINT_BYTES = 26_000
 @pytest.mark.slow("runs the lab until its rates are steady")
 def test_the_queue_stands_at_the_set_point_and_rates_are_steady(tmp_path: Path) -> None:
     measured = {
-        variant: run_lab(tmp_path, "qcn", f"variant={variant}", "stop=500 ms", out=variant).metrics()
+        variant: run_lab(tmp_path, "qcn", f"variant={variant}", "stop=250 ms", out=variant).metrics()
         for variant in ("qcn", "dctcp", "tcp")
     }
     queue = {variant: each["queue_mean_bytes[s1:eth11]"] for variant, each in measured.items()}
@@ -32,7 +32,7 @@ FABRIC = """
 title: QCN two routers away
 switches: {default: {pools: {memory: {size: 1600 KB}}, queues: {0: {pool: memory, limit: 400 KB, qcn: {}}}}}
 hosts: {default: {rto_min: 10 ms, nic: {qcn: {}}}}
-traffic: {long: {kind: long, senders: [h1, h4], receiver: h3, stop: 200 ms}}
+traffic: {long: {kind: long, senders: [h1, h4], receiver: h3, stop: 120 ms}}
 probes: {queues: {ports: ['leaf2:eth1'], interval: 100 us}}
 """
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
 def run(directory: Path, variant: str) -> Results:
     result = run_lab(
-        directory, "websearch-load", f"variant={variant}", "load=60 %", "traffic.web.stop=400 ms", out=variant
+        directory, "websearch-load", f"variant={variant}", "load=60 %", "traffic.web.stop=250 ms", out=variant
     )
     return read_run(result.directory)
 
