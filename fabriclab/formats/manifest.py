@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from fabriclab.constraints import Finite
 from fabriclab.formats.asked_figures import ReportSection
@@ -54,7 +54,8 @@ class Manifest(BaseModel):
     report: ReportSection = {}
     """The experiment's section `report`."""
     plan: dict[str, Any] | None = None
-    """A copy of the plan."""
+    """A copy of the plan, which nobody changes."""
+    _plan_text: tuple[Any, str] | None = PrivateAttr(None)
 
     @property
     def packages(self) -> list[str]:
@@ -78,6 +79,14 @@ class Manifest(BaseModel):
         found = (self.model_extra or {}).get("calibration")
         return found if isinstance(found, dict) else {}
 
+    def plan_text(self) -> str:
+        """Return the plan as it stands in the manifest's text. It is most of that, and the same each time that the
+        manifest is written."""
+        if self._plan_text is None or self._plan_text[0] is not self.plan:
+            # A newline within a text is written as an escape.
+            self._plan_text = self.plan, _text(self.plan).replace("\n", "\n  ")
+        return self._plan_text[1]
+
     def add(self, measured: Mapping[str, Any]) -> None:
         """Add what an engine measured of itself, by keys of its own below the others."""
         for name, value in measured.items():
@@ -90,7 +99,17 @@ class Manifest(BaseModel):
 
 def manifest_json(manifest: Manifest) -> str:
     """Return a manifest as the text of its file."""
-    return json.dumps(manifest.model_dump(), indent=2, ensure_ascii=False) + "\n"
+    record = manifest.model_dump(exclude={"plan"})
+    # The plan stands where the model has it, before what was added to the others.
+    words = list(record)
+    place = words.index("report") + 1
+    before, after = ({word: record[word] for word in part} for part in (words[:place], words[place:]))
+    head, tail = _text(before).removesuffix("\n}"), _text(after).removeprefix("{")
+    return f'{head},\n  "plan": {manifest.plan_text()}{"," if after else chr(10)}{tail}\n'
+
+
+def _text(data: Mapping[str, Any] | None) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False)
 
 
 def parse_manifest(data: Mapping[str, Any]) -> Manifest:
