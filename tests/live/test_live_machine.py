@@ -43,9 +43,11 @@ def live(desk: Path) -> Iterator[Live]:
 
 
 @pytest.fixture
-def near(in_threads: None, live: Live) -> Live:
+def near(request: pytest.FixtureRequest) -> Live:
     """Return `live` with its server in this process, for what does not hang on it: one of its own takes most of a CPU
     second to import what it needs."""
+    request.getfixturevalue("in_threads")
+    live: Live = request.getfixturevalue("live")
     return live
 
 
