@@ -137,7 +137,7 @@ def test_the_directory_says_which_notebook_is_for_what() -> None:
 
 @pytest.mark.vm
 @pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
-@pytest.mark.slow("runs labs, and tries each exercise thrice")
+@pytest.mark.slow("runs labs, and tries each exercise thrice; the last one waits for the kernel of all to end")
 def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path, kernel: Any) -> None:
     notebook = executed(name, tmp_path, kernel)
     numbers = numbers_of_exercises(notebook)
