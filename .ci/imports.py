@@ -96,7 +96,7 @@ class Directions:
             used.setdefault(self.part_of(file), set()).update(part for _, part in self.parts_imported(file))
         for part, names in self.may_import.items():
             if part not in used:
-                yield f"imports.toml: {part} is no part of the package"
+                yield f"imports.toml: {part} is not part of the package"
                 continue
             for allowed in sorted(names):
                 if not any(covers(part, allowed, target) for target in used[part]):

@@ -84,7 +84,7 @@ def kernel(artefact: Path, sha256: str) -> Iterator[Component]:
     """
     listed = contents(artefact)
     if "package" not in listed:
-        raise ValueError(f"{artefact} is no kernel of Debian's source: unset KERNEL_SOURCE")
+        raise ValueError(f"{artefact} is not a kernel of Debian's source: unset KERNEL_SOURCE")
     ((package, *digest),) = listed["package"]
     name, version, _ = package.split("_")
     version = unquote(version)

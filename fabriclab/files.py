@@ -25,8 +25,8 @@ _NO_ROOM = {
 }
 _MISTAKES = {
     errno.ENOENT: "no such file or directory",
-    errno.EEXIST: "is there already, and is no directory",
-    errno.ENOTDIR: "is no directory",
+    errno.EEXIST: "is there already, and is not a directory",
+    errno.ENOTDIR: "is not a directory",
     errno.EISDIR: "is a directory; a file is wanted",
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
@@ -235,7 +235,9 @@ def _check_kind(mode: int, path: Path, *, pipes: bool) -> None:
     if kind == stat.S_IFDIR:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if kind != stat.S_IFREG and not (pipes and kind == stat.S_IFIFO):
-        raise NotReadableError(errno.EINVAL, f"{_KINDS.get(kind, 'is no regular file')}; a file is wanted", str(path))
+        raise NotReadableError(
+            errno.EINVAL, f"{_KINDS.get(kind, 'is not a regular file')}; a file is wanted", str(path)
+        )
 
 
 def _too_large(size_bytes: int, most_bytes: int, path: Path) -> NotReadableError:

@@ -133,7 +133,7 @@ class _Taking:
         """Take a file, if it is a plain one that has no other name."""
         state = os.stat(name, dir_fd=source, follow_symlinks=False)
         if not stat.S_ISREG(state.st_mode):
-            self._leave_out(path, "is no plain file")
+            self._leave_out(path, "is not a plain file")
         elif state.st_nlink != 1:
             self._leave_out(path, "has another name elsewhere")
         elif path.parent == PurePosixPath(LOGS) and _HOSTS_OWN.fullmatch(name):
@@ -180,7 +180,7 @@ def open_plain(path: Path | str, inside: int | None = None) -> BinaryIO:
     descriptor = os.open(path, _READ_ONLY | os.O_NONBLOCK, dir_fd=inside)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise FileNotFoundError(2, "is no plain file", str(path))
+        raise FileNotFoundError(2, "is not a plain file", str(path))
     return os.fdopen(descriptor, "rb")
 
 

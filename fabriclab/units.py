@@ -108,7 +108,8 @@ def parse_quantity(text: str, dimension: Dimension) -> int:
     match = _NUMBER_AND_UNIT.fullmatch(written) if len(written) <= _MOST_CHARACTERS else None
     if match is None:
         raise UnitError(
-            f"{_shortened(written)!r} is no {dimension.name}; write a number and a unit, such as {dimension.example!r}"
+            f"{_shortened(written)!r} is not a {dimension.name}; write a number and a unit, such as "
+            f"{dimension.example!r}"
         )
     if match["sign"] == "-":
         raise UnitError(f"{written!r} is negative; a {dimension.name} is zero or more")
@@ -121,7 +122,7 @@ def parse_quantity(text: str, dimension: Dimension) -> int:
         context.prec = 2 * _MOST_CHARACTERS  # exact: no product of that many digits is rounded
         value = Decimal(match["number"]) * scale
         if value != value.to_integral_value():
-            raise UnitError(f"{written!r} is no whole number of {next(iter(dimension.units))}")
+            raise UnitError(f"{written!r} is not a whole number of {next(iter(dimension.units))}")
     if value > _LARGEST:
         raise UnitError(f"{written!r} is too large for a {dimension.name}")
     return int(value)

@@ -106,7 +106,7 @@ def _name_of(place: Path) -> str:
         raise ArgumentError("{0} is there already; name a new directory", place)
     name = place.resolve().name
     if not NODE_NAME.is_in(name):
-        raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
+        raise ArgumentError("{0!r} is not a lab name; write letters, digits, '-' and '_', at most 63", name)
     return name
 
 

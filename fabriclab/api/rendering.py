@@ -81,7 +81,7 @@ def _text(file: Path) -> str:
     except UnreadableError as error:
         raise LabError([_mistake(file, None, str(error))]) from error
     except UnicodeDecodeError as error:
-        raise LabError([_mistake(file, None, f"is no text: {error.reason}")]) from error
+        raise LabError([_mistake(file, None, f"is not text: {error.reason}")]) from error
 
 
 def _loaded(file: Path) -> dict[str, Any]:

@@ -145,5 +145,5 @@ def _make_room(directory: Path, force: bool) -> None:
     try:
         empty_run(directory)
     except FileExistsError:
-        text = "{out} {0}: is no run directory, so {force} does not replace it; choose another one"
+        text = "{out} {0}: is not a run directory, so {force} does not replace it; choose another one"
         raise ArgumentError(text, directory) from None

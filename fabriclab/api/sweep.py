@@ -174,4 +174,4 @@ def _fixed_seed(point: dict[str, str], seed: int | None) -> dict[str, str]:
 
 def _refuse_other_directories(directory: Path) -> None:
     if any(directory.iterdir()) and not (directory / SWEEP).is_file():
-        raise ArgumentError("{out} {0}: is there already and is no sweep directory; choose another one", directory)
+        raise ArgumentError("{out} {0}: is there already and is not a sweep directory; choose another one", directory)

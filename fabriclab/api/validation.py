@@ -224,7 +224,7 @@ def _make_room(directory: Path, force: bool) -> None:
         raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", directory)
     for entry in directory.iterdir():
         if entry.name not in (*STAGES, _AS_IT_IS):
-            text = "{out} {0}: holds {1}, which is no run of a validation; choose another one"
+            text = "{out} {0}: holds {1}, which is not a run of a validation; choose another one"
             raise ArgumentError(text, directory, entry.name)
     for entry in directory.iterdir():
         try:

@@ -74,7 +74,7 @@ def read_condition(text: str) -> Condition:
         raise ArgumentError("condition {0!r}: different-bits takes no metric", text)
     found = _MARGIN.fullmatch(margin.strip())
     if margin and found is None:
-        raise ArgumentError("condition {0!r}: {1!r} is no margin; write per cent, such as 2%", text, margin)
+        raise ArgumentError("condition {0!r}: {1!r} is not a margin; write per cent, such as 2%", text, margin)
     if metric not in ("", ANY):
         check_metric(metric)
         if kind == "worse" and BY_NAME[metric.partition("[")[0]].better is None:

@@ -117,7 +117,10 @@ def _number(reader: _Reader, line: int, word: str) -> Decimal | None:
         value = None
     if value is None or not value.is_finite():
         reader.problems.append(
-            (line, f"{_shown(word)} is no number; a line is a size and a cumulative probability, such as `10000 0.15`")
+            (
+                line,
+                f"{_shown(word)} is not a number; a line is a size and a cumulative probability, such as `10000 0.15`",
+            )
         )
         return None
     if value < 0:
@@ -131,7 +134,7 @@ def _read_point(reader: _Reader, point: _Point) -> None:
         reader.problems.append((point.line, f"{point.size} is larger than a flow can be, {LARGEST_BYTES} bytes"))
     elif point.size != point.size.to_integral_value():
         reader.problems.append(
-            (point.line, f"{point.size} is no whole number; a size is one, of bytes or of the `# unit:`")
+            (point.line, f"{point.size} is not a whole number; a size is one, of bytes or of the `# unit:`")
         )
     else:
         reader.points.append(point)

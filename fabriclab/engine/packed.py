@@ -144,7 +144,7 @@ def cache_root() -> Path:
     """Return the cache's directory, as cache.sh has it."""
     named = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if (home := os.environ.get("HOME")) else "")
     if not named.startswith("/"):
-        wrong = f'"{named}" is no absolute path' if named else "HOME is not set"
+        wrong = f'"{named}" is not an absolute path' if named else "HOME is not set"
         raise UnusableError(
             f"{wrong}, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME to a directory of "
             "your own"

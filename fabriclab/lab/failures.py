@@ -196,7 +196,7 @@ def _read_storm(
     priorities = read_priorities(section)
     until = section.read(keys.UNTIL)
     if node.value not in names.hosts:
-        node.complain(section.problems, f"{shown(node.value)} is no host; {did_you_mean(node.value, names.hosts)}")
+        node.complain(section.problems, f"{shown(node.value)} is not a host; {did_you_mean(node.value, names.hosts)}")
     if until is not None and until.value <= at.value:
         until.complain(section.problems, f"{shown(until.text)} is not after the start, {at.text}")
     elif until is not None and limit_ns is not None and until.value > limit_ns:
@@ -220,12 +220,12 @@ def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written
 
     def port(text: str) -> str:
         if names.complete and text not in names.ports:
-            raise ValueError(f"{shown(text)} is no port; {did_you_mean(text, names.ports)}")
+            raise ValueError(f"{shown(text)} is not a port; {did_you_mean(text, names.ports)}")
         return text
 
     def node(text: str) -> str:
         if text not in nodes:
-            raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
+            raise ValueError(f"{shown(text)} is not a node; {did_you_mean(text, nodes)}")
         return text
 
     return section.convert("link", "one of the link's ports, such as leaf1:eth3", port), section.convert(

@@ -68,7 +68,7 @@ def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope)
         ("log_x", section.read(FIGURE_LOG_X)),
     ]
     figure.update({name: written.value for name, written in others if written is not None})
-    traffic = _one_of(scope.traffic, "traffic") if scope.traffic is not None else str
+    traffic = _one_of(scope.traffic, "piece of traffic") if scope.traffic is not None else str
     lists: list[tuple[str, list[str] | list[int] | Where]] = [
         ("series", _words(section, "series", parameter)),
         ("traffic", _words(section, "traffic", traffic)),
@@ -122,7 +122,7 @@ def _bins(section: Section) -> list[int]:
 def _one_of(valid: Sequence[str], what: str) -> Callable[[str], str]:
     def convert(text: str) -> str:
         if text not in valid:
-            raise ValueError(f"{shown(text)} is no {what}; {did_you_mean(text, valid)}")
+            raise ValueError(f"{shown(text)} is not a {what}; {did_you_mean(text, valid)}")
         return text
 
     return convert

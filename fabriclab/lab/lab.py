@@ -104,7 +104,7 @@ class Lab:
         if name not in self.study.matrices:
             problems = Problems()
             place = Place(str(self.directory / experiment_file.FILE_NAME))
-            problems.add(place, "matrix", f"{shown(name)} is no matrix; {did_you_mean(name, self.matrices)}", name)
+            problems.add(place, "matrix", f"{shown(name)} is not a matrix; {did_you_mean(name, self.matrices)}", name)
             problems.raise_if_any()
         return self.study.matrices[name]
 
@@ -317,7 +317,7 @@ class _Applier:
     def _apply_variant(self, value: ScalarValue) -> None:
         variant = self._study.variants.get(value.text.strip())
         if variant is None:
-            message = f"{shown(value.text)} is no variant; {did_you_mean(value.text, self._study.variants)}"
+            message = f"{shown(value.text)} is not a variant; {did_you_mean(value.text, self._study.variants)}"
             self._problems.add(value.place, VARIANT, message, value.text)
             return
         for dotted, entry in variant.values.items():

@@ -33,7 +33,7 @@ def check_metric(text: str, scope: Names, classes: tuple[str, ...] | None) -> st
     name, bracket, argument = text.partition("[")
     every = tuple(dict.fromkeys((*WHOLE_METRICS, *TRAFFIC_METRICS)))
     if name not in every:
-        raise ValueError(f"{shown(name)} is no metric; {did_you_mean(name, every)}")
+        raise ValueError(f"{shown(name)} is not a metric; {did_you_mean(name, every)}")
     if not bracket:
         if name not in WHOLE_METRICS:
             raise ValueError(f"{shown(text)} belongs to one traffic; write {name}[{classes[0] if classes else 'NAME'}]")
@@ -44,7 +44,7 @@ def check_metric(text: str, scope: Names, classes: tuple[str, ...] | None) -> st
     if name in TRAFFIC_METRICS:
         of_job = name in PROGRAM_METRICS and any(argument.startswith(f"{one}-") for one in classes or ())
         if classes is not None and argument not in classes and not of_job:
-            raise ValueError(f"{shown(argument)} is no traffic; {did_you_mean(argument, classes)}")
+            raise ValueError(f"{shown(argument)} is not the name of any traffic; {did_you_mean(argument, classes)}")
     elif name in POOL_METRICS:
         _check_pool(argument, scope)
     elif name not in PORT_METRICS:
@@ -57,20 +57,20 @@ def check_metric(text: str, scope: Names, classes: tuple[str, ...] | None) -> st
 def _check_pool(argument: str, scope: Names) -> None:
     switch, colon, pool = argument.partition(":")
     if not colon or not pool:
-        raise ValueError(f"{shown(argument)} is no pool; write the switch and the pool, such as s1:shared")
+        raise ValueError(f"{shown(argument)} is not a pool; write the switch and the pool, such as s1:shared")
     if scope.complete and switch not in scope.switches:
-        raise ValueError(f"{shown(switch)} is no switch; {did_you_mean(switch, scope.switches)}")
+        raise ValueError(f"{shown(switch)} is not a switch; {did_you_mean(switch, scope.switches)}")
 
 
 def _check_port(name: str, argument: str, scope: Names) -> None:
     match = _QUEUE_OF_PORT.fullmatch(argument)
     port = argument if match is None else match["port"]
     if scope.complete and port not in scope.ports:
-        raise ValueError(f"{shown(port)} is no port; {did_you_mean(port, scope.ports)}")
+        raise ValueError(f"{shown(port)} is not a port; {did_you_mean(port, scope.ports)}")
     if match is not None and name not in QUEUE_METRICS:
         raise ValueError(f"{shown(name)} belongs to a port, not to a queue; write {name}[{port}]")
     if match is not None and match["queue"] not in map(str, range(QUEUES)):
-        raise ValueError(f"{shown(match['queue'])} is no queue; write a number from 0 to {QUEUES - 1}")
+        raise ValueError(f"{shown(match['queue'])} is not a queue; write a number from 0 to {QUEUES - 1}")
 
 
 def parse_metric_value(metric: str, text: str) -> float:
@@ -83,7 +83,7 @@ def parse_metric_value(metric: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no number; {name} has no unit") from None
+        raise ValueError(f"{shown(text)} is not a number; {name} has no unit") from None
     if not -1e18 < number < 1e18:
         raise ValueError(f"{shown(text)} is out of range for {name}")
     return number

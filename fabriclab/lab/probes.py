@@ -77,7 +77,7 @@ def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
     traffic = tcp_traffic = _traffic_names(root)
     chosen = tcp.get("traffic") if tcp is not None else None
     if tcp is not None and chosen is not None:
-        tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
+        tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "piece of traffic") or ()
     return replace(
         switches_by_default if switches is None else switches,
         is_default=bool(probes.names()) and _NOT_SAMPLES.issuperset(probes.names()),

@@ -62,7 +62,7 @@ BFD: Key[int | None] = Key(
             # From FRR's lower bound (`transmit-interval`) to a bound of ours.
             Quantity(DURATION, *ranges.BFD_INTERVAL, step=_MS, why_step="in which BFD is configured"),
         ),
-        "is no interval for BFD; write whole milliseconds such as 50 ms, on or off",
+        "is not an interval for BFD; write whole milliseconds such as 50 ms, on or off",
     ),
     "Whether BFD watches the neighbours, and its interval in whole milliseconds.",
     default=None,

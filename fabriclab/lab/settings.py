@@ -44,7 +44,7 @@ def check_key(dotted: str, document: MappingValue, names: Names) -> None:
     """Raise ValueError, which says what would be right, unless `dotted` is a key that can be set."""
     first, *rest = split_key(dotted)
     if first not in SETTABLE:
-        raise ValueError(f"{shown(dotted)} is no key that can be set; {did_you_mean(first, SETTABLE)}")
+        raise ValueError(f"{shown(dotted)} is not a key that can be set; {did_you_mean(first, SETTABLE)}")
     place = _Place((first,), (SETTABLE[first],), document, names)
     for word in rest:
         if not place.mappings:

@@ -164,7 +164,7 @@ class _StudyReader:
         valid = self._setting_names()
         if name not in valid and not (is_dotted(name) and self._is_key(section, name)):
             place = section.mapping.key_place(name)
-            message = f"{shown(name)} is no parameter; {did_you_mean(name, (*valid, SEED))}"
+            message = f"{shown(name)} is not a parameter; {did_you_mean(name, (*valid, SEED))}"
             self._problems.add(place, section.path(name), message, name)
         value = section.get(name)
         items = (
@@ -190,7 +190,7 @@ class _StudyReader:
     def _check_variant(self, word: Written[str]) -> None:
         if word.value not in self._variants:
             word.complain(
-                self._problems, f"{shown(word.value)} is no variant; {did_you_mean(word.value, self._variants)}"
+                self._problems, f"{shown(word.value)} is not a variant; {did_you_mean(word.value, self._variants)}"
             )
 
     def _normalise(self, name: str, text: str) -> str | int | bool:
@@ -245,8 +245,8 @@ def _parse_minutes(text: str) -> float:
     """Return a number of minutes. Raises ValueError for anything else."""
     if _MINUTES.fullmatch(text) is None or not float(text):
         raise ValueError(
-            f"{shown(text)} is no number of minutes; write the minutes that the first matrix took on one CPU, such as "
-            "2.5"
+            f"{shown(text)} is not a number of minutes; write the minutes that the first matrix took on one CPU, such "
+            "as 2.5"
         )
     return float(text)
 

@@ -94,7 +94,7 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
         for sender in senders:
             if sender.value not in nodes:
                 sender.complain(
-                    section.problems, f"{shown(sender.value)} is no node; {did_you_mean(sender.value, nodes)}"
+                    section.problems, f"{shown(sender.value)} is not a node; {did_you_mean(sender.value, nodes)}"
                 )
         target = ping.convert("to", "a node's name or an address", lambda text: _target(text, nodes))
         family, answers = ping.read(keys.PING_FAMILY), ping.read(keys.PING_ANSWERS)
@@ -123,7 +123,7 @@ def _address(text: str) -> str:
     try:
         return str(ip_address(text))
     except ValueError:
-        raise ValueError(f"{shown(text)} is no address; write one such as 10.0.0.1") from None
+        raise ValueError(f"{shown(text)} is not an address; write one such as 10.0.0.1") from None
 
 
 def _by_dscp(section: Section, name: str, read: Callable[[Section, str], Written[int] | None]) -> dict[int, int]:

@@ -145,7 +145,7 @@ def _attribute(one: Section, key: str) -> str | int | bool | tuple[int, ...] | N
         words = one.words(key) or []
         for word in words:
             if not _is_as_number(word.value):
-                word.complain(one.problems, f"{shown(word.value)} is no AS number; write such as 65001")
+                word.complain(one.problems, f"{shown(word.value)} is not an AS number; write one such as 65001")
         return tuple(int(word.value) for word in words if _is_as_number(word.value))
     found: str | int | bool | None = value_of(one.read(keys.ROUTE.by_name[key]))
     return found
@@ -159,7 +159,7 @@ def _nodes(one: Section, nodes: Sequence[str]) -> tuple[str, ...]:
     found = (one.words("on") if "on" in one else None) or []
     for word in found:
         if word.value not in nodes:
-            word.complain(one.problems, f"{shown(word.value)} is no node; {did_you_mean(word.value, nodes)}")
+            word.complain(one.problems, f"{shown(word.value)} is not a node; {did_you_mean(word.value, nodes)}")
     return tuple(word.value for word in found)
 
 
@@ -175,4 +175,4 @@ def _prefix(text: str) -> str:
     try:
         return str(ip_interface(text).network)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no prefix; write one such as 10.1.0.0/24 or 2001:db8::/64") from None
+        raise ValueError(f"{shown(text)} is not a prefix; write one such as 10.1.0.0/24 or 2001:db8::/64") from None

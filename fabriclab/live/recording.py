@@ -193,9 +193,9 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 found = json.loads(line)
             except ValueError as error:
-                raise RecordingError(f"{path}:{number}: is no JSON: {error}") from None
+                raise RecordingError(f"{path}:{number}: is not JSON: {error}") from None
             if not isinstance(found, dict):
-                raise RecordingError(f"{path}:{number}: is no object")
+                raise RecordingError(f"{path}:{number}: is not an object")
             yield number, found
 
 

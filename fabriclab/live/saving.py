@@ -88,7 +88,7 @@ def save_lab(session: PathLike, directory: PathLike) -> SavedLab:
         raise ArgumentError("{0} is there already; name a new directory", target)
     name = target.resolve().name
     if not NODE_NAME.is_in(name):
-        raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
+        raise ArgumentError("{0!r} is not a lab name; write letters, digits, '-' and '_', at most 63", name)
     found = _read(Path(session))
     target.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=target.parent))

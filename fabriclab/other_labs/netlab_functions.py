@@ -144,7 +144,7 @@ def _prefix(value: object) -> str:
     try:
         return str(ip_interface(str(value)).network)
     except ValueError:
-        raise UnknownValueError(f"{value} is no prefix") from None
+        raise UnknownValueError(f"{value} is not a prefix") from None
 
 
 FUNCTIONS: Mapping[str, _Read] = {

@@ -36,7 +36,7 @@ def telling_points(pools: Sequence[PooledRuns], varied: Sequence[str]) -> Tellin
     load. Otherwise the first points.
     """
     present = [pool for pool in pools if pool.runs]
-    first = TellingPoints(with_looks(present[:MOST_POINTS]), "the first ones" if len(present) > MOST_POINTS else "")
+    first = TellingPoints(with_looks(present[:MOST_POINTS]), "the first points" if len(present) > MOST_POINTS else "")
     x = numeric_parameter(pools, varied)
     if x is None or len(present) <= FEW_POINTS:
         return first
@@ -58,9 +58,9 @@ def choice_note(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str:
     count = sum(bool(pool.runs) for pool in pools)
     labels = "; ".join(pool.label for pool in telling.pools)
     return (
-        f"Figures that show points one by one have {len(telling.pools)} of the {count}, {telling.choice}: {labels}. "
-        "For others write "
-        "where: {parameter: [values]} in a figure of report.figures, or name the runs to see: fabriclab report RUN RUN."
+        f"Figures that show points one by one show {len(telling.pools)} of the {count} points, {telling.choice}: "
+        f"{labels}. To see others, write where: {{parameter: [values]}} in a figure of report.figures, or name their "
+        "runs: fabriclab report RUN RUN."
     )
 
 
@@ -79,16 +79,16 @@ def numeric_parameter(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str
 
 def _high_pools(lines: Sequence[Line], x: str) -> TellingPoints:
     pools = [line.pools[2 * (len(line.pools) - 1) // 3] for line in lines[:MOST_POINTS]]
-    return TellingPoints(pools, f"of each line the one two thirds up its values of {setting_noun(x)}")
+    return TellingPoints(pools, f"of each line the point at two thirds of its values of {setting_noun(x)}")
 
 
 def _collapsing_pools(lines: Sequence[Line], x: str) -> TellingPoints:
     """Return points before and in a collapse, in two columns: a row for each line."""
     fallen = next((line for line in lines if collapse_of(line) is not None), None)
     choice = (
-        f"those before and after goodput collapses with {setting_noun(x)}"
+        f"the points before and after goodput collapses with {setting_noun(x)}"
         if fallen
-        else f"the ends of {setting_noun(x)}"
+        else f"the points at both ends of {setting_noun(x)}"
     )
     line = fallen or lines[0]
     before, after = collapse_of(line) or (line.pools[0], line.pools[-1])

@@ -76,4 +76,4 @@ def _caption(table: pl.DataFrame, shown: pl.DataFrame) -> str:
         median = complete["completion_ns"].median()
         text += f", half of them within {format_metric('_ns', float(str(median)))}"
         text += f"; the slowest, {slowest['group']}, took {format_metric('_ns', slowest['completion_ns'])}"
-    return f"{text}." + (f" Drawn are the first {shown.height}." if shown.height < table.height else "")
+    return f"{text}." + (f" The figure shows the first {shown.height}." if shown.height < table.height else "")

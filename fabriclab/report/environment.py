@@ -42,27 +42,31 @@ def _path_text(figures: Mapping[str, Any]) -> str:
     path = figures.get("slowest_path")
     if path is None:
         return "no idle round trip was measured"
-    where = f"of {format_count(figures['paths'], 'idle path')} {path['src']} to {path['dst']} is farthest off"
+    where = (
+        f"of {format_count(figures['paths'], 'idle path')}, {path['src']} to {path['dst']} differs most from the plan"
+    )
     planned = format_metric("_ns", path["planned_ns"])
     if path["measured_ns"] is None:
-        return f"{where}: nothing came back, planned are {planned}"
+        return f"{where}: no packet came back; {planned} was planned"
     measured, excess = (format_metric("_ns", path[name]) for name in ("measured_ns", "excess_ns"))
-    bound = f", at most {format_metric('_ns', path['bound_ns'])} more is sound" if path["bound_ns"] is not None else ""
-    return f"{where}: a round trip takes {measured}, planned are {planned}: {excess} more{bound}"
+    bound = (
+        f"; up to {format_metric('_ns', path['bound_ns'])} more is acceptable" if path["bound_ns"] is not None else ""
+    )
+    return f"{where}: a round trip takes {measured} instead of {planned}, {excess} more{bound}"
 
 
 def _line_text(figures: Mapping[str, Any]) -> str:
     line = figures.get("worst_line")
     if line is None:
-        return "no line's rate was measured"
+        return "no link's rate was measured"
     planned = format_metric("_bps", line["planned_bps"])
     if line["measured_bps"] is None:
-        return f"the line of {line['port']} carried nothing, planned are {planned}"
+        return f"the link of {line['port']} carried nothing; {planned} was planned"
     measured = format_metric("_bps", line["measured_bps"])
-    bound = f"at most {figures['tolerance']:.0%} is sound"
+    bound = f"up to {figures['tolerance']:.0%} is acceptable"
     return (
-        f"of {format_count(figures['lines'], 'line')} that of {line['port']} is farthest off: "
-        f"{measured}, planned are {planned}: {line['deviation']:+.1%}, {bound}"
+        f"of {format_count(figures['lines'], 'link')}, that of {line['port']} differs most from the plan: {measured} "
+        f"instead of {planned} ({line['deviation']:+.1%}; {bound})"
     )
 
 

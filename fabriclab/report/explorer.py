@@ -87,9 +87,9 @@ def explorer_of(
 def _note(present: Sequence[PooledRuns], shown: Sequence[PooledRuns]) -> str:
     parts = []
     if len(present) > len(shown):
-        parts.append(f"Of {len(present)} points the first {len(shown)} are here.")
+        parts.append(f"The first {len(shown)} of {len(present)} points are here.")
     if any(len(pool.runs) > 1 for pool in shown):
-        parts.append("Of each point its first seed.")
+        parts.append("Each point is shown with its first seed.")
     return " ".join(parts)
 
 

@@ -81,7 +81,7 @@ def topology_of(results: Results, label: str = "") -> Topology | None:
     svg = themed(network_svg(network_of_plan(results.plan), use or None))
     if not use:
         return Topology(
-            svg, "No counters of links were sampled: probes: {interfaces: {interval: 10 ms}} counts all.", None
+            svg, "No link was sampled. To sample all links, write probes: {interfaces: {interval: 10 ms}}.", None
         )
     peers = _peers(results)
     rows = [[port, peers[port], format_share(share)] for port, share in sorted(use.items(), key=lambda pair: -pair[1])]
@@ -90,8 +90,9 @@ def topology_of(results: Results, label: str = "") -> Topology | None:
     known = {frozenset((port, peers[port])) for port in use}
     text = f"{label}: the" if label else "The"
     caption = (
-        f"{text} busiest link is {most[0]} to {most[1]}, {most[2]} of its rate on the mean over the traffic's time"
+        f"{text} busiest link is {most[0]} to {most[1]}: it used {most[2]} of its rate, on average over the time of "
+        "the traffic"
     )
     missing = len(links) - len(known)
-    rest = f"; {missing} of {len(links)} links, in grey, were not sampled" if missing else ""
+    rest = f"; {missing} of {len(links)} links, which are grey, were not sampled" if missing else ""
     return Topology(svg, f"{caption}{rest}.", ChartTable(["From", "To", "Share of the rate"], rows, 2))

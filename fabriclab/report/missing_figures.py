@@ -67,10 +67,10 @@ def _reason(figure: Figure, runs: Sequence[Results], varied: Sequence[str]) -> s
 def _no_metric(figure: Figure, runs: Sequence[Results], varied: Sequence[str]) -> str:
     metric, x = str(figure.get("metric", "goodput_bps")), figure.get("x")
     if x is not None and x not in varied:
-        return "what stands on the horizontal axis has one value here; a sweep that varies it shows it"
+        return "the parameter of the horizontal axis has only one value here; a sweep that varies it shows the figure"
     if all(run.summary.get(metric) is None for run in runs):
         return f"no point has {metric_title(metric)}"
-    return "no point has a number at a place on the horizontal axis"
+    return "no point has both the number and a value on the horizontal axis"
 
 
 def _no_queue(runs: Sequence[Results], port: str | None, queue: int | None) -> str:
@@ -93,7 +93,7 @@ def _no_completion(figure: Figure, runs: Sequence[Results]) -> str:
     wanted = (traffic,) if isinstance(traffic, str) else tuple(traffic)
     timed = timed_classes(runs)
     if wanted and not set(wanted) & set(timed):
-        others = f"; {', '.join(timed)} {'has' if len(timed) == 1 else 'have'} some" if timed else ""
+        others = f"; {', '.join(timed)} {'has' if len(timed) == 1 else 'have'} completion times" if timed else ""
         return f"no flow of {' or '.join(wanted)} has a completion time{others}"
     is_timed = any(run.summary.get("fct_mean_ns") is not None for run in runs)
     return "" if is_timed else "no flow has a completion time"

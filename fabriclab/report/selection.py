@@ -91,8 +91,8 @@ def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[str]:
         and timed_classes(sweep.runs)
     ):
         return [
-            f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: "
-            f"fct-table}} asks for them."
+            f"With more than {MOST_TABLED} points the report has no tables of completion times; write "
+            "{kind: fct-table} in report.figures to get them."
         ]
     return []
 
@@ -135,9 +135,7 @@ def wanted_figures(manifest: Manifest, default: Sequence[str], kinds: Sequence[s
     asked = manifest.figures
     for figure in asked:
         if figure.get("kind") not in FIGURE_KINDS:
-            raise ResultsError(
-                f"report.figures: kind: '{figure.get('kind')}'; right is one of {', '.join(FIGURE_KINDS)}"
-            )
+            raise ResultsError(f"report.figures: kind: '{figure.get('kind')}'; write one of {', '.join(FIGURE_KINDS)}")
     named = {figure["kind"] for figure in asked}
     wanted = asked + [{"kind": kind} for kind in default if kind not in named]
     return [figure for figure in wanted if figure["kind"] in kinds]
@@ -244,7 +242,7 @@ def _of_one_seed(pools: Sequence[PooledRuns], exhibit: Exhibit | None) -> Exhibi
     noun = "seed" if len(seeds) == 1 else "seeds"
     word = "Drawn" if isinstance(exhibit, Picture) else "Shown"
     return replace(
-        exhibit, caption=f"{exhibit.caption} {word} is one run of each: {noun} {', '.join(map(str, seeds))}."
+        exhibit, caption=f"{exhibit.caption} {word} is one run of each point: {noun} {', '.join(map(str, seeds))}."
     )
 
 

@@ -47,7 +47,7 @@ def _late_handshakes(points: Sequence[SweepPoint]) -> list[str]:
         return []
     where = f", in {len(late)} of {len(every)} runs" if len(every) > 1 else ""
     waited = f"{format_count(sum(late), 'flow')} waited a second or more for a connection{where}"
-    return [f"{waited}: the first SYN or its answer was lost, and is not sent again sooner ({_LATE})."]
+    return [f"{waited}: the first SYN or SYN-ACK was lost, and TCP retransmits it only after a second ({_LATE})."]
 
 
 def _fallbacks(points: Sequence[SweepPoint]) -> list[str]:
@@ -58,7 +58,7 @@ def _fallbacks(points: Sequence[SweepPoint]) -> list[str]:
             causes.update(fallback_causes(point.results.flows))
     if not causes:
         return []
-    reasons = ", ".join(f"{count:,} where {reason}" for reason, count in sorted(causes.items()))
+    reasons = ", ".join(f"{count:,} because {reason}" for reason, count in sorted(causes.items()))
     return [f"{format_count(causes.total(), 'flow')} fell back from MPTCP to TCP: {reasons}."]
 
 
@@ -81,9 +81,9 @@ def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
     )
     excess = format_metric("_ns", quickest.excess_ns)
     return [
-        f"In real time the host's own work is part of every round trip: the quickest, {where}, "
-        f"took {measured} where the links' delays "
-        f"are {planned} together. Whatever depends on the round-trip time is that of a path {excess} longer."
+        f"In real time the host's own work is part of every round trip: the shortest round trip, {where}, took "
+        f"{measured}, although the links' delays add up to {planned}. Results that depend on the round-trip time are "
+        f"those of a path that is {excess} longer."
     ]
 
 
@@ -100,8 +100,8 @@ def _late_looks(points: Sequence[SweepPoint]) -> list[str]:
         return []
     latest = format_metric("_ns", max(within), 2)
     return [
-        f"Routes of containers are looked at one after another: routing may have been up to {latest} sooner than is "
-        "said here."
+        f"The routes of containers are read one after another: routing may have converged up to {latest} sooner than "
+        "stated here."
     ]
 
 
@@ -111,7 +111,7 @@ def _missed_events(results: Results) -> list[str]:
         return []
     missed = [event for event in results.plan.changes if event.at_ns >= results.manifest.ended_ns]
     return [
-        f"events.{event.name}, at {format_metric('_ns', event.at_ns)}, never came: all traffic had ended"
+        f"events.{event.name}, at {format_metric('_ns', event.at_ns)}, never came, because all traffic had ended"
         for event in missed
     ]
 
@@ -120,7 +120,7 @@ def _of_plans(points: Sequence[SweepPoint]) -> list[str]:
     """Return each sentence of the plans, the first of many."""
     sentences = _each_once(points, lambda results: results.plan.warnings)
     left = len(sentences) - _MOST_WARNINGS
-    more = [f"The plans have {left} more warnings; fabriclab plan shows all of a point."] if left > 0 else []
+    more = [f"The plans have {left} more warnings; `fabriclab plan` shows all warnings of a point."] if left > 0 else []
     return sentences[:_MOST_WARNINGS] + more
 
 

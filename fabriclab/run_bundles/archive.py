@@ -67,7 +67,7 @@ def read_member(path: Path, name: str, most_bytes: int) -> bytes:
         try:
             entry = archive.getinfo(name)
         except KeyError:
-            raise ArchiveError(f"{path}: is no bundle of fabriclab: it has no {name}") from None
+            raise ArchiveError(f"{path}: is not a bundle of fabriclab: it has no {name}") from None
         if entry.file_size > most_bytes:
             raise ArchiveError(f"{path}: {name} has {entry.file_size} bytes; {most_bytes} at most are read")
         _check_entry(path, entry)
@@ -102,7 +102,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except _DAMAGE as error:
-        raise ArchiveError(f"{path}: is no bundle, or is damaged: {error}") from error
+        raise ArchiveError(f"{path}: is not a bundle, or is damaged: {error}") from error
     except OSError as error:
         if error.filename is not None or error.errno != errno.EINVAL:
             raise
@@ -140,7 +140,7 @@ def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
         raise ArchiveError(f"{path}: {_shown(entry.filename)} leads out of the directory; nothing was unpacked")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise ArchiveError(f"{path}: {_shown(entry.filename)} is no plain file; nothing was unpacked")
+        raise ArchiveError(f"{path}: {_shown(entry.filename)} is not a plain file; nothing was unpacked")
     if entry.compress_type not in _METHODS:
         raise ArchiveError(f"{path}: {_shown(entry.filename)} is packed as no bundle's files are; nothing was unpacked")
     if entry.file_size > max(FREE_FILE_BYTES, MOST_FILE_RATIO * entry.compress_size):

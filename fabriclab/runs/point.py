@@ -231,7 +231,7 @@ def empty_run(directory: Path) -> None:
     Raises FileExistsError likewise.
     """
     if any(directory.iterdir()) and not (directory / MANIFEST).is_file():
-        raise FileExistsError(f"{directory} exists and is no run directory: choose another one (--out)")
+        raise FileExistsError(f"{directory} exists and is not a run directory: choose another one (--out)")
     for entry in directory.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)

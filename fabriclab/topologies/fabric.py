@@ -95,7 +95,7 @@ class Fabric:
 
     def __post_init__(self) -> None:
         if not NODE_NAME.is_in(self.name):
-            raise FabricError(f"--name {self.name!r} is no lab name; write letters, digits, '-' and '_', at most 63")
+            raise FabricError(f"--name {self.name!r} is not a lab name; write letters, digits, '-' and '_', at most 63")
         if not ranges.MTU.least <= self.mtu_bytes <= ranges.MTU.most:
             raise FabricError(
                 f"--mtu {self.mtu_bytes} is out of range; write {ranges.MTU.least} to {ranges.MTU.most} bytes of an IP "

@@ -35,7 +35,7 @@ def parse_ratio(text: str) -> Fraction:
     """Return `3:1` as 3. Raises FabricError."""
     match = _RATIO.fullmatch(text.strip())
     if match is None or not float(match[2]) or not float(match[1]):
-        raise FabricError(f"--oversubscription {text!r} is no ratio; write downwards:upwards, such as 3:1")
+        raise FabricError(f"--oversubscription {text!r} is not a ratio; write downwards:upwards, such as 3:1")
     return Fraction(match[1]) / Fraction(match[2])
 
 

@@ -78,7 +78,7 @@ def _columns(trace: UserTrace, header: str, problems: TraceProblems) -> list[str
     before = problems.count
     for name in dict.fromkeys(names):
         if name not in COLUMNS:
-            problems.add(trace.path, 2, f"{shown(name)} is no column; they are {', '.join(COLUMNS)}")
+            problems.add(trace.path, 2, f"{shown(name)} is not a column; they are {', '.join(COLUMNS)}")
         elif names.count(name) > 1:
             problems.add(trace.path, 2, f"the column {name} occurs twice")
     missing = [name for name in REQUIRED if name not in names]

@@ -73,7 +73,7 @@ def _number_rules() -> list[Rule]:
 
 
 def _name_rules(hosts: Sequence[str], congestion_controls: Sequence[str]) -> list[Rule]:
-    named = [_one_of(column, hosts, "is no host of this lab: ", needed=True) for column in ("src", "dst")]
+    named = [_one_of(column, hosts, "is not a host of this lab: ", needed=True) for column in ("src", "dst")]
     return [
         *named,
         Rule("dst", pl.col("dst") == pl.col("src"), "is src, too; it must be another host"),

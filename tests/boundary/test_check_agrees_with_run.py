@@ -53,7 +53,7 @@ FILES = {
 MANY = "  many: {kind: arrivals, senders: [a], receivers: [b], pairs: random, load: 10%, size: 2 KB, stop: 9 ms}\n"
 LABS = {
     "an unknown key": experiment(more="swiches: {}\n"),
-    "a word that is no size": experiment().replace("64 KB", "sixty"),
+    "a word that is not a size": experiment().replace("64 KB", "sixty"),
     "a host that is none": experiment(LONG.replace("[a]", "[z]")),
     "a sender that is its receiver": experiment(LONG.replace("[a]", "[b]")),
     "a trace that is not there": experiment("  mine: {kind: trace, file: mine.csv}\n"),

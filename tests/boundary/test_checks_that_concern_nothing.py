@@ -259,8 +259,8 @@ def test_a_condition_that_could_be_judged_nowhere_fails(tmp_path: Path) -> None:
     ):
         result = call("compare", four, eight, "--fail-on", condition)
         assert result.exit_code == 1, result.output
-        assert f"{condition}: can't be told: {told}" in result.output
-        assert f"{condition}: could be judged nowhere, so it has not passed" in result.output
+        assert f"{condition}: cannot be judged: {told}" in result.output
+        assert f"{condition}: could not be judged at any point, so it has not passed" in result.output
     junit = call("compare", four, eight, "--fail-on", "different-bits", "--format", "junit").stdout
     assert ElementTree.fromstring(junit.partition("\n")[2])[0].get("failures") == "1"
     assert call("compare", four, four, "--fail-on", "different-bits").exit_code == 0

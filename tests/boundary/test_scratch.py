@@ -75,7 +75,7 @@ def test_a_link_is_left_out_and_never_followed(place: str, scratch: Scratch, vic
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(victim)
     (said,) = scratch.take_over()
-    assert said == f"'{place}' is no plain file: left out"
+    assert said == f"'{place}' is not a plain file: left out"
     run = scratch.run_directory
     assert not [path for path in run.rglob("*") if path.is_symlink()]
     write_text(run / "report.html", "ours\n")
@@ -105,7 +105,7 @@ def test_a_file_with_another_name_a_pipe_and_a_socket_are_left_out(scratch: Scra
     os.mkfifo(logs / "pipe")
     assert scratch.take_over() == [
         "'logs/hard' has another name elsewhere: left out",
-        "'logs/pipe' is no plain file: left out",
+        "'logs/pipe' is not a plain file: left out",
     ]
     assert victim.stat().st_nlink == 1 and list((scratch.run_directory / "logs").iterdir()) == []
 

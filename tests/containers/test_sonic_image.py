@@ -74,7 +74,7 @@ def test_the_lane_map_says_which_link_a_port_s_lanes_are() -> None:
     [
         (None, "PORT|Ethernet8|lanes is None; SONiC finds the port's link by it"),
         ("1,2,3", "PORT|Ethernet8|lanes: 3 lanes; docker-sonic-vs takes 1, 2, 4 or 8"),
-        ("3,4", "PORT|Ethernet8|lanes: lane 3 is Ethernet0's, too"),
+        ("3,4", "PORT|Ethernet8|lanes: lane 3 is also a lane of Ethernet0"),
         ("a", "PORT|Ethernet8|lanes is 'a'"),
     ],
 )

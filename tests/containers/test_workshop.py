@@ -66,7 +66,7 @@ class TestRoom:
             ("FABRICLAB_SEAT_CPUS", "nan", "expected a number from 0.1 to 1024"),
             ("FABRICLAB_SEAT_MEMORY", "2 GB", "expected a size such as 1500M or 2G"),
             ("FABRICLAB_ROOM_NETWORK", "10.213.0.1/16", "expected one such as 10.213.0.0/16"),
-            ("FABRICLAB_ROOM_NETWORK", "8.8.8.0/24", "is no private network"),
+            ("FABRICLAB_ROOM_NETWORK", "8.8.8.0/24", "is not a private network"),
             ("FABRICLAB_ROOM_NETWORK", "10.213.0.0/24", "is too small for 20 seats"),
         ],
     )

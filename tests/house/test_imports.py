@@ -58,7 +58,7 @@ def test_a_part_that_is_not_named_and_leave_that_nobody_takes_are_found(imports:
     assert list(directions.findings()) == [
         "new/b.py: new is a new part of the package; imports.toml has to say what it may import",
         "imports.toml: lab may import units, and does not",
-        "imports.toml: gone is no part of the package",
+        "imports.toml: gone is not part of the package",
     ]
 
 

@@ -99,7 +99,7 @@ def test_steps_are_read_off_what_lies_there(tmp_path: Path) -> None:
     assert step("kernel") == "compiling, 861 files"
     (kernel / "linux").touch()
     (kernel / "source").rmdir()
-    assert step("kernel") == "tidying up", "its source goes, which is no download"
+    assert step("kernel") == "tidying up", "its source goes, which is not a download"
 
 
 def test_what_is_left_is_told_where_it_can_be_known() -> None:

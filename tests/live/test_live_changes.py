@@ -96,7 +96,7 @@ def test_links_and_nodes_go_down_and_come_back_once(live: Live) -> None:
     assert live.node_up("h2") == ["h2: down -> up"]
     told = [(change.get("down"), change.get("up")) for change in changes_of(live)]
     assert told[-2:] == [(["h2"], None), (None, ["h2"])]
-    with pytest.raises(LiveError, match="'s1:eth9' is no port; did you mean 's1:eth"):
+    with pytest.raises(LiveError, match="'s1:eth9' is not a port; did you mean 's1:eth"):
         live.link_down("s1:eth9")
     with pytest.raises(LiveError, match="'h9': the lab has no such node"):
         live.node_down("h9")
@@ -150,11 +150,11 @@ def test_the_commands_say_what_was_and_is(live: Live) -> None:
 
     assert said("set", "switches.s1.buffer=70 KB").startswith("switches.s1.buffer: 64 KB -> 70 KB\nat ")
     assert said("set", "switches.s1.buffer=70 KB") == "switches.s1.buffer: is 70 KB already\n"
-    assert "KEY=VALUE is wanted, such as set switches" in said("set", "buffer")
+    assert "write KEY=VALUE, such as set switches" in said("set", "buffer")
     assert "given twice ('1' before)" in said("set", "a=1", "a=2")
     told = "h1:eth1 - s1:eth1: up, 1 Gbps, 0 ns -> down, 1 Gbps, 0 ns\nat "
     assert said("link", "down", "pair:s1:eth1").startswith(told)
-    assert "a port of the link is wanted" in said("link", "down", "s1")
+    assert "write a port of the link" in said("link", "down", "s1")
     assert "link up takes no KEY=VALUE" in said("link", "up", "s1:eth1", "rate=1")
     assert "'dwon': nothing that a link does; did you mean 'down'" in said("link", "dwon", "s1:eth1")
     assert said("node", "down", "h2").startswith("h2: up -> down\n")

@@ -227,7 +227,7 @@ def test_a_replay_that_differs_says_where(live: Live) -> None:
     lines[2]["events"] += 1000
     session.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = called("replay", str(directory))
-    assert result.exit_code == 1 and "could not be followed: after 1 of " in result.stdout
+    assert result.exit_code == 1 and "could not be replayed: after 1 of " in result.stdout
     (directory / "plan.json").write_text("{}")
     assert "is not the plan" in called("replay", str(directory)).stderr
 

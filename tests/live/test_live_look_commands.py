@@ -37,7 +37,7 @@ def test_a_condition_stops_time_and_what_stands_there_is_shown(incast: Live) -> 
     assert said("break", "s1:eth49 queue > 20 KB") == "incast: break point 1: s1:eth49 queue > 20 KB\n"
     assert "the lab has no node 's9'" in said("break", "s9 drop", status=2)
     assert "a condition is missing" in said("break", status=2)
-    assert "the number of a break point is wanted" in said("break", "--clear", "one", status=2)
+    assert "write the number of a break point" in said("break", "--clear", "one", status=2)
     incast.resume()
     while incast.stopped is None:
         pass
@@ -51,7 +51,7 @@ def test_a_condition_stops_time_and_what_stands_there_is_shown(incast: Live) -> 
     assert said("inspect", "s1:eth49", "--flow", str(flow)).count("\n") < shown.count("\n")
     assert "established" in said("inspect", "client") and '"connections"' in said("inspect", "h1", "--json")
     assert "cubic" in said("inspect", "client", "--flow", str(flow))
-    assert "has no connection of it" in said("inspect", "client", "--flow", "99", status=2)
+    assert "has no connection of this flow" in said("inspect", "client", "--flow", "99", status=2)
     assert "did you mean 'eth4" in said("inspect", "s1:eth409", status=2)
     assert "no break points" in said("break", "--clear")
 

@@ -227,8 +227,8 @@ def test_every_part_of_a_recording_that_was_cut_is_a_recording(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("{", ":1: is no JSON"),
-        ("[]", ":1: is no object"),
+        ("{", ":1: is not JSON"),
+        ("[]", ":1: is not an object"),
         ('{"format": "other"}', ":1: format is 'other'"),
         ('{"format": "fabriclab-session-1"}', ":1: .*missing"),
         (f'{json.dumps({**HEADER.__dict__})}\n{{"kind": "dance"}}', ":2: no input"),

@@ -101,7 +101,7 @@ def test_what_can_be_no_lab_is_said_and_nothing_is_left(served_here: Path) -> No
         fabriclab.save_lab("pair", "mine")
     with pytest.raises(fabriclab.ArgumentError, match="pair is there already"):
         fabriclab.save_lab(live.directory, "pair")
-    with pytest.raises(fabriclab.ArgumentError, match="'a b' is no lab name"):
+    with pytest.raises(fabriclab.ArgumentError, match="'a b' is not a lab name"):
         fabriclab.save_lab(live.directory, "a b")
     kept = live.directory / "lab" / "experiment.yml"
     kept.write_text(kept.read_text().replace("64 KB", "65 KB"))

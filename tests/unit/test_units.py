@@ -69,7 +69,7 @@ def test_sizes(text: str, size: int) -> None:
 )
 def test_durations(text: str, ns: int | None) -> None:
     if ns is None:
-        with pytest.raises(UnitError, match="no whole number of ns"):
+        with pytest.raises(UnitError, match="not a whole number of ns"):
             parse_duration(text)
     else:
         assert parse_duration(text) == ns
@@ -83,11 +83,11 @@ def test_durations(text: str, ns: int | None) -> None:
         ("64 kb", "'64 kb': unknown unit 'kb'; did you mean 'KB'? Case matters"),
         ("64 parsec", "'64 parsec': unknown unit 'parsec'; a size is in B, KB, MB, GB, KiB, MiB, GiB"),
         ("-64 KB", "'-64 KB' is negative; a size is zero or more"),
-        ("many", "'many' is no size; write a number and a unit, such as '64 KB'"),
-        ("", "'' is no size; write a number and a unit, such as '64 KB'"),
-        ("1e3 KB", "'1e3 KB' is no size; write a number and a unit, such as '64 KB'"),
+        ("many", "'many' is not a size; write a number and a unit, such as '64 KB'"),
+        ("", "'' is not a size; write a number and a unit, such as '64 KB'"),
+        ("1e3 KB", "'1e3 KB' is not a size; write a number and a unit, such as '64 KB'"),
         ("99999999999999999 GB", "'99999999999999999 GB' is too large for a size"),
-        ("\u0661 KB", "'\u0661 KB' is no size; write a number and a unit, such as '64 KB'"),
+        ("\u0661 KB", "'\u0661 KB' is not a size; write a number and a unit, such as '64 KB'"),
     ],
 )
 def test_messages(text: str, message: str) -> None:
@@ -97,7 +97,7 @@ def test_messages(text: str, message: str) -> None:
 
 
 def test_no_text_is_ever_measured_by_a_huge_number() -> None:
-    with pytest.raises(UnitError, match=r"is no size"):
+    with pytest.raises(UnitError, match=r"is not a size"):
         parse_size("9" * 10**6 + " KB")
 
 

@@ -129,7 +129,7 @@ def test_what_was_found_before_an_interrupt_is_told(
     # A file of an earlier validation must not speak for this one.
     assert status == 130 and "comes to a verdict" in (tmp_path / "out.xml").read_text()
     assert "sessions  leaf1" in told.out and "fail" not in told.out
-    assert told.err.endswith(f"interrupted: no verdict; what was measured is in {tmp_path / 'out'}\n")
+    assert told.err.endswith(f"interrupted: no verdict; the measurements are in {tmp_path / 'out'}\n")
 
 
 def test_a_session_that_never_comes_up(vm: Vm, tmp_path: Path) -> None:

@@ -69,11 +69,11 @@ def _hints(ctx: Any, written: Sequence[str], option: str | None) -> Iterator[str
         if owners:
             yield f"{option} is an option of {' and '.join(f'`{name}`' for name in owners)}"
         elif takes_settings:
-            yield f"a parameter of the lab is set by {_SET} {option.lstrip('-')}=VALUE"
+            yield f"to set a parameter of the lab, write {_SET} {option.lstrip('-')}=VALUE"
         return
     for before, word in zip(("", *written), written, strict=False):
         if takes_settings and "=" in word and not word.startswith("-") and before != _SET:
-            yield f"a parameter is set by {_SET} {word}"
+            yield f"to set a parameter, write {_SET} {word}"
         if before == _SET and "=" not in word:
             yield f"write {_SET} {word}=VALUE, without a blank"
 

@@ -28,8 +28,10 @@ As = Annotated[
     Software | None,
     typer.Option(
         "--as",
-        help="Take LAB as a Containerlab file with any kinds of node, and run FRR in place of its switches. Values "
-        "that the file does not give are chosen and listed.",
+        help=(
+            "Read LAB as a Containerlab file with any kinds of node, and run FRR in place of its switches. Values "
+            "that the file does not give are chosen and listed."
+        ),
         show_default=False,
     ),
 ]
@@ -104,9 +106,11 @@ Cores = Annotated[
     str | None,
     typer.Option(
         metavar="N|auto",
-        help="Divide the lab among N virtual machines, one per core, that run in step. The bits are the same for every "
-        "N (docs/cores.md). `auto` takes as many cores as this host has and the lab gains from, and divides nothing if "
-        "the lab gains nothing.",
+        help=(
+            "Divide the lab among N virtual machines, one per core, that run in step. The bits are the same for "
+            "every N (docs/cores.md). `auto` uses as many cores as make the lab faster, at most those of this host, "
+            "and does not divide a lab that would not be faster."
+        ),
         show_default="one virtual machine, not divided",
     ),
 ]
@@ -134,7 +138,8 @@ Only = Annotated[
 Summary = Annotated[
     bool,
     typer.Option(
-        "--summary", help="Print a summary of each traffic instead: flows, bytes, sizes, load asked for and achieved."
+        "--summary",
+        help="Print a summary of each piece of traffic instead: flows, bytes, sizes, requested and achieved load.",
     ),
 ]
 OutFile = Annotated[

@@ -13,7 +13,7 @@ def refuse_no_run(path: Path) -> None:
     """Raise BadInputError for what is plainly no run."""
     if not path.exists():
         raise BadInputError(
-            f"{path}: no such directory; a run's directory is wanted, such as `fabriclab run` makes below runs/"
+            f"{path}: no such directory; give the directory of a run, which `fabriclab run` makes in runs/"
         )
     if not path.is_dir():
         raise BadInputError(f"{path}: is a file; give the directory of a run or sweep")

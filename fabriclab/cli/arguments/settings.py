@@ -18,7 +18,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, ScalarValue]:
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not key or not equals or not value:
-            raise BadInputError(f"--set {text!r}: KEY=VALUE is needed, for example --set senders=8")
+            raise BadInputError(f"--set {text!r}: write KEY=VALUE, for example --set senders=8")
         if key in settings:
             raise BadInputError(f"--set {text!r}: {key} is given twice ({settings[key].text!r} before)")
         settings[key] = ScalarValue(value, Place(f"--set {key}={value}"), quoted=True)

@@ -103,7 +103,9 @@ def _show_findings(console: Console, findings: Sequence[Finding], every: bool) -
         style = "red" if any(finding.fails for finding in own) else "green"
         console.print(f"{text}: holds {held} of {len(own)} times", style=style, highlight=False, markup=False)
         if any(finding.is_idle for finding in own):
-            console.print(f"{text}: could be judged nowhere, so it has not passed", style=style, highlight=False)
+            console.print(
+                f"{text}: could not be judged at any point, so it has not passed", style=style, highlight=False
+            )
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
@@ -113,12 +115,12 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         if names:
             yield f"only in the {which}, not compared: {'; '.join(names)}"
     if not comparison.points:
-        yield "no point of one side has the settings of one of the other: nothing to compare"
+        yield "no two points of the two sides have the same settings, so there is nothing to compare"
 
 
 def _show_changes(console: Console, comparison: Comparison) -> None:
     if not comparison.changes:
-        console.print("nothing differs in settings, plan, seeds and what the runs were made with", style="dim")
+        console.print("settings, plan, seeds, versions and artefacts are the same", style="dim")
         return
     table = Table(box=None, pad_edge=False, title="what differs", title_justify="left", title_style="bold")
     for heading in ("", "base", "other"):
@@ -164,7 +166,7 @@ def _means(metric: ComparedMetric) -> tuple[float | None, float | None]:
 
 
 def _told(finding: Finding) -> str:
-    outcome = "holds" if finding.holds else "does not hold" if finding.is_told else "can't be told"
+    outcome = "holds" if finding.holds else "does not hold" if finding.is_told else "cannot be judged"
     where = ", ".join(filter(None, (finding.point, finding.metric)))
     return f"{finding.condition.text}: {outcome}{f' ({where})' if where else ''}: {finding.told}"
 

@@ -14,7 +14,10 @@ app = typer.Typer()
 @app.command()
 def doctor(
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: what was found, what repairs it, whether labs can run.")
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: the findings, the commands that repair them, and whether labs can run."
+        ),
     ] = False,
 ) -> None:
     """Check what this host can do, and print the command that installs what is missing.

@@ -74,7 +74,7 @@ def figures(
         write_text(out / "moved.md", text)
     console = Console()
     console.print("\n".join(sections), highlight=False, soft_wrap=True, markup=False)
-    console.print(f"what moved: {out / 'moved.md'}", highlight=False, soft_wrap=True)
+    console.print(f"list of changes: {out / 'moved.md'}", highlight=False, soft_wrap=True)
     return OK
 
 
@@ -167,5 +167,5 @@ def _labs(written: Sequence[Path]) -> list[Path]:
     found = [find_lab(lab) for lab in written]
     for lab in found:
         if not is_published(lab):
-            raise BadInputError(f"{lab}: publishes nothing; {FILE} says what a lab publishes (labs/README.md)")
+            raise BadInputError(f"{lab}: publishes nothing; {FILE} lists what a lab publishes (labs/README.md)")
     return found

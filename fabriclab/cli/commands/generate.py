@@ -45,4 +45,4 @@ def tell(generated: GeneratedLab, files: Sequence[Path]) -> None:
     say(f"{files[0]}: {hosts}, {switches}, {format_count(generated.links, 'link')}")
     for file in files[1:]:
         if file.name == experiment.FILE_NAME:
-            say(f"{file}: an in-cast to begin with; `fabriclab run {file.parent}` runs it")
+            say(f"{file}: a first traffic, an in-cast; `fabriclab run {file.parent}` runs it")

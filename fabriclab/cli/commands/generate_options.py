@@ -17,7 +17,7 @@ Oversubscription = Annotated[
     str | None,
     typer.Option(
         metavar="DOWN:UP",
-        help="Rate of a switch's host links against the rate of its uplinks, such as 3:1.",
+        help="Sum of the rates of a switch's host links, relative to that of its uplinks, such as 3:1.",
         show_default=False,
     ),
 ]
@@ -37,7 +37,9 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="DIR",
-        help="Directory to write topology.clab.yml to, and a first experiment.yml if it has none; - is the output.",
+        help=(
+            "Directory to write topology.clab.yml to, and a first experiment.yml if it has none; - is standard output."
+        ),
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the topology if it exists.")]

@@ -18,8 +18,10 @@ from fabriclab.cli.host.failure import BadInputError, say
 def show_list() -> None:
     """Print what a lab can be begun with: the labs, then the starters."""
     labs.labs(as_json=False)
-    print(f"`fabriclab new DIR --from NAME` begins a lab of yours with one; also with {', '.join(STARTERS)}")
-    print(f"`fabriclab new DIR --template KIND` begins an algorithm of yours, in C; KIND: {', '.join(TEMPLATES)}")
+    print(
+        f"`fabriclab new DIR --from NAME` copies one to start a lab of your own; NAME can also be {', '.join(STARTERS)}"
+    )
+    print(f"`fabriclab new DIR --template KIND` starts your own algorithm, in C; KIND: {', '.join(TEMPLATES)}")
 
 
 def new(
@@ -36,14 +38,14 @@ def new(
     if directory is None:
         raise BadInputError("name the directory to make, such as `fabriclab new mylab --from incast`")
     if origin is not None and template is not None:
-        raise BadInputError("--from copies a lab, --template begins an algorithm of your own: write one of the two")
+        raise BadInputError("--from copies a lab, and --template starts your own algorithm: write only one of the two")
     if template is not None:
         begin_algorithm(directory, template)
         return
     if origin is None:
         raise BadInputError(
-            "name what to begin with, such as --from incast or --template qdisc; `fabriclab new --list` shows all there"
-            " is"
+            "name the starting point, such as --from incast or --template qdisc; `fabriclab new --list` shows all "
+            "of them"
         )
     if software is not None:
         bring(directory, Path(origin), variables)
@@ -74,5 +76,5 @@ def begin_algorithm(directory: Path, template: str) -> None:
     made = make_lab(directory, template=template)
     note(made)
     (source,) = (file for file in made.files if file.suffix == ".c")
-    say(f"{source}: {template.replace('-', ' ')} to begin with; {directory / 'README.md'} explains the files")
+    say(f"{source}: {template.replace('-', ' ')} to start from; {directory / 'README.md'} explains the files")
     say(f"`fabriclab sweep {directory}` compiles it, and compares it with Linux's own")

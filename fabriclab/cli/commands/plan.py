@@ -51,7 +51,7 @@ def check(
         sys.stdout.write(_inventory(checked))
     else:
         others = format_count(checked.foreign, "node")
-        sys.stdout.write(f"{checked.name}: a topology that has {others} of other kinds, {_size(checked)}\n")
+        sys.stdout.write(f"{checked.name}: a topology with {others} of other kinds, {_size(checked)}\n")
     sys.stdout.writelines(f"warning: {sentence}\n" for sentence in checked.warnings)
     if checked.refusal is not None:
         sys.stdout.flush()

@@ -90,4 +90,4 @@ def _show(console: Console, each: Reproduced) -> None:
         if not table.is_same:
             console.print(f"  {table.name}: {table.told}", highlight=False, markup=False)
     for told in each.made_otherwise:
-        console.print(f"  made otherwise: {told}", highlight=False, markup=False)
+        console.print(f"  made differently: {told}", highlight=False, markup=False)

@@ -99,7 +99,7 @@ def parse_seeds(text: str) -> range:
         raise BadInputError(f"--seeds {text!r}: {error}") from error
     if seeds is None or seeds[-1] > ranges.SEED.most:
         raise BadInputError(
-            f"--seeds {text!r}: write how many, such as 200, or a range such as 1..1000 (to {ranges.SEED.most} at most)"
+            f"--seeds {text!r}: write their number, such as 200, or a range such as 1..1000 (up to {ranges.SEED.most})"
         )
     return seeds
 
@@ -117,7 +117,7 @@ def _conclude(points: Sweep) -> int:
     left = sum(status not in ("complete", "limit") for status in statuses)
     if left:
         console.print(
-            f"{left} of {len(statuses)} points are not done; the same command goes on with them",
+            f"{left} of {len(statuses)} points are not done; the same command continues with them",
             style="yellow",
             highlight=False,
         )

@@ -27,8 +27,8 @@ def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> Non
     write_output(converted.lines(), out)
     if hosts is None and converted.hosts:
         say(
-            f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; "
-            "--hosts names others"
+            f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; --hosts "
+            "chooses others"
         )
     if converted.raised:
-        say(f"smaller than 4 bytes, raised to that (the first four carry the flow's number): {converted.raised}")
+        say(f"flows smaller than 4 bytes, raised to 4 bytes (which carry the flow's number): {converted.raised}")

@@ -24,7 +24,7 @@ def trust(
             autocompletion=complete_lab,
         ),
     ] = None,
-    forget: Annotated[bool, typer.Option("--forget", help="Trust it no longer.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Withdraw the trust.")] = False,
 ) -> None:
     """Trust a lab, so that its algorithms in C and containers run without a question; withdraw or list trust.
 

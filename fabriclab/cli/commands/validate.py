@@ -63,7 +63,7 @@ def validate(
             _write_no_verdict(junit, lab, "interrupted")
         if found.findings:
             _show(_console(), found.findings)
-        say(f"interrupted: no verdict; what was measured is in {found.directory}")
+        say(f"interrupted: no verdict; the measurements are in {found.directory}")
         return INTERRUPTED
     _show(_console(), found.findings)
     if junit is not None:

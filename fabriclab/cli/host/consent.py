@@ -39,10 +39,10 @@ def with_consent(call: Callable[[bool], Result], trust: bool, again: Sequence[st
 
 def _ask(request: ConsentRequest, words: Sequence[str]) -> None:
     """Return where the user says yes. Ends the command otherwise."""
-    say(f"{printable(request.where)} is not trusted yet, and brings what runs outside of its nodes:")
+    say(f"{printable(request.where)} is not trusted yet, and brings code that runs outside of its nodes:")
     say("\n".join(request.lines()))
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"Nothing of it was run. Look at it first; to run it, type:\n  fabriclab {shlex.join(words)} --trust")
+        say(f"Nothing of it was run. Look at it first. To run it, type:\n  fabriclab {shlex.join(words)} --trust")
         raise typer.Exit(BAD_INPUT)
     lasting = f"Run it, and trust {printable(request.subject.name)} from now on?"
     sys.stderr.write(f"{lasting if request.subject.kind == 'lab' else 'Run it, this time?'} [y/N] ")

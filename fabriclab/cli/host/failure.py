@@ -82,7 +82,7 @@ def _of_results(error: Exception) -> tuple[int, str] | None:
     The modules are not imported: an error of a module that nobody has imported it can't be.
     """
     if isinstance(error, _class_of("polars.exceptions", "PolarsError")):
-        return FAILED, f"the tables of the results can't be read: {error}"
+        return FAILED, f"the tables of the results cannot be read: {error}"
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return FAILED, _NO_THREADS
     return None

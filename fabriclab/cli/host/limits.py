@@ -42,8 +42,8 @@ def refuse_too_few() -> None:
         return
     name, limit = min(limits, key=lambda each: each[1])
     sys.stderr.write(
-        f"{name} {limit}: {startable} more threads or processes can be started here, and fabriclab needs {needed}. "
-        "Raise the limit, or end other programs of this user; nothing was begun\n"
+        f"{name} {limit}: {startable} more threads or processes can be started here, but fabriclab needs {needed}. "
+        "Raise the limit, or end other programs of this user; nothing was started\n"
     )
     sys.exit(_FAILED)
 

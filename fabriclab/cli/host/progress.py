@@ -107,7 +107,7 @@ class RunProgress:
         if self._overall is None:
             return
         done, running = len(self._walls_s), len(self._runs)
-        words = [f"{done} of {self._total} runs", *([f"{running} under way"] if running > _MOST_BARS else [])]
+        words = [f"{done} of {self._total} runs", *([f"{running} running"] if running > _MOST_BARS else [])]
         if done and running and (left_s := left_seconds(self._walls_s, self._total - done, running)) is not None:
             words.append(in_words(left_s))
         self._progress.update(self._overall, completed=done, phase=", ".join(words))

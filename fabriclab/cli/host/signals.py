@@ -22,9 +22,9 @@ def interrupting(interrupt: Interrupt) -> Iterator[None]:
     def handle(_number: int, _frame: FrameType | None) -> None:
         interrupt.request()
         if not interrupt.at_once:
-            say("stopping: what was measured is kept (again: at once)")
+            say("stopping; measurements are kept (press Ctrl-C again to stop at once)")
             return
-        say("stopping at once (again: without results; the logs are kept)")
+        say("stopping at once (press Ctrl-C again to skip the results; the logs are kept)")
         for number in _NUMBERS:
             signal.signal(number, signal.SIG_DFL)
 

@@ -20,7 +20,10 @@ def refuse_other_bytes(arguments: Sequence[str]) -> None:
     except OSError:
         return  # It is gone: whoever needs it says so.
     if not _is_text(directory):
-        _leave(f"{_shown(directory)}, the working directory: its name is not UTF-8; work in a directory whose name is")
+        _leave(
+            f"{_shown(directory)}, the working directory: its name is not UTF-8; change to a directory whose name is "
+            "UTF-8"
+        )
 
 
 def _is_text(text: str) -> bool:

@@ -27,7 +27,7 @@ def junit_xml(suite: str, cases: Sequence[JunitCase]) -> str:
 
     Without cases it has one that is skipped: a pipeline takes a suite without any for one that passed.
     """
-    cases = cases or [JunitCase(suite, "anything", skipped="nothing was looked at")]
+    cases = cases or [JunitCase(suite, "anything", skipped="nothing was checked")]
     counts = {
         "tests": len(cases),
         "failures": sum(case.failure is not None for case in cases),

@@ -73,8 +73,8 @@ def _notes(plan: Plan) -> Iterator[str]:
         carrier = traffic.carried_by
         if carrier.congestion_control == "dctcp" and not marking:
             yield (
-                f"traffic.{traffic.name} runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, "
-                "it does as Reno does"
+                f"traffic.{traffic.name} runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, so "
+                "DCTCP behaves like Reno"
             )
         if carrier.transport == "mptcp" and without:
             whose = f"{without} of {format_count(len(hosts), 'host')}"

@@ -66,7 +66,7 @@ def _port(first: CheckedPort, memory: Memory, ports: int) -> Iterator[str]:
     """Yield what holds for a port and those like it."""
     port = first.port
     if memory.slices > 1:
-        yield f"  memory: slice {port.slice.into} of what comes in, OR {port.slice.out} of what leaves"
+        yield f"  memory: slice {port.slice.into} for frames that come in, OR {port.slice.out} for frames that leave"
     yield from _numbered("queue", [(queue.index, _queue(queue, first, memory, ports)) for queue in port.queues])
     yield from _numbered(
         "priority group", [(group.index, _group(group, first, memory, ports)) for group in port.groups]
@@ -104,11 +104,13 @@ def _queue(queue: SwitchQueue, port: CheckedPort, memory: Memory, ports: int) ->
             f"phantom queue of {format_rate(queue.phantom.rate_bps)} marks above {size(queue.phantom.threshold_bytes)}"
         )
     if queue.qcn is not None:
-        parts.append(f"QCN towards {size(queue.qcn.set_point_bytes)}, a sample in {size(queue.qcn.sample_bytes)}")
+        parts.append(
+            f"QCN with set point {size(queue.qcn.set_point_bytes)}, a sample every {size(queue.qcn.sample_bytes)}"
+        )
     if queue.voq_limit_bytes is not None:
         parts.append(f"at most {size(queue.voq_limit_bytes)} from one port")
     if queue.event_bytes is not None:
-        parts.append(f"congestion events from {size(queue.event_bytes)} on")
+        parts.append(f"congestion events begin at {size(queue.event_bytes)}")
     return "; ".join(parts)
 
 
@@ -152,7 +154,7 @@ def _group(group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int) 
     if lossless.xon_offset_bytes:
         least = f" ({size(lossless.xon_bytes)} at least)" if lossless.xon_bytes else ""
         xon = f"{size(lossless.xon_offset_bytes)} below the limit{least}"
-    return f"{text}; lossless: headroom {size(lossless.headroom_bytes)}, goes on {xon}"
+    return f"{text}; lossless: headroom {size(lossless.headroom_bytes)}, continues {xon}"
 
 
 def _maps(maps: QosMaps) -> Iterator[str]:

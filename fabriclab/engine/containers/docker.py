@@ -107,7 +107,7 @@ def copy_out(container: Container, path: str, target: Path) -> None:
         member = archive.next()
         content = None if member is None else archive.extractfile(member)
         if content is None:
-            raise EngineError(f"{container.name}: {path} is no file")
+            raise EngineError(f"{container.name}: {path} is not a file")
         target.write_bytes(content.read())
 
 

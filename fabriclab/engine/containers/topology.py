@@ -198,7 +198,7 @@ def _load(topology: Path, text: str | None) -> dict[str, Any]:
     except (OSError, YAMLError) as error:
         raise EngineError(f"{topology}: {error}") from error
     if not isinstance(document, dict):
-        raise EngineError(f"{topology}: is no mapping; a Containerlab file has `name` and `topology`")
+        raise EngineError(f"{topology}: is not a mapping; a Containerlab file has `name` and `topology`")
     return document
 
 

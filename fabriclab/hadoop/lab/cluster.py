@@ -35,7 +35,7 @@ def read_host(section: Section, key: str, scope: Scope) -> str | None:
 
     def convert(text: str) -> str:
         if text not in hosts and scope.names.complete:
-            raise ValueError(f"{shown(text)} is no host; {did_you_mean(text, hosts)}")
+            raise ValueError(f"{shown(text)} is not a host; {did_you_mean(text, hosts)}")
         return text
 
     return value_of(section.convert(key, "a host's name", convert))
@@ -49,7 +49,7 @@ def read_settings(section: Section) -> tuple[tuple[str, str], ...]:
         assert settings is not None
         value = settings.get(name)
         if re.fullmatch(PROPERTY, name) is None:
-            message = f"{shown(name)} is no property of Hadoop, such as mapreduce.task.io.sort.mb"
+            message = f"{shown(name)} is not a property of Hadoop, such as mapreduce.task.io.sort.mb"
             section.problems.add(settings.mapping.key_place(name), settings.path(name), message, name)
         elif isinstance(value, ScalarValue) and name == _IDLE_KEY and value.text.strip() == "0":
             settings.complain(

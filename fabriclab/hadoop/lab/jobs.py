@@ -195,7 +195,9 @@ def _read_jar(section: Section, name: str, scope: Scope, cluster: Cluster, start
         complain_unreadable(file, section, scope.directory, error, "*.jar")
         return None
     if not archive.startswith(b"PK"):
-        file.complain(section.problems, f"{shown(file.value)} is no Java archive: it does not begin as a ZIP file does")
+        file.complain(
+            section.problems, f"{shown(file.value)} is not a Java archive: it does not begin as a ZIP file does"
+        )
     named = value_of(main)
     path = own_name(scope.directory, file.value)
     words = (job_file(cluster.name, path), *([named] if named else []), *arguments)
@@ -205,5 +207,5 @@ def _read_jar(section: Section, name: str, scope: Scope, cluster: Cluster, start
 
 def _main(text: str) -> str:
     if re.fullmatch(hadoop_keys.MAIN, text) is None:
-        raise ValueError(f"{shown(text)} is no name of a class, such as org.example.WordCount")
+        raise ValueError(f"{shown(text)} is not the name of a class, such as org.example.WordCount")
     return text

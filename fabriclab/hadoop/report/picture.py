@@ -196,7 +196,7 @@ def _times(transfers: pl.DataFrame | None) -> list[str]:
         if times.len():
             middle, longest = (format_duration(int(times[at]), 3) for at in (times.len() // 2, -1))
             number = format_count(times.len(), "transfer")
-            said.append(f"{phase}: {number} between nodes, {middle} at the median, {longest} at most.")
+            said.append(f"{phase}: {number} between nodes, with a median time of {middle} and a maximum of {longest}.")
     return said
 
 
@@ -211,7 +211,7 @@ def _went_to(job: Mapping[str, Any], took_ns: int | None) -> str:
 def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
     """Return what is seen: counts out of Hadoop's history."""
     maps, reduces = (tasks.filter(pl.col("task") == task).height for task in ("map", "reduce"))
-    bars = f"One bar an attempt of a task, by node: {format_count(maps, 'map')}, {format_count(reduces, 'reducer')}"
+    bars = f"Each bar is an attempt of a task, by node: {format_count(maps, 'map')}, {format_count(reduces, 'reducer')}"
     parts = [f"{bars}, from Hadoop's own history (milliseconds)."]
     jobs = _table(results, "hadoop_jobs")
     for row in [] if jobs is None else jobs.to_dicts():
@@ -222,9 +222,12 @@ def _caption(results: Results, tasks: pl.DataFrame, port: str) -> str:
         said = f"{str(row['status']).lower()}{time}{_went_to(row, took)}{shuffled}{''.join(lost)}"
         parts.append(f"{row['job'] or row['name']}: {said}.")
     if tasks.filter(pl.col("status").is_in(_UNFINISHED)).height:
-        parts.append("Hatched: attempts that failed or were killed, maps also whose output was lost later.")
-    parts.append("In-cast: the tasks' transfers under way from other nodes to the node to which most are.")
+        parts.append("Hatched bars are attempts that failed or were killed, and maps whose output was lost later.")
+    parts.append(
+        "The in-cast degree is the number of the tasks' current transfers from other nodes to the node that "
+        "receives the most."
+    )
     parts += _times(_of_tasks(results))
     if port:
-        parts.append(f"Below: the queue of {port}.")
+        parts.append(f"The lowest panel is the queue of {port}.")
     return " ".join(parts)

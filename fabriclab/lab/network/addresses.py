@@ -40,7 +40,7 @@ def parse_ipv4(text: str) -> IPv4Interface:
     try:
         address = IPv4Interface(text)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no IPv4 address; {example}") from None
+        raise ValueError(f"{shown(text)} is not an IPv4 address; {example}") from None
     network = address.network
     if network.prefixlen > 31 or network.prefixlen < 8:
         raise ValueError(f"{shown(text)}: a link's prefix length is 8 to 31")
@@ -59,7 +59,7 @@ def parse_ipv6(text: str) -> IPv6Interface:
     try:
         address = IPv6Interface(text)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no IPv6 address; {example}") from None
+        raise ValueError(f"{shown(text)} is not an IPv6 address; {example}") from None
     if address.scope_id is not None:
         raise ValueError(f"{shown(text)} has a zone, {address.scope_id!r}; {example}")
     network = address.network

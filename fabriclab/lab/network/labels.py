@@ -80,7 +80,7 @@ def parse_asn(text: str) -> int:
     """Return an AS number that a router may have. Raises ValueError."""
     example = "write one such as 64512 (private: 64512 to 65534, 4200000000 to 4294967294, RFC 6996)"
     if WHOLE_NUMBER.fullmatch(text) is None:
-        raise ValueError(f"{shown(text)} is no AS number; {example}")
+        raise ValueError(f"{shown(text)} is not an AS number; {example}")
     if not 1 <= int(text) <= _LARGEST_ASN:
         raise ValueError(f"{shown(text)} is out of range; {example}")
     if int(text) in _RESERVED_ASNS:
@@ -106,7 +106,9 @@ def _loopback(text: str, kind: type[A], length: int, such: str) -> A:
     try:
         address = kind(bare)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no {kind.__name__.removesuffix('Address')} address; {example}") from None
+        raise ValueError(
+            f"{shown(text)} is not an {kind.__name__.removesuffix('Address')} address; {example}"
+        ) from None
     if not is_unicast(address):
         raise ValueError(f"{shown(text)} cannot be reached from other nodes; {example}")
     return address

@@ -159,7 +159,7 @@ class _Reader:
             if self._names.complete and member.value not in valid:
                 member.complain(
                     group.problems,
-                    f"{shown(member.value)} is no {what} of this switch; {did_you_mean(member.value, valid)}",
+                    f"{shown(member.value)} is not a {what} of this switch; {did_you_mean(member.value, valid)}",
                 )
         for again in duplicates(members):
             again.complain(group.problems, f"{shown(again.value)} occurs twice among the members")
@@ -184,7 +184,7 @@ def _interface(group: Section) -> Written[IPv4Interface] | None:
                 return IPv4Interface(text)
         except (AddressValueError, NetmaskValueError):
             pass
-        raise ValueError(f"{shown(text)} is no IPv4 address with prefix length; write one such as 192.168.0.1/24")
+        raise ValueError(f"{shown(text)} is not an IPv4 address with prefix length; write one such as 192.168.0.1/24")
 
     return group.convert("ipv4", "an IPv4 address with prefix length such as 192.168.0.1/24", convert)
 
@@ -194,5 +194,5 @@ def _address(text: str) -> IPv4Address:
         return IPv4Address(text)
     except AddressValueError as error:
         raise ValueError(
-            f"{shown(text)} is no IPv4 address; write one such as 192.168.0.11, without prefix length"
+            f"{shown(text)} is not an IPv4 address; write one such as 192.168.0.11, without prefix length"
         ) from error

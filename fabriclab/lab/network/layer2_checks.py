@@ -140,7 +140,7 @@ class _Members:
         for host, address in vlan.hosts.items():
             if host not in hosts:
                 address.complain(
-                    self._problems, f"{shown(host)} is no host behind {vlan.name}; {did_you_mean(host, hosts)}"
+                    self._problems, f"{shown(host)} is not a host behind {vlan.name}; {did_you_mean(host, hosts)}"
                 )
             elif vlan.ipv4 is None:
                 address.complain(self._problems, f"{vlan.name} has an automatic network; write its ipv4, too")
@@ -176,7 +176,9 @@ def _check_addresses(segment: Segment, problems: Problems) -> None:
             if end.ipv4 is None:
                 continue
             if end.ipv4.value.ip not in own.value.network or not _is_usable(end.ipv4.value.ip, own.value.network):
-                end.ipv4.complain(problems, f"{shown(end.ipv4.text)} is no address of a host in {own.value.network}")
+                end.ipv4.complain(
+                    problems, f"{shown(end.ipv4.text)} is not an address of a host in {own.value.network}"
+                )
             other = seen.setdefault(end.ipv4.value.ip, end.node)
             if other != end.node:
                 end.ipv4.complain(problems, f"{shown(end.ipv4.text)} is {other}'s address too")

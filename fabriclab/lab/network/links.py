@@ -112,7 +112,7 @@ class _LinkReader:
         else:
             kind.complain(
                 self._problems,
-                f"{shown(kind.value)} is no type of link; {did_you_mean(kind.value, containerlab.LINK_TYPES)}",
+                f"{shown(kind.value)} is not a type of link; {did_you_mean(kind.value, containerlab.LINK_TYPES)}",
             )
         return False
 
@@ -152,7 +152,7 @@ class _LinkReader:
         node, colon, interface = written.value.partition(":")
         if not (node and colon and interface):
             written.complain(
-                self._problems, f"{shown(written.value)} is no endpoint; write 'node:interface', such as 'h1:eth1'"
+                self._problems, f"{shown(written.value)} is not an endpoint; write 'node:interface', such as 'h1:eth1'"
             )
             return None
         name = self._interface(node, interface)
@@ -190,7 +190,7 @@ class _LinkReader:
     def _check_node(self, node: Written[str]) -> bool:
         if node.value in self._nodes:
             return True
-        node.complain(self._problems, f"{shown(node.value)} is no node; {did_you_mean(node.value, self._nodes)}")
+        node.complain(self._problems, f"{shown(node.value)} is not a node; {did_you_mean(node.value, self._nodes)}")
         return False
 
     def _check_interface(self, interface: Written[str]) -> bool:
@@ -206,7 +206,7 @@ class _LinkReader:
         elif not INTERFACE_NAME.is_in(name):
             interface.complain(
                 self._problems,
-                f"{shown(name)} is no interface name; write letters, digits, '-', '_', '.'; such as 'eth1'",
+                f"{shown(name)} is not an interface name; write letters, digits, '-', '_', '.'; such as 'eth1'",
             )
         else:
             return True
@@ -269,7 +269,7 @@ class _LinkReader:
 def parse_mac(text: str) -> str:
     """Return a unicast MAC address in lower case with colons. Raises ValueError."""
     if _MAC.fullmatch(text) is None:
-        raise ValueError(f"{shown(text)} is no MAC address; write six bytes, such as '02:fa:00:00:00:01'")
+        raise ValueError(f"{shown(text)} is not a MAC address; write six bytes, such as '02:fa:00:00:00:01'")
     mac = text.lower().replace("-", ":")
     if int(mac[:2], 16) & 1 or mac == "00:00:00:00:00:00":
         raise ValueError(f"{shown(text)} is a group address or zero; an interface's has an even first byte, such as 02")

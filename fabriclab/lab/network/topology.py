@@ -161,7 +161,7 @@ def parse_name(root: Section) -> str:
         return ""
     if not NODE_NAME.is_in(name.value):
         name.complain(
-            root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63"
+            root.problems, f"{shown(name.value)} is not a lab name; write letters, digits, '-' and '_', at most 63"
         )
     return name.value
 
@@ -281,7 +281,7 @@ class NodeReader:
         if group_name is not None and group is None and self._by_group:
             group_name.complain(
                 self._problems,
-                f"{shown(group_name.value)} is no group; {did_you_mean(group_name.value, self._by_group)}",
+                f"{shown(group_name.value)} is not a group; {did_you_mean(group_name.value, self._by_group)}",
             )
         nearest_first = [layer for layer in (node, group, self._defaults) if layer is not None]
         kind = self._kind(node, nearest_first)
@@ -307,7 +307,7 @@ class NodeReader:
                 f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}; "
                 "--as frr runs FRR in their place"
             )
-        return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
+        return f"{shown(kind)} is not a kind of node; {did_you_mean(kind, self._kinds)}"
 
 
 def _group(layer: Section) -> Written[str] | None:

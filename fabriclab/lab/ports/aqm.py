@@ -72,8 +72,8 @@ def _read_own(section: Section, names: Names) -> WrittenAqm | None:
 def _options(text: str) -> str:
     if not QDISC_OPTIONS.is_in(text):
         raise ValueError(
-            f"{shown(text)} is no list of options; write words and values of letters, digits and _ . : + - with blanks "
-            f"between them, at most {QDISC_OPTIONS.most_characters} characters"
+            f"{shown(text)} is not a list of options; write words and values of letters, digits and _ . : + - with "
+            f"blanks between them, at most {QDISC_OPTIONS.most_characters} characters"
         )
     return " ".join(text.split())
 
@@ -95,7 +95,7 @@ def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
     own = [key.name for key in qdisc.keys().values()]
     for name, written in aqm.values.items():
         if name not in own:
-            written.complain(problems, f"is no key of {aqm.kind.value}; {did_you_mean(name, own)}")
+            written.complain(problems, f"is not a key of {aqm.kind.value}; {did_you_mean(name, own)}")
     for name, message in qdisc.contradictions(aqm.values):
         aqm.values[name].complain(problems, f"{shown(aqm.values[name].text)} {message}")
 

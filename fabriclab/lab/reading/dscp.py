@@ -24,6 +24,6 @@ def parse_dscp(text: str) -> int:
     if text.removeprefix("-").isdigit():
         raise ValueError(f"{shown(text)} is out of range; write one from 0 to {LARGEST_DSCP}, or a name such as ef")
     raise ValueError(
-        f"{shown(text)} is no DSCP, a number from 0 to {LARGEST_DSCP} or a name; "
+        f"{shown(text)} is not a DSCP, a number from 0 to {LARGEST_DSCP} or a name; "
         f"{did_you_mean(text.lower(), DSCP_NAMES)}"
     )

@@ -56,7 +56,7 @@ def expand_range(text: str) -> list[str] | None:
         return None
     match = _RANGE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{shown(text)} is no range; write the first and the last name, such as 'h1..h16'")
+        raise ValueError(f"{shown(text)} is not a range; write the first and the last name, such as 'h1..h16'")
     stem, first, last = match["stem"], match["first"], match["last"]
     if match["stem2"] != stem:
         raise ValueError(f"{shown(text)}: both names of a range start alike, such as 'h1..h16'")
@@ -78,7 +78,7 @@ def expand_hosts(written: Written[str], names: Names) -> tuple[str, ...]:
     for name in expanded:
         if name not in known:
             where = f" (of {shown(text)})" if len(expanded) > 1 else ""
-            raise ValueError(f"{shown(name)}{where} is no host; {did_you_mean(name, names.host_words())}")
+            raise ValueError(f"{shown(name)}{where} is not a host; {did_you_mean(name, names.host_words())}")
     return tuple(expanded)
 
 
@@ -94,7 +94,7 @@ class HostReader:
 
         def convert(text: str) -> str:
             if text not in self._names.hosts:
-                raise ValueError(f"{shown(text)} is no host; {did_you_mean(text, self._names.hosts)}")
+                raise ValueError(f"{shown(text)} is not a host; {did_you_mean(text, self._names.hosts)}")
             return text
 
         return self._section.convert("receiver", "a host's name", convert)
@@ -163,7 +163,9 @@ def read_ports(section: Section, name: str, names: Names) -> tuple[str, ...] | N
         return names.switch_ports
     for word in words:
         if names.complete and word.value not in names.ports:
-            word.complain(section.problems, f"{shown(word.value)} is no port; {did_you_mean(word.value, names.ports)}")
+            word.complain(
+                section.problems, f"{shown(word.value)} is not a port; {did_you_mean(word.value, names.ports)}"
+            )
     for again in duplicates(words):
         again.complain(section.problems, f"port {shown(again.value)} occurs twice")
     return tuple(word.value for word in words)
@@ -176,5 +178,5 @@ def read_words_of(value: Value, section: Section, name: str, valid: Sequence[str
         return None
     for word in words:
         if word.value not in valid:
-            word.complain(section.problems, f"{shown(word.value)} is no {what}; {did_you_mean(word.value, valid)}")
+            word.complain(section.problems, f"{shown(word.value)} is not a {what}; {did_you_mean(word.value, valid)}")
     return tuple(word.value for word in words)

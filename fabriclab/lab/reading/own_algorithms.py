@@ -91,7 +91,7 @@ def _unusable(kind: AlgorithmKind, text: str) -> OwnAlgorithm:
 def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str]) -> OwnAlgorithm:
     """Return the algorithm of a file. Raises ValueError that says what is wrong with it."""
     if not text.endswith(".c"):
-        raise ValueError(f"{shown(text)} is no C file; an algorithm of your own is one, such as ./mine.c")
+        raise ValueError(f"{shown(text)} is not a C file; an algorithm of your own is one, such as ./mine.c")
     try:
         source = read_lab_file(directory, text, LARGEST_SOURCE_BYTES).decode()
     except UnreadableError as error:
@@ -99,7 +99,7 @@ def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str
         hint = f"; {did_you_mean(text, files)}" if isinstance(error, MissingError) and files else ""
         raise ValueError(f"{shown(text)}: {error}{hint}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{shown(text)} is no text in UTF-8") from None
+        raise ValueError(f"{shown(text)} is not text in UTF-8") from None
     name = registered_name(source, kind)
     if name is None:
         struct, field, registers = _STRUCTS[kind]

@@ -81,7 +81,7 @@ def _with(value: Value | None, words: Sequence[Key], new: Value, place: str, pro
     if isinstance(value, SequenceValue):
         index = _index(value, first)
         if index is None:
-            problems.add(Place(place), "", f"{first!r} is no item of this list; it has 0 to {len(value.items) - 1}")
+            problems.add(Place(place), "", f"{first!r} is not an item of this list; it has 0 to {len(value.items) - 1}")
             return value
         items = list(value.items)
         items[index] = _with(items[index], rest, new, place, problems)
@@ -108,7 +108,7 @@ def _without(value: Value, words: Sequence[Key]) -> Value:
     if isinstance(value, SequenceValue):
         index = _index(value, first)
         if index is None:
-            raise KeyError(f"{first!r} is no item of this list; it has 0 to {len(value.items) - 1}")
+            raise KeyError(f"{first!r} is not an item of this list; it has 0 to {len(value.items) - 1}")
         below = [_without(value.items[index], rest)] if rest else []
         return SequenceValue((*value.items[:index], *below, *value.items[index + 1 :]), value.place)
     name = str(first)

@@ -118,7 +118,7 @@ class Section:
 
     def read(self, key: Key[T]) -> Written[T] | None:
         """Return what stands at a key; None when it is absent or wrong, which is recorded."""
-        assert isinstance(key.value, Plain), f"{key.name} is no plain value"
+        assert isinstance(key.value, Plain), f"{key.name} is not a plain value"
         return self.value(key.name, key.value)
 
     def value(self, name: str, kind: Plain[T]) -> Written[T] | None:

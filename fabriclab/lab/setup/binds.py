@@ -80,7 +80,9 @@ def bound_files(bind: Bind, directory: Path, problems: Problems) -> list[NodeFil
 def _file(bind: Bind, directory: Path, name: str, target: str, problems: Problems) -> NodeFile | None:
     path = PurePosixPath(target)
     if not path.is_absolute() or ".." in path.parts:
-        bind.written.complain(problems, f"{shown(target)} is no absolute path in the node, such as /etc/frr/frr.conf")
+        bind.written.complain(
+            problems, f"{shown(target)} is not an absolute path in the node, such as /etc/frr/frr.conf"
+        )
         return None
     try:
         text = read_lab_file(directory, name, LARGEST_FILE_BYTES).decode()
@@ -90,7 +92,7 @@ def _file(bind: Bind, directory: Path, name: str, target: str, problems: Problem
     except (UnreadableError, OSError) as error:
         bind.written.complain(problems, f"{shown(name)}: {error}; a bind names a file beside the topology")
     except UnicodeDecodeError:
-        bind.written.complain(problems, f"{shown(name)} is no text (UTF-8); the virtual machine binds texts")
+        bind.written.complain(problems, f"{shown(name)} is not text (UTF-8); the virtual machine binds texts")
     else:
         return NodeFile(path=str(path), text=text, source=name, executable=executable)
     return None

@@ -59,7 +59,7 @@ def read_exec(layers: Sequence[Section], problems: Problems) -> list[SetupComman
                 if written is not None:
                     found.setdefault(written.value, written)
         elif value is not None and not (isinstance(value, ScalarValue) and value.is_null):
-            layer.complain("exec", "is no list; write exec: ['ip route add default via 10.0.0.1']")
+            layer.complain("exec", "is not a list; write exec: ['ip route add default via 10.0.0.1']")
     commands = (_command(written, f"exec-{number}", problems) for number, written in enumerate(found.values(), 1))
     return [command for command in commands if command is not None]
 

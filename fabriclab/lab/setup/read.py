@@ -147,7 +147,7 @@ def settle_order(written: Mapping[str, WrittenSetup], names: Sequence[str], prob
         after = tuple(wait.value for wait in own.waits)
         for wait in own.waits:
             if wait.value not in names:
-                wait.complain(problems, f"{shown(wait.value)} is no node; {did_you_mean(wait.value, names)}")
+                wait.complain(problems, f"{shown(wait.value)} is not a node; {did_you_mean(wait.value, names)}")
             elif wait.value in own.wants_health and (
                 wait.value not in written or written[wait.value].setup.health is None
             ):

@@ -82,7 +82,7 @@ def _check_account(account: WrittenAccount, switch: WrittenSwitch, problems: Pro
     if pool is None:
         return
     if pool.value is not None and pool.value not in pools:
-        pool.complain(problems, f"{shown(pool.value)} is no pool; {did_you_mean(pool.value, (*pools, 'none'))}")
+        pool.complain(problems, f"{shown(pool.value)} is not a pool; {did_you_mean(pool.value, (*pools, 'none'))}")
     if pool.value is None and account.alpha_log is not None:
         account.alpha_log.complain(
             problems, "a share of a pool's free memory, but pool is none; write limit, such as limit: 64 KB"

@@ -35,7 +35,8 @@ def read_priorities(section: Section) -> Written[tuple[int, ...]] | None:
     wrong = [word for word in words if word.value not in map(str, range(QUEUES))]
     for word in wrong:
         word.complain(
-            section.problems, f"{shown(word.value)} is no priority; write numbers from 0 to {QUEUES - 1}, such as 3, 4"
+            section.problems,
+            f"{shown(word.value)} is not a priority; write numbers from 0 to {QUEUES - 1}, such as 3, 4",
         )
     for again in duplicates(words):
         again.complain(section.problems, f"priority {again.value} occurs twice")

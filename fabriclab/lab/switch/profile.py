@@ -53,7 +53,7 @@ def read_profile(written: Written[str], directory: Path, problems: Problems) -> 
         near = nearest(name, profile_names())
         hint = f"did you mean {near!r}? " if near else ""
         where = f"{listed(profile_names())} (they come with fabriclab), or a file {name}.yml beside experiment.yml"
-        written.complain(problems, f"{shown(written.value)} is no switch profile; {hint}valid here: {where}")
+        written.complain(problems, f"{shown(written.value)} is not a switch profile; {hint}valid here: {where}")
         return None
     try:
         text = text_of(data)

@@ -57,7 +57,7 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
     for name in switches.names():
         if name != "default" and name not in names.switches:
             place = switches.mapping.key_place(name)
-            message = f"{shown(name)} is no switch; {did_you_mean(name, ['default', *names.switches])}"
+            message = f"{shown(name)} is not a switch; {did_you_mean(name, ['default', *names.switches])}"
             switches.problems.add(place, switches.path(name), message, name)
         section = switches.section(name, SWITCH)
         if section is not None:

@@ -97,7 +97,7 @@ def _loaded(
     if not LATER.least <= interval_ns <= ranges.LASTING.most:
         load.complain(
             section.problems,
-            f"{shown(load.text)} of {format_rate(rates[0])} is no interval from 1 ns to a day; write another load",
+            f"{shown(load.text)} of {format_rate(rates[0])} is not an interval from 1 ns to a day; write another load",
         )
         return None
     return interval_ns

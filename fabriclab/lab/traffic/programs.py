@@ -35,7 +35,7 @@ def read_node(section: Section, names: Names) -> str | None:
 
     def convert(text: str) -> str:
         if text not in nodes and names.complete:
-            raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
+            raise ValueError(f"{shown(text)} is not a node; {did_you_mean(text, nodes)}")
         return text
 
     written = section.convert("node", "a node's name", convert)
@@ -94,7 +94,7 @@ def read_after(section: Section) -> tuple[Awaited, ...]:
             continue
         program, _, port = word.value.partition(":")
         if port and not 1 <= int(port) <= _LARGEST_PORT:
-            word.complain(section.problems, f"{port} is no TCP port; write one from 1 to {_LARGEST_PORT}")
+            word.complain(section.problems, f"{port} is not a TCP port; write one from 1 to {_LARGEST_PORT}")
             continue
         found.append(Awaited(program=program, port=int(port) if port else None))
     return tuple(found)
@@ -123,7 +123,9 @@ def read_output(section: Section) -> str | None:
 
     def convert(text: str) -> str:
         if re.fullmatch(OUTPUT_FILE, text) is None:
-            raise ValueError(f"{shown(text)} is no file name of letters, digits, '_', '-' and '.', such as result.csv")
+            raise ValueError(
+                f"{shown(text)} is not a file name; write letters, digits, '_', '-' and '.', such as result.csv"
+            )
         return text
 
     written = section.convert("output", "a file's name", convert)
@@ -135,7 +137,7 @@ def read_packages(section: Section) -> tuple[str, ...]:
     found = []
     for word in section.words("packages") or []:
         if re.fullmatch(PACKAGE, word.value) is None:
-            message = f"{shown(word.value)} is no name of a Debian package, such as redis-server"
+            message = f"{shown(word.value)} is not the name of a Debian package, such as redis-server"
             word.complain(section.problems, message)
         else:
             found.append(word.value)
@@ -194,7 +196,7 @@ def _check_awaited(
         others = [name for name in programs if name != program.name]
         known = did_you_mean(awaited.program, others) if others else "there is no other program"
         off = awaited.program in section
-        said = "is not enabled, or no program" if off else f"is no program of this lab; {known}"
+        said = "is not enabled, or is not a program" if off else f"is not a program of this lab; {known}"
         complain(section, program.name, "after", f"{shown(awaited.program)} {said}")
     elif awaited.port is None and other.serves and other.stop_ns is None:
         message = f"{shown(awaited.program)} serves until the others have ended; wait for a port of it, NAME:PORT"

@@ -82,7 +82,7 @@ def _find(name: Written[str], section: Section, directory: Path) -> Distribution
     if not {".", "/"} & set(name.value):
         hint = did_you_mean(name.value, distributions.names())
         name.complain(
-            section.problems, f"{shown(name.value)} is no distribution, and no file such as sizes.txt; {hint}"
+            section.problems, f"{shown(name.value)} is neither a distribution nor a file such as sizes.txt; {hint}"
         )
         return None
     try:

@@ -326,7 +326,11 @@ def _table_of(chart: Chart) -> ChartTable:
                 [*([panel.title] if has_titles else []), series.name, *texts]
                 for texts in _rows_of(panel, series, every, has_range=has_range)
             ]
-    note = f"Up to {MOST_ROWS} points of each series, evenly taken; all are in {chart.source}." if left_out else ""
+    note = (
+        f"The table has at most {MOST_ROWS} points of each series, at even distances; {chart.source} has all of them."
+        if left_out
+        else ""
+    )
     return ChartTable(headings, rows, 1 + has_titles, note)
 
 

@@ -110,7 +110,7 @@ def read_study(name: str) -> Study | None:
         return None
     data = json.loads(file.read_text(encoding="utf-8"))
     if data.get("format") != STUDY_FORMAT:
-        raise ResultsError(f"studies/{name}.json: format: '{data.get('format')}'; right is '{STUDY_FORMAT}'")
+        raise ResultsError(f"studies/{name}.json: format: '{data.get('format')}'; it should be '{STUDY_FORMAT}'")
     parts = tuple(_part(part, data["references"]) for part in data["parts"])
     return Study(data["id"], data["title"], data["source"], tuple(data["references"]), parts)
 

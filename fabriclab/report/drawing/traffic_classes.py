@@ -55,7 +55,7 @@ def _cap_note(traffic: str, size: Size | None) -> str:
         return ""
     cap = format_metric("_bytes", size.cap_bytes)
     mean = format_metric("_bytes", size.mean_bytes, 3)
-    return f"Sizes of {traffic} are those of {size.name}, cut at {cap} (mean {mean})."
+    return f"The sizes of {traffic} follow the distribution {size.name}, cut at {cap} (mean {mean})."
 
 
 def headline_metric(runs: Sequence[Results]) -> str:

@@ -220,14 +220,14 @@ def _label(member: Member) -> str:
 
 def _explain(pools: Sequence[Memory]) -> str:
     dynamic = any(alpha(member.account) is not None for pool in pools for member in members(pool.node, pool.name))
-    return " A queue or group with a dynamic limit may hold alpha times what is free." if dynamic else ""
+    return " A queue or group with a dynamic limit may hold alpha times the pool's free memory." if dynamic else ""
 
 
 def _describe(pool: Memory) -> str:
     size = format_metric("_bytes", pool.shared)
-    text = f"pool {pool.name} holds at most {format_metric('_bytes', pool.watermark)} of {size}"
+    text = f"pool {pool.name} held at most {format_metric('_bytes', pool.watermark)} of {size}"
     text += f" ({format_share(pool.watermark / pool.shared)})" if pool.shared else ""
     if pool.headroom_watermark:
         of = f" of {format_metric('_bytes', pool.headroom_size)}" if pool.headroom_size else ""
-        text += f", its groups' headroom at most {format_metric('_bytes', pool.headroom_watermark)}{of}"
+        text += f", and its groups' headroom at most {format_metric('_bytes', pool.headroom_watermark)}{of}"
     return text

@@ -34,11 +34,11 @@ _COLUMNS = {
 """The columns of the table of queues, by cause."""
 _EXPLAINED = {
     "queue limit": "the queue was at its limit",
-    "pool full": "nothing was left of the pool",
-    "VOQ limit": "too much of it came from one port",
-    "ingress": "the priority group it came in by was at its limit, headroom and all",
-    "WRED": "dropped early",
-    "pause storm": "by the pause watchdog",
+    "pool full": "the pool had no free memory",
+    "VOQ limit": "too many of the queue's packets came from one port",
+    "ingress": "the packet's priority group was at its limit, including its headroom",
+    "WRED": "WRED dropped the packet early",
+    "pause storm": "the pause watchdog dropped the packet",
     "port down": "the port went down",
 }
 MOST_PORTS = 16
@@ -86,7 +86,7 @@ def drops_of_ports(results: Results) -> Picture | None:
     largest = sorted(dropping, key=lambda bar: -bar.total)[:MOST_PORTS]
     shown = [bar for bar in dropping if bar in largest]
     others = len(dropping) - len(shown)
-    more = f" {others} more ports dropped less." if others else ""
+    more = f" {others} more ports dropped fewer packets." if others else ""
     return _bars_picture(shown, "Drops by port", more)
 
 
@@ -96,8 +96,10 @@ def drops_of_points(pools: Sequence[PooledRuns], port: str | None = None) -> Pic
     bars = [bar for pool in pools if (bar := _bar_of_pool(pool, port)) is not None]
     if not any(bar.total for bar in bars):
         return None
-    repeated = " Means over the seeds." if any(len(pool.runs) > 1 for pool in pools) else ""
-    where = "At all sampled switch ports together." if port is None else f"At {port}."
+    repeated = " The numbers are means over the seeds." if any(len(pool.runs) > 1 for pool in pools) else ""
+    where = (
+        "The numbers are sums over all sampled switch ports." if port is None else f"The numbers are those of {port}."
+    )
     return _bars_picture(bars, "Drops by cause" if port is None else f"Drops at {port} by cause", f" {where}{repeated}")
 
 
@@ -185,4 +187,4 @@ def _counts(results: Results, port: str, edges: Array) -> tuple[dict[str, Array]
 def _time_caption(drops: dict[str, Array], marks: dict[str, Array], port: str, bin_ns: float) -> str:
     parts = [f"{int(count.sum()):,} packets dropped ({cause}: {_EXPLAINED[cause]})" for cause, count in drops.items()]
     parts += [f"{int(count.sum()):,} packets marked" for count in marks.values()]
-    return f"{'; '.join(parts)} at {port}; a bar is {format_metric('_ns', bin_ns)}."
+    return f"{'; '.join(parts)} at {port}; a bar covers {format_metric('_ns', bin_ns)}."

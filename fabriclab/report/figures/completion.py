@@ -169,6 +169,8 @@ def _describe(title: str, curves: Sequence[Distribution]) -> str:
 def _explain(curves: Sequence[Distribution], *, has_tail: bool) -> str:
     has_band = any(curve.steps["share_low"].null_count() == 0 for curve in curves)
     parts = (
-        [" Beside it the same flows from above: those not yet complete, on a logarithmic scale."] if has_tail else []
+        [" The second panel shows the share of the same flows that are not yet complete, on a logarithmic scale."]
+        if has_tail
+        else []
     )
     return "".join([*parts, " Bands are 95 % intervals over the seeds." if has_band else ""])

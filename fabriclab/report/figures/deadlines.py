@@ -92,4 +92,7 @@ def _describe(noun: str, title: str, members: Sequence[Missed]) -> str:
     deadlines = sorted({deadline for bar in members for deadline in bar.deadlines_ns})
     low, high = format_metric("_ns", deadlines[0]), format_metric("_ns", deadlines[-1])
     within = low if low == high else f"{low} to {high}"
-    return f"{title.capitalize()}: each {noun} is to be complete within {within}; an incomplete one missed it."
+    return (
+        f"{title.capitalize()}: each {noun} should be complete within {within}; an incomplete {noun} missed its "
+        "deadline."
+    )

@@ -50,7 +50,7 @@ def drops_picture(curve: Curve, port: str | None = None) -> Picture | None:
 
 def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, place: str) -> str:
     totals = " and ".join(f"{int(count.sum()):,} packets {word.lower()}" for word, count in counts.items())
-    return f"{totals} at {place}; a bar is {format_metric('_ns', bin_ns)}."
+    return f"{totals} at {place}; a bar covers {format_metric('_ns', bin_ns)}."
 
 
 def _most_at(of_ports: dict[str, list[np.ndarray]], ports: list[str]) -> str:

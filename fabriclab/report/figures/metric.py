@@ -23,6 +23,7 @@ from fabriclab.report.measured.quantities import (
     metric_axis,
     metric_title,
 )
+from fabriclab.units import format_count
 
 COLLAPSED = 0.5
 """A line has collapsed where it falls below this share of its own best."""
@@ -183,7 +184,8 @@ def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x:
         if members:
             more = f" and {len(members) - MOST_NAMED} more" if len(members) > MOST_NAMED else ""
             sentences.append(
-                f"Without {what}, so not drawn: {'; '.join(pool.label for pool in members[:MOST_NAMED])}{more}."
+                f"These points have no {what} and are not drawn: "
+                f"{'; '.join(pool.label for pool in members[:MOST_NAMED])}{more}."
             )
     return " ".join(sentences)
 
@@ -255,13 +257,13 @@ def _common_limit(lines: Sequence[Line]) -> float | None:
 def _caption(lines: Sequence[Line], metric: str, x: SettingAxis, limit: float | None) -> str:
     caption = " ".join(_describe(line, metric, x, limit, brief=len(lines) > 3) for line in lines[:MOST_DESCRIBED])
     if len(lines) > MOST_DESCRIBED:
-        caption += f" {len(lines) - MOST_DESCRIBED} more lines."
+        caption += f" The caption leaves out {format_count(len(lines) - MOST_DESCRIBED, 'more line')}."
     if not all(whole for line in lines for whole in line.whole):
-        caption += " Hollow marks are runs that are incomplete."
+        caption += " Hollow marks are incomplete runs."
     if any(measure.low is not None for line in lines for measure in line.measures):
         counts = sorted({len(pool.runs) for line in lines for pool in line.pools})
         seeds = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        caption += f" Bars are 95 % intervals over {seeds} seeds: they resample the runs."
+        caption += f" Bars are 95 % intervals over {seeds} seeds, made by resampling the runs."
     return caption
 
 

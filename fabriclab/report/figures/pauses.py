@@ -120,8 +120,8 @@ def _end(node: Node, port: Port) -> str:
 
 def _caption(curve: Curve, rows: Sequence[Pauses], hidden: int) -> str:
     text = (
-        f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; "
-        "full height is all of the time."
+        f"{curve.label}: the height of a row is the share of the time in which its queue was paused; full height is "
+        "100 %."
     )
-    text += " Beside it: the time in all."
-    return text + (f" Of {format_count(hidden, 'queue')} more, paused for less, nothing is drawn." if hidden else "")
+    text += " The number beside it is the total paused time."
+    return text + (f" The figure leaves out {format_count(hidden, 'queue')} with shorter pauses." if hidden else "")

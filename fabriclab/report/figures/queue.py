@@ -185,28 +185,33 @@ def _common_window(panels: Sequence[Panel]) -> float:
 def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | None, *, has_band: bool) -> str:
     longest, limit = samples.longest_bytes, samples.facts.limit_bytes
     if longest == 0:
-        return f"{curve.label}: no sample found a packet waiting; what waits does so before this port."
+        return f"{curve.label}: no sample found a waiting packet; packets wait before they reach this port."
     bound = f" of {format_metric('_bytes', limit)}" if limit is not None else ""
     text = f"{curve.label}: the queue reaches {format_metric('queue_max_bytes', longest)}{bound}"
     text += f", its mean over time is {format_metric('queue_mean_bytes', samples.mean_bytes)}."
     if samples.empty_share >= 0.05:
-        text += f" It stands empty {format_share(samples.empty_share)} of the time."
+        text += f" It is empty {format_share(samples.empty_share)} of the time."
     if zoom is not None:
-        text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {samples.telling[1]}."
+        text += f" The lower panel shows {format_metric('_ns', zoom[1] - zoom[0])} {samples.telling[1]}."
     if has_band:
         text += (
-            " A band spans the least and greatest of more samples than the picture has room for; its line is the mean."
+            " Where there are more samples than pixels, the band spans the smallest and the largest of them, and "
+            "the line is their mean."
         )
     return text
 
 
 def _multiples_caption(panels: Sequence[Panel], window: float, zooms: Sequence[tuple[int, int]]) -> str:
     longer = any(panel.end - panel.begin > window * 1.001 for panel in panels)
-    shown = f"The first {format_metric('_ns', window)} of each run" if longer else "Whole runs"
-    text = f"{shown}, same axes. {'; '.join(_describe(panel) for panel in panels)}."
+    shown = (
+        f"The panels show the first {format_metric('_ns', window)} of each run"
+        if longer
+        else "The panels show whole runs"
+    )
+    text = f"{shown} on the same axes. {'; '.join(_describe(panel) for panel in panels)}."
     if zooms:
         length = format_metric("_ns", zooms[0][1] - zooms[0][0])
-        text += f" Below, on axes of their own: {length} of each, around the first drop where there is one."
+        text += f" The lower panels show {length} of each run on their own axes, around the first drop if there is one."
     return text
 
 

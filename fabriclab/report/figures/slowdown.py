@@ -18,12 +18,11 @@ from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bi
 
 STATISTICS = {"median": "median", "p99": "99th percentile"}
 IDEAL_FORMULA = (
-    "Slowdown is the completion time over that on an idle path: set-up (a base round trip, "
-    "nothing on a kept connection) "
-    "+ request (a pull's: a one-way delay) + one-way delay + 8 x (bytes on the wire - those of the first frame) / "
-    "slowest rate of the path "
-    "+ store and forward (on ports of switches with a shared buffer and of hosts that face them: "
-    "a frame's own time at every hop)."
+    "Slowdown is the completion time divided by the completion time on an idle path. The latter is the sum of: "
+    "set-up (a base round trip; 0 on a kept connection) + request (a one-way delay; only for a pull) + one-way "
+    "delay + 8 x (bytes on the wire - bytes of the first frame) / slowest rate of the path + store and forward (the "
+    "transmission time of a frame at every hop, on ports of switches with a shared buffer and of hosts that are "
+    "connected to them)."
 )
 """In words what `fabriclab.results.idle_path` computes."""
 MOST_POOLS = 6
@@ -77,7 +76,9 @@ def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], bins: Sequence[int] = 
             places, measures = _of_bins(each, shown, statistic)
             series.append(_chart_series(each.pool, each.pool.label, [place + offset for place in places], measures))
         panels.append(ChartPanel(x, _slowdown_axis(series), tuple(series), title.capitalize(), only="chart"))
-    caption = "Filled: median, hollow: 99th percentile. " + " ".join(_describe(each) for each in slowdowns)
+    caption = "Filled marks are medians, hollow marks 99th percentiles. " + " ".join(
+        _describe(each) for each in slowdowns
+    )
     caption += " " + explain_ideal([each.pool for each in slowdowns])
     chart = Chart(tuple(panels), source="flows.parquet of each run", height_in=2.9)
     return Picture("Slowdown by flow size", caption, chart)
@@ -177,7 +178,7 @@ def explain_ideal(pools: Sequence[PooledRuns]) -> str:
     if low is None:
         return IDEAL_FORMULA
     texts = [format_metric("_ns", value) for value in (low, high)]
-    return f"{IDEAL_FORMULA} Base round-trip time here: {texts[0] if low == high else ' to '.join(texts)}."
+    return f"{IDEAL_FORMULA} The base round-trip time here is {texts[0] if low == high else ' to '.join(texts)}."
 
 
 def _place(each: BinnedSlowdown, x: SettingAxis) -> float:

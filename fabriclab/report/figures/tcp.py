@@ -97,7 +97,7 @@ def throughput_picture(curve: Curve) -> Picture | None:
     fairness = summary.get("jain_fairness") if summary.get("jain_phase_mean") is None else summary["jain_phase_mean"]
     fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
     together = format_metric("_bps", float(total.mean()))
-    caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
+    caption = f"{curve.label}: {means}, together {together}, in bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
     return Picture("Throughput of long flows", caption, over_time(curve, vertical, series, level))
 
 

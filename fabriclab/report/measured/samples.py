@@ -80,7 +80,7 @@ class QueueSamples:
             return None, "from the middle of the run"
         # It may be one of many and stand empty for most of a run.
         longest: int | None = only_value(self.rows, pl.col("time_ns").get(pl.col("bytes").fill_null(0).arg_max()))
-        return longest, "where it is longest"
+        return longest, "around the longest queue"
 
 
 def queue_samples(results: Results, port: str | None = None, queue: int | None = None) -> QueueSamples | None:

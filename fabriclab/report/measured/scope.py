@@ -54,12 +54,12 @@ def table_note(runs: Iterable[Results], metrics: Sequence[str]) -> str:
     said = [
         text
         for names, text in (
-            (PORT_LENGTHS, "a queue's length is that of the port where it is largest"),
-            (PORT_COUNTS, "counts are sums"),
+            (PORT_LENGTHS, "a queue's length is that of the port with the longest queue"),
+            (PORT_COUNTS, "counts are sums over the ports"),
         )
         if shown & set(names)
     ]
-    return f"Of the {ports} sampled ports: {', '.join(said)}."
+    return f"With {ports} sampled ports, {', '.join(said)}."
 
 
 def _of_ports(metric: str, most: PortShare | None) -> str:

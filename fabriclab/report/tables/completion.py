@@ -43,7 +43,10 @@ def _flow_table(pools: Sequence[PooledRuns], classes: Sequence[str], bins: Seque
         rows = _by_class(completion_table(_of(pool, classes), bins=bins), classes)
         groups.append(RowGroup(_heading(pool, pools), [_flow_row(row) for row in rows]))
     headings = ["Traffic", "Size", "Flows", "Incomplete", *STATISTICS.values(), "Timeout"]
-    caption = f"{_explain_intervals(pools)} Timeout: the share of flows that waited for a retransmission timer."
+    caption = (
+        f"{_explain_intervals(pools)} The column Timeout is the share of flows that waited for a retransmission "
+        "timeout."
+    )
     caption = " ".join([caption, *cap_notes(run for pool in pools for run in pool.runs[:1])])
     return DataTable("Completion times of flows", caption, headings, [False, False, *[True] * 8], groups)
 
@@ -74,9 +77,9 @@ def _recovery_table(pools: Sequence[PooledRuns], classes: Sequence[str]) -> Data
         lossy = lossy or any(row["recovery"] in RECOVERIES[1:] for row in rows)
     headings = ["Traffic", "Recovered by", "Flows", "Share", "Incomplete", *STATISTICS.values()]
     caption = (
-        "Completion times by what the sender did about losses: nothing was sent again; segments were, "
-        "without waiting for a timer; "
-        "the retransmission timer ran out once, or more often. The groups of completion times come from there."
+        "Completion times are grouped by how the sender recovered from losses: without retransmissions, with "
+        "retransmissions but without a timeout, with one retransmission timeout, or with several. Such groups "
+        "explain clusters of completion times."
     )
     numbers = [False, False, *[True] * 8]
     return DataTable("How flows recovered from losses", caption, headings, numbers, groups if lossy else [])
@@ -95,7 +98,10 @@ def _coflow_table(pools: Sequence[PooledRuns], traffic: Sequence[str]) -> DataTa
         shown = [row for row in rows if (not traffic or row["class"] in traffic) and _is_meant(row, pool)]
         groups.append(RowGroup(_heading(pool, pools), [_coflow_row(row, pool) for row in shown]))
     headings = ["Traffic", "What", "Count", "Incomplete", *STATISTICS.values()]
-    caption = f"From the first start of a group's flows to the last byte read. {_explain_intervals(pools)}"
+    caption = (
+        "The completion time of a group is the time from the first start of its flows to the last byte read. "
+        f"{_explain_intervals(pools)}"
+    )
     return DataTable(
         "Completion times of queries and other coflows",
         caption,
@@ -149,9 +155,9 @@ def _explain_intervals(pools: Sequence[PooledRuns]) -> str:
     what = (
         "runs of all seeds"
         if any(len(pool.runs) > 1 for pool in pools)
-        else "flows of the one run, and say nothing of other seeds"
+        else "flows of the only run, so they say nothing about other seeds"
     )
     return (
-        f"Small: 95 % bootstrap intervals, which resample the {what}. ≥ is a lower bound: "
-        "incomplete flows could raise it."
+        f"Small numbers are 95 % bootstrap intervals, made by resampling the {what}. ≥ marks a lower bound, which "
+        "incomplete flows could raise."
     )

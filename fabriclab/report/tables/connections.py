@@ -15,12 +15,22 @@ from fabriclab.units import format_count
 
 _MOST_PORTS = 12
 """Others are one row."""
-_HEADINGS = ("Port", "Server", "Connections", "Data", "Segments sent again", "Share of data", "Got twice", "Timeouts")
+_HEADINGS = (
+    "Port",
+    "Server",
+    "Connections",
+    "Data",
+    "Retransmitted segments",
+    "Share of data",
+    "Got twice",
+    "Timeouts",
+)
 _ABOUT = (
-    "What TCP did, as the kernel counted it until a connection's socket was gone{open}. Both ends are counted: data "
-    "are those of both directions, without headers and what was sent again; the share is of all that was sent. "
-    "Segments that the other end got twice need not have been sent again (DSACK): most are probes, sent because an "
-    "acknowledgement was late. Which port was connected to is a guess where both could be a client's.{within}"
+    "The kernel counted what TCP sent until a connection's socket was freed{open}. Both ends are counted. Data are "
+    "the bytes of both directions, without headers and retransmissions. The share of data is the share of "
+    "retransmitted bytes in all bytes sent. Segments got twice were received twice by the other end (DSACK), so "
+    "their retransmission was not needed: most are probes, sent because an acknowledgement was late. If both ports "
+    "could be a client's, the port of the server is a guess.{within}"
 )
 Row = dict[str, Any]
 
@@ -43,8 +53,8 @@ def connection_table(results: Results) -> DataTable | None:
         shown[f"{len(named) - _MOST_PORTS} others"] = rest
     open_ones = sum(row["state"] == "open" for row in rows)
     said = {
-        "open": f", or the run was over ({format_count(open_ones, 'end')})" if open_ones else "",
-        "within": f" {format_count(within, 'connection')} within a node not shown." if within else "",
+        "open": f", or until the run was over ({format_count(open_ones, 'end')})" if open_ones else "",
+        "within": f" The table leaves out {format_count(within, 'connection')} within a node." if within else "",
     }
     cells = [_cells(name, own, results) for name, own in shown.items()]
     numbers = [name not in ("Port", "Server") for name in _HEADINGS]

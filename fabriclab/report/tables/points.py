@@ -44,7 +44,8 @@ COLUMNS = (
 MOST_CLASSES = 3
 """With more classes that have completion times there is no room for columns of each."""
 _OF_SEEDS = (
-    "Means over the seeds; completion times are of all flows together. Small: 95 % intervals, which resample the runs."
+    "The numbers are means over the seeds; completion times are those of all flows together. Small numbers are 95 % "
+    "intervals, made by resampling the runs."
 )
 _ACCURACY_UNIT = "_within_ns"
 """`reconvergence_within_ns` is how exact `reconvergence_ns` is (`fabriclab.results.routing`)."""

@@ -38,11 +38,10 @@ _OF_POINTS = _OF_PORTS | {
     "headroom_max_bytes": "Headroom",
 }
 _EXPLAINED = (
-    "Queue drops: at the queue's own limit, its pool's end, or the limit of its virtual output queue. "
-    "Ingress discards: at the limit of "
-    "the priority group that a packet came in by, counted at that port. Paused: the time that queues were stopped, "
-    "summed over them. "
-    "Events: times that a queue reached its event length."
+    "Queue drops are packets dropped at the queue's own limit, in a full pool, or at the limit of the virtual "
+    "output queue. Ingress discards are packets dropped at the limit of their priority group, counted at the port "
+    "where they came in. Paused is the time for which queues were stopped, summed over the queues. Events is the "
+    "number of times that a queue reached its `event` length."
 )
 
 
@@ -80,7 +79,9 @@ def switch_port_table(results: Results) -> DataTable:
     groups = [RowGroup("", of_switches)] + (
         [RowGroup("Hosts that paused or were paused", of_hosts)] if of_hosts else []
     )
-    caption = _EXPLAINED + (" Headroom: the largest sample of a priority group." if "headroom_bytes" in columns else "")
+    caption = _EXPLAINED + (
+        " Headroom is the largest sample of a priority group." if "headroom_bytes" in columns else ""
+    )
     caption += f" {len(shown) - MOST_PORTS} more ports are in the data." if len(shown) > MOST_PORTS else ""
     return DataTable(
         "Switch ports", caption, ["Port", "Leads to", *columns.values()], [False, False, *[True] * len(columns)], groups
@@ -102,14 +103,22 @@ def switch_point_table(pools: Sequence[PooledRuns]) -> DataTable:
         cells = [Cell(format_measure(name, measure, _DIGITS), _interval(name, measure)) for name, measure in found]
         rows.append([Cell(pool.label), *cells])
     repeated = (
-        " Means over the seeds. Small: 95 % intervals, which resample the runs."
+        " The numbers are means over the seeds. Small numbers are 95 % intervals, made by resampling the runs."
         if any(len(pool.runs) > 1 for pool in sampled)
         else ""
     )
-    memory = " Pool, headroom: most in use, of the pool that held most." if "pool_max_bytes" in columns else ""
-    caption = f"All sampled switch ports together. {_EXPLAINED}{memory}{repeated}"
+    memory = (
+        " Pool and headroom are the largest amounts in use, of the pool that held most."
+        if "pool_max_bytes" in columns
+        else ""
+    )
+    caption = f"The numbers are sums over all sampled switch ports. {_EXPLAINED}{memory}{repeated}"
     return DataTable(
-        "What the switches did", caption, ["", *columns.values()], [False, *[True] * len(columns)], [RowGroup("", rows)]
+        "What the switches did",
+        caption,
+        ["", *columns.values()],
+        [False, *[True] * len(columns)],
+        [RowGroup("", rows)],
     )
 
 
@@ -142,11 +151,11 @@ def congestion_event_table(results: Results) -> DataTable:
     peers = _peers(results)
     cells = [_event_row(row, peers) for row in shown.iter_rows(named=True)]
     caption = (
-        "An event begins when a queue is as long as event says, and ends at half of that; "
-        "its bytes by the port that they came in by."
+        "An event begins when a queue reaches its `event` length, and ends at half of that length. The last column "
+        "has the queue's bytes by the port where they came in."
     )
     if rows.height > MOST_EVENTS:
-        caption += f" The {MOST_EVENTS} largest of {rows.height:,} events."
+        caption += f" The table has the {MOST_EVENTS} largest of {rows.height:,} events."
     return DataTable("Congestion events", caption, headings, numbers, [RowGroup("", cells)])
 
 

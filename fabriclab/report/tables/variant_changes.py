@@ -97,19 +97,21 @@ def _caption(pairs: set[int]) -> str:
 def _sentences(pairs: set[int]) -> Iterator[str]:
     if pairs == {1}:
         yield (
-            "One run each, both of the same seed: there is no interval, and no telling how much of a change is the "
-            "seed's."
+            "There is one run on each side, with the same seed, so there is no interval, and the effect of the seed "
+            "is not known."
         )
         return
-    yield "Changes in per cent of the mean over the runs; completion times are each run's own median and percentile."
+    yield (
+        "Changes are in per cent of the mean over the runs; completion times are each run's own median and percentile."
+    )
     paired = sorted(count for count in pairs if count)
     if paired:
         seeds = str(paired[0]) if len(paired) == 1 else f"{paired[0]} to {paired[-1]}"
         yield (
-            f"Runs of the same seed are compared with each other: {seeds} seeds. Small: 95 % intervals, "
-            "which resample these pairs."
+            f"Runs of the same seed are compared with each other: {seeds} seeds. Small numbers are 95 % intervals, "
+            "made by resampling these pairs."
         )
     if paired and paired[0] < FEW_PAIRS:
-        yield f"Of fewer than {FEW_PAIRS} seeds they are rather too narrow."
+        yield f"With fewer than {FEW_PAIRS} seeds the intervals are somewhat too narrow."
     if 0 in pairs:
-        yield "Where no seed is in common all runs are compared, without an interval."
+        yield "If the two sides have no common seed, all their runs are compared, without an interval."

@@ -70,7 +70,7 @@ def test_a_file_of_any_kinds_is_drawn_with_the_names_of_its_ports(mixed: Path) -
 def test_check_says_what_does_not_run_and_what_is_left_out(mixed: Path) -> None:
     status, output = run("check", mixed)
     assert status == 2
-    assert "mixed: a topology that has 4 nodes of other kinds, 1 host, 4 switches, 3 links" in output
+    assert "mixed: a topology with 4 nodes of other kinds, 1 host, 4 switches, 3 links" in output
     assert "kind nokia_srlinux of leaf (line 9) does not run here; --as frr runs FRR in its place" in output
     assert "topology.links[3] (line 18) is left out: its type, host, leads out of the lab" in output
     assert "topology.links[4] (line 19) is left out: it joins two ports of spine" in output

@@ -58,14 +58,14 @@ def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
     ("arguments", "message"),
     [
         (("plan", INCAST, "--node", "h99"), "--node 'h99': the lab has no such node"),
-        (("plan", INCAST, "--set", "senders"), "--set 'senders': KEY=VALUE is needed"),
+        (("plan", INCAST, "--set", "senders"), "--set 'senders': write KEY=VALUE"),
         (("plan", INCAST, "--set", "sender=4"), "sender=4: unknown setting"),
         (("plan", "nowhere"), "nowhere: no such directory"),
         (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, algorithms, buffers, sru"),
         (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
         (
             ("sweep", INCAST, "--seeds", "many"),
-            "--seeds 'many': write how many, such as 200, or a range such as 1..1000",
+            "--seeds 'many': write their number, such as 200, or a range such as 1..1000",
         ),
         (("sweep", INCAST, "--seeds", "5..2"), "--seeds '5..2': '5..2' runs backwards; write '2..5'"),
         (("sweep", INCAST, "--seeds", "2", "--seed", "3"), "--seed and --seeds: write one of the two"),
@@ -258,7 +258,7 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     result = invoke("check", str(file))
     assert result.exit_code == 2
     assert result.stdout.splitlines() == [
-        "any: a topology that has 1 node of other kinds, 1 host, 1 switch, 0 links",
+        "any: a topology with 1 node of other kinds, 1 host, 1 switch, 0 links",
         "warning: kind nokia_srlinux of a (line 4) does not run here; --as frr runs FRR in its place",
         "warning: any.clab.yml: topology.links[0] (line 7) is left out: its type, host, leads out of the lab",
     ]
@@ -266,7 +266,7 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     file.write_text(file.read_text().replace("nokia_srlinux", "nokia_srlinus"))
     result = invoke("check", str(file))
     assert result.exit_code == 2
-    assert "any.clab.yml:4: topology.nodes.a.kind: 'nokia_srlinus' is no kind of node; did you mean" in result.output
+    assert "any.clab.yml:4: topology.nodes.a.kind: 'nokia_srlinus' is not a kind of node; did you mean" in result.output
     assert "Traceback" not in result.output
 
 

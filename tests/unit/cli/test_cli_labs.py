@@ -104,15 +104,15 @@ def test_minutes_are_a_number(workplace: Path, minutes: str, fine: bool) -> None
     file.write_text(re.sub(r"^minutes:.*\n", "", file.read_text(), flags=re.MULTILINE) + f"\nminutes: {minutes}\n")
     result = call("check", "incast")
     assert (result.exit_code == 0) is fine
-    assert fine or "no number of minutes" in result.stderr
+    assert fine or "is not a number of minutes" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         ("run incast --matrix demo", "--matrix is an option of `sweep`"),
-        ("run incast --variant dctcp", "a parameter of the lab is set by --set variant=VALUE"),
-        ("run incast senders=4", "a parameter is set by --set senders=4"),
+        ("run incast --variant dctcp", "to set a parameter of the lab, write --set variant=VALUE"),
+        ("run incast senders=4", "to set a parameter, write --set senders=4"),
         ("run incast --set senders 4", "write --set senders=VALUE, without a blank"),
         ("plan incast --jobs 3", "--jobs is an option of `sweep`"),
         ("help", "help: no such command; write `fabriclab --help`"),
@@ -125,9 +125,9 @@ def test_minutes_are_a_number(workplace: Path, minutes: str, fine: bool) -> None
         ("check none.clab.yml", "none.clab.yml: no such file"),
         ("report labs/incast", "labs/incast: is a lab, not a run; `fabriclab run labs/incast` makes one"),
         ("report labs/incast/experiment.yml", "is a file; give the directory of a run or sweep"),
-        ("report runs/none", "runs/none: no such directory; a run's directory is wanted"),
-        ("arista import /etc/passwd", "/etc/passwd: is no EOS configuration"),
-        ("arista import labs/incast/experiment.yml", "is no EOS configuration"),
+        ("report runs/none", "runs/none: no such directory; give the directory of a run"),
+        ("arista import /etc/passwd", "/etc/passwd: is not an EOS configuration"),
+        ("arista import labs/incast/experiment.yml", "is not an EOS configuration"),
         ("arista import /dev/null", "is a device"),
     ],
 )

@@ -51,10 +51,10 @@ def test_starters_are_generated(workplace: Path) -> None:
     ("arguments", "message"),
     [
         ((), "name the directory to make"),
-        (("mine",), "name what to begin with, such as --from incast or --template qdisc; `fabriclab new --list`"),
+        (("mine",), "name the starting point, such as --from incast or --template qdisc; `fabriclab new --list`"),
         (("there", "--from", "incast"), "there is there already; name a new directory"),
         (("mine", "--from", "incats"), "did you mean"),
-        (("my lab", "--from", "incast"), "'my lab' is no lab name"),
+        (("my lab", "--from", "incast"), "'my lab' is not a lab name"),
     ],
 )
 def test_what_cannot_be_made_is_told(arguments: tuple[str, ...], message: str, workplace: Path) -> None:

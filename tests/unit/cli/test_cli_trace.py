@@ -47,8 +47,8 @@ def test_convert_names_the_hosts_that_it_chose(hpcc: str) -> None:
     result = call("convert", hpcc, "--from", "hpcc")
     assert result.exit_code == 0
     assert result.stdout.endswith("0,2500000000,h1,h2,4,,push,,,,hpcc\n")
-    assert "nodes 0 to 1 are h1 to h2; --hosts names others\n" in result.stderr
-    assert "smaller than 4 bytes, raised to that (the first four carry the flow's number): 1\n" in result.stderr
+    assert "nodes 0 to 1 are h1 to h2; --hosts chooses others\n" in result.stderr
+    assert "flows smaller than 4 bytes, raised to 4 bytes (which carry the flow's number): 1\n" in result.stderr
 
 
 @pytest.mark.parametrize("hosts", ["a8..a9", "a8,a9"])

@@ -128,4 +128,4 @@ def test_a_lab_that_publishes_nothing_is_named(tmp_path: Path, invoke: Invoke) -
     shutil.copytree(LABS / "incast", tmp_path / "plain", ignore=shutil.ignore_patterns("published*"))
     result = invoke("figures", "plain")
     assert result.exit_code == 2
-    assert "publishes nothing; published.yml says what a lab publishes" in " ".join(result.output.split())
+    assert "publishes nothing; published.yml lists what a lab publishes" in " ".join(result.output.split())

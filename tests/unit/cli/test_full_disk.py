@@ -83,7 +83,7 @@ def test_a_sweep_stops_where_the_disk_is_full(tmp_path: Path) -> None:
     command = ("sweep", INCAST, "--set", "senders=1", "--out", "out", "-j", "1")
     ended = on_disk(tmp_path, command, size="1200k", body=ANSWER + fake_machine.END)
     check_told(ended)
-    assert "1 of 2 points are not done; the same command goes on with them" in ended.output
+    assert "1 of 2 points are not done; the same command continues with them" in ended.output
     points = json.loads((ended.disk / "out" / "sweep.json").read_text())["points"]
     assert [point["status"] for point in points] == ["complete", "failed"]
 

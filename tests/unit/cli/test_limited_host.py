@@ -70,8 +70,8 @@ def test_too_few_threads_are_refused_before_anything_is_loaded(tmp_path: Path, a
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=patient(60), check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
-        f"ulimit -u 20: 3 more threads or processes can be started here, and fabriclab needs {needed_threads()}. Raise "
-        "the limit, or end other programs of this user; nothing was begun\n"
+        f"ulimit -u 20: 3 more threads or processes can be started here, but fabriclab needs {needed_threads()}. Raise "
+        "the limit, or end other programs of this user; nothing was started\n"
     )
     assert list(tmp_path.iterdir()) == []
 

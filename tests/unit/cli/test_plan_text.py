@@ -52,7 +52,7 @@ traffic:
   perf (iperf3): h1 to h8, over tcp
     sent by iperf3, 0 s to 3 s
 note: traffic.bulk runs over MPTCP, but 8 of 8 hosts have no `mptcp` section: their connections have one subflow
-note: traffic.job runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, it does as Reno does
+note: traffic.job runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, so DCTCP behaves like Reno
 The whole plan: --json; the commands of one node: --node NAME.
 """
 

@@ -32,7 +32,7 @@ LEAF = """leaf1, leaf2: pools of its own, 4 ports
   eth1..eth2 (1 Gbps):
     queue 0: 3 KB reserved, pool shared, alpha 1 (97 KB alone, 40.6 KB with 4 busy); dwrr weight 1; \
 WRED marks (non-ECT: drop) 20 KB to 60 KB, up to 10 %, average of weight 2^-2; at most 80 KB from one port; \
-congestion events from 50 KB on
+congestion events begin at 50 KB
     queue 3: 400 KB of its own; dwrr weight 1; phantom queue of 950 Mbps marks above 3 KB
     queue 6: pool shared, at most 50 KB; strict, at most 100 Mbps (burst 3 KB); WRED drops from 50 us on
     priority group 0: pool in, all of it; lossy

@@ -171,7 +171,7 @@ def sweeps(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_the_command_says_that_nothing_differs(sweeps: tuple[Path, Path]) -> None:
     status, said = invoke(*sweeps, "--fail-on", "different-bits", "--fail-on", "worse")
     assert status == 0
-    assert "nothing differs in settings" in said
+    assert "settings, plan, seeds, versions and artefacts are the same" in said
     assert "different-bits: holds 0 of" in said
 
 
@@ -199,7 +199,7 @@ def test_a_condition_that_holds_is_exit_status_1(sweeps: tuple[Path, Path], dire
     )
     assert status == 1
     assert "changed:goodput_bps: holds" in said
-    assert "worse:goodput_bps: can't be told" in said
+    assert "worse:goodput_bps: cannot be judged" in said
     assert "one run each" in said
 
 

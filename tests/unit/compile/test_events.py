@@ -151,5 +151,5 @@ def test_losses(text: str, ppm: int) -> None:
 
 @pytest.mark.parametrize("text", ["1", "101 %", "-1 %", "0.00001 %", "1e-3 %", "some %"])
 def test_what_is_no_loss(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no percentage|is out of range"):
+    with pytest.raises(ValueError, match=r"is not a percentage|is out of range"):
         Percent(0, 10**6).parse(text)

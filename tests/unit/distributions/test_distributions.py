@@ -133,19 +133,19 @@ def test_homas_dctcp_file_is_refused_by_line() -> None:
         ("0 0\n", "1: there are no points; a line is a size and a cumulative probability, such as `10000 0.15`"),
         (
             "0 0\nx 0.5\n9 1\n",
-            "2: 'x' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+            "2: 'x' is not a number; a line is a size and a cumulative probability, such as `10000 0.15`",
         ),
         (
             "0 0\n5 nan\n9 1\n",
-            "2: 'nan' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+            "2: 'nan' is not a number; a line is a size and a cumulative probability, such as `10000 0.15`",
         ),
         (
             "0 0\n1_0 0.5\n90 1\n",
-            "2: '1_0' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+            "2: '1_0' is not a number; a line is a size and a cumulative probability, such as `10000 0.15`",
         ),
         ("0 0\n-5 0.5\n9 1\n", "2: -5 is negative; sizes and probabilities are zero or more"),
         ("0 0\n5 -0.5\n9 1\n", "2: -0.5 is negative; sizes and probabilities are zero or more"),
-        ("0 0\n5.5 0.5\n9 1\n", "2: 5.5 is no whole number; a size is one, of bytes or of the `# unit:`"),
+        ("0 0\n5.5 0.5\n9 1\n", "2: 5.5 is not a whole number; a size is one, of bytes or of the `# unit:`"),
         ("0 0\n9999999999999 1\n", "2: 9999999999999 is larger than a flow can be, 1099511627776 bytes"),
         ("0 0\n5\n9 1\n", "2: '5' must be two numbers, a size and a cumulative probability"),
         (
@@ -174,7 +174,7 @@ def test_homas_dctcp_file_is_refused_by_line() -> None:
         ("# mean: 7\n0 0\n10 1\n", "1: the mean stated is 7, that of the points is 5.0"),
         (
             "# mean: much\n0 0\n10 1\n",
-            "1: 'much' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+            "1: 'much' is not a number; a line is a size and a cumulative probability, such as `10000 0.15`",
         ),
     ],
 )

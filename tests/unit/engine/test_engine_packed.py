@@ -85,7 +85,7 @@ def test_what_cannot_be_unpacked_leaves_nothing(packed: Packed, cache: Path, lac
     assert [path for path in (cache / "rootfs").iterdir() if path.is_dir()] == []
 
 
-@pytest.mark.parametrize(("cache_home", "told"), [("", "HOME is not set"), ("here", '"here" is no absolute path')])
+@pytest.mark.parametrize(("cache_home", "told"), [("", "HOME is not set"), ("here", '"here" is not an absolute path')])
 def test_without_a_place_for_the_cache_it_says_what_to_set(
     packed: Packed, cache_home: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

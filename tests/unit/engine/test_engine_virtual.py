@@ -46,11 +46,11 @@ def test_errors_become_a_message_with_file_line_and_text(tmp_path: Path) -> None
 
 def test_a_process_that_fails_is_quoted(tmp_path: Path) -> None:
     body = (
-        "echo 'trace.csv:3: dst: h9 is no host' > \"$job/logs/replay@h1.log\"\n"
+        "echo 'trace.csv:3: dst: h9 is not a host' > \"$job/logs/replay@h1.log\"\n"
         'echo \'@{"event":"process","name":"replay@h1","status":"exit 2","t_ns":6}\'\n'
         'echo \'@{"event":"end","status":"failed","t_ns":6}\'\n'
     )
-    assert run(tmp_path, body).message == "replay@h1 ended with exit 2: trace.csv:3: dst: h9 is no host"
+    assert run(tmp_path, body).message == "replay@h1 ended with exit 2: trace.csv:3: dst: h9 is not a host"
 
 
 @pytest.mark.parametrize(("body", "how"), [("exit 3", "exit 3"), ("kill -KILL $$", "signal 9 (Killed)")])

@@ -58,7 +58,7 @@ def test_variables_beside_the_file(tmp_path: Path) -> None:
 def test_the_commands(tmp_path: Path) -> None:
     file = write(tmp_path, **{"mine.yml": VARIABLES})
     result = RUNNER.invoke(app, ["check", str(file), "--vars", str(tmp_path / "mine.yml")])
-    assert "clos: a topology that has 5 nodes of other kinds, 0 hosts, 5 switches, 6 links" in result.output
+    assert "clos: a topology with 5 nodes of other kinds, 0 hosts, 5 switches, 6 links" in result.output
     arguments = ["--as", "frr", "--vars", str(tmp_path / "mine.yml")]
     result = RUNNER.invoke(app, ["check", str(file), *arguments])
     assert result.exit_code == 0 and "5 hosts, 5 switches, 11 links" in result.output

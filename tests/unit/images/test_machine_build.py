@@ -125,7 +125,7 @@ def test_without_a_home_the_message_says_what_to_set(arguments: tuple[str, ...],
 
 def test_a_relative_cache_is_refused(programs: str) -> None:
     result = build(programs, "--where", XDG_CACHE_HOME="cache")
-    assert (result.returncode, '"cache" is no absolute path' in result.stderr) == (1, True)
+    assert (result.returncode, '"cache" is not an absolute path' in result.stderr) == (1, True)
 
 
 def test_a_run_without_a_home_says_so(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_points_run_over_the_last_axis_fastest(lab: Lab) -> None:
     expected = [{"variant": variant, "senders": senders} for variant in ("reno", "dctcp") for senders in ("1", "2")]
     assert lab.points() == expected
     assert lab.points("buffers") == [{"buffer": "64 KB"}, {"buffer": "128 KB"}]
-    with pytest.raises(LabError, match=r"matrix: 'buffer' is no matrix; did you mean 'buffers'\?"):
+    with pytest.raises(LabError, match=r"matrix: 'buffer' is not a matrix; did you mean 'buffers'\?"):
         lab.points("buffer")
 
 
@@ -206,7 +206,7 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
             "3",
             "--set senders=3: traffic.rounds.senders: 3 senders of 2 hosts other than the receiver; write 1 to 2",
         ),
-        ("variant", "dctpc", "--set variant=dctpc: variant: 'dctpc' is no variant; did you mean 'dctcp'?"),
+        ("variant", "dctpc", "--set variant=dctpc: variant: 'dctpc' is not a variant; did you mean 'dctcp'?"),
         (
             "buffer",
             "64",
@@ -222,7 +222,7 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
         (
             "buffer",
             "",
-            "--set buffer=: switches.default.buffer: '' is no size; write a number and a unit, such as '64 KB'",
+            "--set buffer=: switches.default.buffer: '' is not a size; write a number and a unit, such as '64 KB'",
         ),
     ],
 )

@@ -99,12 +99,12 @@ def test_good_metrics(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("queue_drops[s1:eth1:8]", "'8' is no queue; write a number from 0 to 7"),
-        ("queue_drops[s1:eth9:1]", "'s1:eth9' is no port; did you mean 's1:eth1'?"),
+        ("queue_drops[s1:eth1:8]", "'8' is not a queue; write a number from 0 to 7"),
+        ("queue_drops[s1:eth9:1]", "'s1:eth9' is not a port; did you mean 's1:eth1'?"),
         ("pauses_sent[s1:eth1:3]", "'pauses_sent' belongs to a port, not to a queue; write pauses_sent[s1:eth1]"),
         ("drops[s1:eth1:3]", "'drops' belongs to a port, not to a queue; write drops[s1:eth1]"),
-        ("pool_max_bytes[shared]", "'shared' is no pool; write the switch and the pool, such as s1:shared"),
-        ("headroom_max_bytes[s2:shared]", "'s2' is no switch; valid here: s1"),
+        ("pool_max_bytes[shared]", "'shared' is not a pool; write the switch and the pool, such as s1:shared"),
+        ("headroom_max_bytes[s2:shared]", "'s2' is not a switch; valid here: s1"),
     ],
 )
 def test_bad_switch_metrics(name: str, message: str) -> None:

@@ -361,16 +361,16 @@ def test_what_is_wrong_in_what_is_wanted_is_told() -> None:
         )
     text = str(raised.value)
     for message in (
-        "validation.pings.p.source: 'here' is no address; write one such as 10.0.0.1",
-        "validation.sessions.s.on[1]: 'x3' is no node; valid here: dut, x1, h1",
+        "validation.pings.p.source: 'here' is not an address; write one such as 10.0.0.1",
+        "validation.sessions.s.on[1]: 'x3' is not a node; valid here: dut, x1, h1",
         "validation.sessions.s.family: a session of ospf has none; only bgp",
         "validation.sessions.t.neighbor: missing",
         "validation.sessions.t.protocol: 'rip' is unknown",
         "validation.routes.r.med: routes of table ospf have none; only of bgp",
         "validation.routes.r.prefix: table ospf has no such prefixes; table ospf6 has IPv6's",
-        "validation.routes.q.prefix: '10.0.0' is no prefix; write one such as 10.1.0.0/24",
-        "validation.routes.q.as_numbers[0]: 'x' is no AS number; write such as 65001",
-        f"validation.routes.q.as_numbers[1]: {shown('9' * 5000)} is no AS number; write such as 65001",
+        "validation.routes.q.prefix: '10.0.0' is not a prefix; write one such as 10.1.0.0/24",
+        "validation.routes.q.as_numbers[0]: 'x' is not an AS number; write such as 65001",
+        f"validation.routes.q.as_numbers[1]: {shown('9' * 5000)} is not an AS number; write such as 65001",
     ):
         assert message in text, text
 

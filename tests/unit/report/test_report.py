@@ -162,8 +162,8 @@ def test_a_handshake_that_was_lost_is_told(tmp_path: Path) -> None:
     file.write_text(json.dumps(summary))
     (warning,) = (text for text in warnings_of(read_sweep(directory).points) if "connection" in text)
     assert warning == (
-        "3 flows waited a second or more for a connection, in 1 of 4 runs: the first SYN or its answer was lost, and "
-        "is not sent again sooner (flows_with_setup_timeouts)."
+        "3 flows waited a second or more for a connection, in 1 of 4 runs: the first SYN or SYN-ACK was lost, and "
+        "TCP retransmits it only after a second (flows_with_setup_timeouts)."
     )
 
 
@@ -219,7 +219,7 @@ def test_an_empty_queue_is_said_and_drawn(tmp_path: Path) -> None:
     run = incast_run(tmp_path / "run", 1)
     (run / "raw/queues.csv").write_text(QUEUE_HEADER + "0,s1:eth2,0,0,0,0,0,0,0\n20000000,s1:eth2,0,0,0,0,9,9,0\n")
     html, _ = page([run], tmp_path)
-    assert "no sample found a packet waiting" in html
+    assert "no sample found a waiting packet" in html
     assert "buffer 64 KB" in html
 
 
@@ -238,7 +238,7 @@ def test_nothing_to_report_is_an_error(tmp_path: Path) -> None:
 
 
 def test_figure_of_unknown_kind_is_an_error() -> None:
-    with pytest.raises(ResultsError, match="kind: 'pie'; right is one of metric"):
+    with pytest.raises(ResultsError, match="kind: 'pie'; write one of metric"):
         wanted_figures(Manifest(report={"figures": [{"kind": "pie"}]}), ())
 
 

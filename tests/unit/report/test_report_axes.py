@@ -63,11 +63,11 @@ def test_numbers_stay_numbers_and_points_without_one_are_named(sweep_dir: Path) 
     assert (axis.categories, [line.x for line in lines]) == ((), [[1000, 9000, 27_000]] * 2)
     assert (
         left_out(pools, lines, "goodput_bps", axis)
-        == "Without headroom, so not drawn: CUBIC, 8 senders; DCTCP, 8 senders."
+        == "These points have no headroom and are not drawn: CUBIC, 8 senders; DCTCP, 8 senders."
     )
     assert left_out(pools, lines[:1], "goodput_bps", axis).endswith(
-        "Without Goodput, so not drawn: DCTCP, 1 sender, 27 KB headroom; DCTCP, 4 senders, 9 KB headroom; DCTCP, "
-        "16 senders, 1 KB headroom."
+        "These points have no Goodput and are not drawn: DCTCP, 1 sender, 27 KB headroom; DCTCP, 4 senders, 9 KB "
+        "headroom; DCTCP, 16 senders, 1 KB headroom."
     )
 
 
@@ -108,16 +108,15 @@ def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
 def test_a_default_table_that_is_left_out_is_told(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
     (table,) = left_out_notes(sweep, pools_of(sweep) * 2)
-    assert table.startswith("Tables of completion times are left out of more than 12 points;")
+    assert table.startswith("With more than 12 points the report has no tables of completion times;")
 
 
 def test_a_choice_of_points_is_told(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
     note = choice_note(pools_of(sweep), varied_settings(sweep))
     assert note.startswith(
-        "Figures that show points one by one have 4 of the 8, those before and after goodput collapses with senders, "
-        "of CUBIC and DCTCP: "
-        "CUBIC, 4 senders; CUBIC, 8 senders; DCTCP, 4 senders; DCTCP, 8 senders."
+        "Figures that show points one by one show 4 of the 8 points, the points before and after goodput collapses "
+        "with senders, of CUBIC and DCTCP: CUBIC, 4 senders; CUBIC, 8 senders; DCTCP, 4 senders; DCTCP, 8 senders."
     )
     few = replace(sweep, points=sweep.points[:4])
     assert choice_note(pools_of(few), varied_settings(few)) == ""

@@ -101,7 +101,7 @@ def test_one_seed_has_no_interval_and_one_variant_no_table(results: Results) -> 
     table = change_table(pools_of(sweep), varied_settings(sweep))
     assert table is not None
     assert [cell.text for cell in table.groups[0].rows[0]] == ["on", "+250 %"]
-    assert table.caption.startswith("One run each")
+    assert table.caption.startswith("There is one run on each side")
     alone = replace(sweep, points=sweep.points[:1])
     assert change_table(pools_of(alone), varied_settings(alone)) is None
 

@@ -62,7 +62,7 @@ def test_a_table_has_every_number_and_says_what_it_leaves_out() -> None:
     long = ChartSeries("all", "#0072b2", range(1000), range(1000))
     reduced = Chart((ChartPanel(ChartAxis("x"), ChartAxis("y"), (long,)),), source="the file").table
     assert len(reduced.rows) <= MOST_ROWS
-    assert "all are in the file" in reduced.note
+    assert "the file has all of them" in reduced.note
 
 
 def test_a_document_leaves_out_what_goes_without_saying() -> None:

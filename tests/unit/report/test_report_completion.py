@@ -81,7 +81,7 @@ def test_seeds_are_pooled(study_dir: Path, tmp_path: Path) -> None:
     assert "8 of 8 Seeds of each point 4" in text
     assert text.count("background tcp, 4 seeds") == 2, "in the table of completion times and in that of recoveries"
     assert "Bands are 95 % intervals over the seeds" in text
-    assert "resample the runs of all seeds" in text
+    assert "resampling the runs of all seeds" in text
 
 
 @pytest.mark.no_cover
@@ -161,8 +161,8 @@ def test_slowdown_says_what_it_is_measured_against(tmp_path: Path) -> None:
     run = mixed_run(tmp_path / "run", flows=40)
     text = text_of([run], tmp_path)
     assert "Slowdown by flow size" in text
-    assert "Slowdown is the completion time over that on an idle path" in text
-    assert "Base round-trip time here: 100 us." in text
+    assert "Slowdown is the completion time divided by the completion time on an idle path" in text
+    assert "The base round-trip time here is 100 us." in text
     (slowdown,) = binned_slowdowns([pool_of_run(read_run(run))])
     assert list(slowdown.bins) == ["(0, 100 KB]", "(100 KB, 10 MB]", "> 10 MB"]
 
@@ -182,7 +182,7 @@ def test_telling_points_of_offered_load_are_those_of_one_high_load(load_dir: Pat
 
 
 def test_a_cut_distribution_is_labelled_everywhere(load_dir: Path, tmp_path: Path) -> None:
-    note = "Sizes of web are those of web-search, cut at 20 MB (mean 1.6 MB)."
+    note = "The sizes of web follow the distribution web-search, cut at 20 MB (mean 1.6 MB)."
     assert note in text_of([load_dir], tmp_path)
     with (tmp_path / "out").open("w") as file:
         console = Console(width=200, record=True, file=file)

@@ -88,7 +88,7 @@ def test_of_very_many_points_the_first_are_in_the_page_and_it_says_so(tmp_path: 
     found = explorer_of([pool] * (MOST_POINTS + 1), ())
     assert found is not None
     assert len(found["points"]) == MOST_POINTS
-    assert found["note"].startswith(f"Of {MOST_POINTS + 1} points the first {MOST_POINTS} are here.")
+    assert found["note"].startswith(f"The first {MOST_POINTS} of {MOST_POINTS + 1} points are here.")
     assert explorer_of([], ()) is None
 
 
@@ -116,8 +116,8 @@ def test_the_use_of_a_link_is_what_left_its_port(tmp_path: Path) -> None:
     assert link_use(run)[port] == pytest.approx(8 * sent / (end - begin), rel=0.02)
     topology = topology_of(run, "CUBIC")
     assert topology is not None and topology.table is not None
-    assert topology.caption.startswith("CUBIC: the busiest link is s1:eth3 to h3:eth1, ")
-    assert "2 of 3 links, in grey, were not sampled" in topology.caption
+    assert topology.caption.startswith("CUBIC: the busiest link is s1:eth3 to h3:eth1: it used ")
+    assert "2 of 3 links, which are grey, were not sampled" in topology.caption
     assert re.search(r"80 to 100 % used", topology.svg)
     assert json.dumps(topology.table.rows)
 

@@ -107,11 +107,11 @@ def said(results: Results) -> str:
 def test_a_round_trip_that_is_longer_than_planned_is_said(tmp_path: Path) -> None:
     # The synthetic flows' smallest is 51 us, on two links of 25 us each way: 100 us.
     results = real(tmp_path / "a")
-    assert "round trip" not in said(results), "shorter than planned is no burden of the host's"
+    assert "round trip" not in said(results), "shorter than planned is not a burden of the host's"
     flows = results.directory / "flows.parquet"
     results.flows.with_columns(pl.lit(149, pl.Int64).alias("min_rtt_us")).collect().write_parquet(flows)
     slow = said(read_run(results.directory))
-    assert "took 149 us where the links' delays are 100 us together" in slow and "49 us longer" in slow
+    assert "took 149 us, although the links' delays add up to 100 us" in slow and "49 us longer" in slow
     manifest = json.loads((results.directory / "manifest.json").read_text()) | {"engine": "vm"}
     (results.directory / "manifest.json").write_text(json.dumps(manifest))
     assert "round trip" not in said(read_run(results.directory)), "in virtual time queues are all that is added"
@@ -132,7 +132,7 @@ def test_how_exact_a_reconvergence_is_known_stands_beside_it(tmp_path: Path) -> 
     (directory / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     results = read_run(directory)
     assert dict(metric_rows(results))["Routing followed the failure after (dies)"] == "1.211 s (or up to 340 ms sooner)"
-    assert "up to 340 ms sooner than is said" in said(results)
+    assert "up to 340 ms sooner than stated" in said(results)
     assert not any("within" in title for title, _ in metric_rows(results))
 
 
@@ -172,22 +172,22 @@ def calibration(directory: Path, **changes: Any) -> str:
 
 def test_the_report_says_by_how_much_the_hosts_links_are_off(tmp_path: Path) -> None:
     assert calibration(tmp_path) == (
-        "of 2 idle paths h1 to h2 is farthest off: a round trip takes 149 us, planned are 100 us: 49 us more, "
-        "at most 605 us more is sound; "
-        "of 6 lines that of s1:eth1 is farthest off: 19.9 Mbps, planned are 20 Mbps: -0.5%, at most 5% is sound"
+        "of 2 idle paths, h1 to h2 differs most from the plan: a round trip takes 149 us instead of 100 us, 49 us "
+        "more; up to 605 us more is acceptable; of 6 links, that of s1:eth1 differs most from the plan: 19.9 Mbps "
+        "instead of 20 Mbps (-0.5%; up to 5% is acceptable)"
     )
 
 
 def test_what_was_not_calibrated_is_said_to_be_so(tmp_path: Path) -> None:
     absent = calibration(tmp_path / "a", slowest_path=None, worst_line=None, unmeasured=["s1: no such program"])
-    assert absent == "no idle round trip was measured; no line's rate was measured; s1: no such program"
+    assert absent == "no idle round trip was measured; no link's rate was measured; s1: no such program"
     silent = calibration(
         tmp_path / "b",
         slowest_path=PATH | {"measured_ns": None, "excess_ns": None},
         worst_line=LINE | {"measured_bps": None, "deviation": None},
     )
-    assert "h1 to h2 is farthest off: nothing came back, planned are 100 us" in silent
-    assert "the line of s1:eth1 carried nothing, planned are 20 Mbps" in silent
+    assert "h1 to h2 differs most from the plan: no packet came back; 100 us was planned" in silent
+    assert "the link of s1:eth1 carried nothing; 20 Mbps was planned" in silent
 
 
 def test_the_virtual_machine_needs_no_calibration(tmp_path: Path) -> None:

@@ -95,7 +95,10 @@ def test_the_terminal_and_the_report_say_it(tmp_path: Path) -> None:
 def test_a_table_of_points_says_it_once(tmp_path: Path) -> None:
     page = page_of([run_with_ports(tmp_path / name, [QUIET, BUSY], settings={"senders": name}) for name in ("1", "2")])
     assert page.table is not None
-    said = "Of the 2 sampled ports: a queue's length is that of the port where it is largest, counts are sums."
+    said = (
+        "With 2 sampled ports, a queue's length is that of the port with the longest queue, counts are sums over "
+        "the ports."
+    )
     assert page.table.scope == said
     alone = page_of(
         [run_with_ports(tmp_path / f"alone{name}", [BUSY], settings={"senders": name}) for name in ("1", "2")]

@@ -82,7 +82,7 @@ def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> N
         run = replace(with_plan(runs["deep"], pause_storms=tuple(storms)), manifest=manifest)
         return [warning for warning in warnings_of(pool_of_run(run).points) if "events." in warning]
 
-    assert told("complete") == ["events.late, at 5 s, never came: all traffic had ended."]
+    assert told("complete") == ["events.late, at 5 s, never came, because all traffic had ended."]
     # Of a run that was cut its status says so.
     assert told("limit") == []
 
@@ -184,14 +184,14 @@ def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
         and ">s1:eth1<" not in picture.svg
         and ">500<" in picture.svg
     )
-    assert picture.caption == "Queue limit: the queue was at its limit; pool full: nothing was left of the pool."
+    assert picture.caption == "Queue limit: the queue was at its limit; pool full: the pool had no free memory."
     assert drops_of_ports(runs["deep"]) is None
 
 
 def test_drops_over_time_are_all_drops(runs: dict[str, Results]) -> None:
     picture = drops_over_time(pool_of_run(runs["shallow"]).curve, CLIENT)
     assert picture is not None and picture.caption.startswith("400 packets dropped (queue limit: ")
-    assert "; 100 packets dropped (pool full: " in picture.caption and picture.caption.endswith("a bar is 2 ms.")
+    assert "; 100 packets dropped (pool full: " in picture.caption and picture.caption.endswith("a bar covers 2 ms.")
     marked = drops_over_time(pool_of_run(runs["shallow-ecn"]).curve, CLIENT)
     assert marked is not None and marked.title == f"Marks at {CLIENT}"
     assert drops_over_time(pool_of_run(runs["deep"]).curve, CLIENT) is None
@@ -201,7 +201,9 @@ def test_bars_of_points_are_means_over_seeds(sweep_dir: Path) -> None:
     pools = pools_of(read_sweep(sweep_dir))
     picture = drops_of_points(pools)
     assert picture is not None and [word for word in (">500<", ">18<", ">none<") if word not in picture.svg] == []
-    assert picture.caption.endswith("At all sampled switch ports together. Means over the seeds.")
+    assert picture.caption.endswith(
+        "The numbers are sums over all sampled switch ports. The numbers are means over the seeds."
+    )
 
 
 def test_bins_begin_and_end_when_a_sample_was_due() -> None:
@@ -247,7 +249,7 @@ def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
 def test_a_large_pool_is_told_not_drawn(runs: dict[str, Results]) -> None:
     picture = buffer_picture(pool_of_run(runs["deep"]).curve)
     assert picture is not None and "shared 40 MB" not in picture.svg
-    assert "pool shared holds at most 1.9 MB of 40 MB (4.8 %)." in picture.caption
+    assert "pool shared held at most 1.9 MB of 40 MB (4.8 %)." in picture.caption
 
 
 def test_a_switch_that_nobody_sampled_is_not_drawn(tmp_path: Path) -> None:
@@ -367,7 +369,7 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
         f"Drops at {CLIENT} by cause",
     ]
     assert titles(found)[:4] == expected
-    assert all(not isinstance(one, Absent) and "one run of each: seed 1" in one.caption for one in found[:3])
+    assert all(not isinstance(one, Absent) and "one run of each point: seed 1" in one.caption for one in found[:3])
 
 
 def test_same_run_same_pictures(runs: dict[str, Results]) -> None:

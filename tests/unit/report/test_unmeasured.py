@@ -171,12 +171,12 @@ def test_the_report_says_why_in_the_place_of_a_figure(tmp_path: Path) -> None:
     ]
     run = with_figures(incast_run(tmp_path / "run", 4), *figures)
     assert absent(run) == {
-        "Flow completion times (mice)": "no flow of mice has a completion time; sru has some",
+        "Flow completion times (mice)": "no flow of mice has a completion time; sru has completion times",
         "Queue over time (s1:eth1)": "s1:eth1 was not sampled (probes.queues)",
         "Buffer (s1)": "no switch with a shared buffer was sampled (probes.switches)",
         "Throughput of long flows": "no long flow was sampled (probes.tcp.traffic)",
         "Goodput against senders; Packets dropped against senders": (
-            "what stands on the horizontal axis has one value here; a sweep that varies it shows it"
+            "the parameter of the horizontal axis has only one value here; a sweep that varies it shows the figure"
         ),
     }
     first, second, *_ = page_of([run]).exhibits

@@ -154,8 +154,10 @@ def test_the_report_has_connections_by_port(tmp_path: Path) -> None:
     assert cells[0] == ["80", "h1", "2", "11 KB", "2", "15 %", "1", "4"]
     assert cells[1] == ["99", "192.0.2.1", "1", "1 KB", "0", "0 %", "0", "0"]
     assert (cells[2][0], cells[12][0], len(cells)) == ("2000", "2 others", 13)
-    assert group.rows[12][0].detail == "2010, 2011" and "1 connection within a node not shown" in shown.caption
-    assert "or the run was over (1 end)" in shown.caption
+    assert (
+        group.rows[12][0].detail == "2010, 2011" and "The table leaves out 1 connection within a node" in shown.caption
+    )
+    assert "or until the run was over (1 end)" in shown.caption
     write_report([run], tmp_path / "report.html")
     assert "<h2>TCP connections</h2>" in (tmp_path / "report.html").read_text()
     result = CliRunner().invoke(app, ["export", str(run), "--table", "connections", "--out", str(tmp_path / "out")])

@@ -58,7 +58,7 @@ probes: {pcap: {ports: 's1:eth1', snaplen: 1 KB, file_limit: 2 MB}}
 """)
     probes = resolve_plan(parse_lab(tmp_path), {"probes.pcap.snaplen": "64 B"}).probes
     assert probes.pcap == Pcap(ports=("s1:eth1",), snaplen_bytes=64, file_limit_bytes=2_000_000)
-    assert probes.queue_ports == ("s1:eth2",), "a capture is no sample: those by default are taken"
+    assert probes.queue_ports == ("s1:eth2",), "a capture is not a sample: those by default are taken"
 
 
 def test_a_plan_without_captures_is_written_as_ever() -> None:

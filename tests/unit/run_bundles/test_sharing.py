@@ -131,7 +131,7 @@ def test_what_is_no_bundle_is_told(run: Path, tmp_path: Path) -> None:
     pack({"a": b"b"}, other)
     pack({"bundle.json": b'{"format": "fabriclab-bundle-0"}'}, old)
     for file, message in (
-        (text, "is no bundle"),
+        (text, "is not a bundle"),
         (other, "it has no bundle.json"),
         (old, "another version"),
         (run, ""),
@@ -147,8 +147,8 @@ def test_what_is_no_bundle_is_told(run: Path, tmp_path: Path) -> None:
         ("../outside", stat.S_IFREG, "leads out"),
         ("/outside", stat.S_IFREG, "leads out"),
         ("a\\..\\b", stat.S_IFREG, "leads out"),
-        ("link", stat.S_IFLNK, "is no plain file"),
-        ("pipe", stat.S_IFIFO, "is no plain file"),
+        ("link", stat.S_IFLNK, "is not a plain file"),
+        ("pipe", stat.S_IFIFO, "is not a plain file"),
     ],
 )
 def test_a_strangers_archive_leaves_nothing_outside(tmp_path: Path, name: str, mode: int, message: str) -> None:

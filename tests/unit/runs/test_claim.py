@@ -50,7 +50,11 @@ def test_a_command_leaves_a_directory_alone_that_another_one_writes_to(
 
 @pytest.mark.parametrize(
     ("out", "message"),
-    [("taken", "is there already, and is no directory"), ("taken/out", "is no directory"), ("x" * 300, "is too long")],
+    [
+        ("taken", "is there already, and is not a directory"),
+        ("taken/out", "is not a directory"),
+        ("x" * 300, "is too long"),
+    ],
 )
 def test_a_path_that_cannot_be_made_is_bad_input(
     out: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -215,7 +215,7 @@ def test_ratio(text: str, ratio: Fraction) -> None:
 
 @pytest.mark.parametrize("text", ["3", "3:0", "0:1", "3/1", "-3:1", "", ":", "a:b", "1e3:1"])
 def test_no_ratio(text: str) -> None:
-    with pytest.raises(FabricError, match="is no ratio; write downwards:upwards, such as 3:1"):
+    with pytest.raises(FabricError, match="is not a ratio; write downwards:upwards, such as 3:1"):
         parse_ratio(text)
 
 
@@ -233,7 +233,7 @@ WRONG = {
         "--oversubscription 3:1 contradicts --uplink-rate '1 Gbps': 4 x 1 Gbps to 2 x 1 Gbps = 2:1; "
         "remove one of the two"
     ),
-    "leaf-spine --name my.lab": "--name 'my.lab' is no lab name",
+    "leaf-spine --name my.lab": "--name 'my.lab' is not a lab name",
     "star --hosts 1": "--hosts 1: a fabric without them is none; write 2 or more",
     "star "
     "--rate "

@@ -145,16 +145,20 @@ def test_eos() -> None:
     assert found.profile == "" and found.read == ("2 addresses", "1 MTU", "AS 65001")
     assert found.unread == ("interface's ip (1 line)", "interface's ip address (1 line)", "router bgp (1 line)")
     wrong = "interface Ethernet1\n   tx-queue 1\n      bandwidth percent many\n"
-    assert "its QoS is not taken: config:3: " in read("ceos", wrong, "eth1").notes[0]
+    assert "its QoS is not used: config:3: " in read("ceos", wrong, "eth1").notes[0]
 
 
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("nokia_srlinux", "{", "config:1: no JSON; give the output of `info | as json`"),
-        ("cvx", "- set: [", "config:1: no YAML; give the output of `nv config show`"),
+        ("nokia_srlinux", "{", "config:1: is not JSON; give the output of `info | as json`"),
+        ("cvx", "- set: [", "config:1: is not YAML; give the output of `nv config show`"),
         ("arista_ceos", "\n", "config:1: the file is empty; give the output of `show running-config`"),
-        ("frr", "interface eth1\n ip address x\n", "config:2: ip address x: 'x' is no address with a prefix length"),
+        (
+            "frr",
+            "interface eth1\n ip address x\n",
+            "config:2: ip address x: 'x' is not an address with a prefix length",
+        ),
     ],
 )
 def test_what_is_no_configuration(kind: str, text: str, message: str) -> None:

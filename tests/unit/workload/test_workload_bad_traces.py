@@ -74,9 +74,9 @@ def complaints(*texts: str) -> list[str]:
             {"start_ns": "9999999999999999999"},
             "start_ns: '9999999999999999999' must be a whole number from 0 to 4611686018427387903",
         ),
-        ({"src": "s1"}, "src: 's1' is no host of this lab: h1, h2, h3"),
-        ({"dst": "h9"}, "dst: 'h9' is no host of this lab: h1, h2, h3"),
-        ({"dst": ""}, "dst: '' is no host of this lab: h1, h2, h3"),
+        ({"src": "s1"}, "src: 's1' is not a host of this lab: h1, h2, h3"),
+        ({"dst": "h9"}, "dst: 'h9' is not a host of this lab: h1, h2, h3"),
+        ({"dst": ""}, "dst: '' is not a host of this lab: h1, h2, h3"),
         ({"dst": "h1"}, "dst: 'h1' is src, too; it must be another host"),
         ({"size_bytes": "3"}, "size_bytes: '3' must be at least 4, a whole number of bytes"),
         ({"size_bytes": "0"}, "size_bytes: '0' must be at least 4, a whole number of bytes"),
@@ -133,7 +133,10 @@ def test_a_flow_that_waits_may_stop_before_its_start_counts() -> None:
         ("# fabriclab-trace-2\n", "1: '# fabriclab-trace-2': the first line must be '# fabriclab-trace-1'"),
         (VERSION, "2: '': flow, start_ns, src, dst, size_bytes must be among the columns"),
         (f"{VERSION}flow,start_ns,src,dst\n", "2: 'flow,start_ns,src,dst': size_bytes must be among the columns"),
-        (f"{VERSION}flow,start_ns,src,dst,size_bytes,size\n", f"2: 'size' is no column; they are {', '.join(COLUMNS)}"),
+        (
+            f"{VERSION}flow,start_ns,src,dst,size_bytes,size\n",
+            f"2: 'size' is not a column; they are {', '.join(COLUMNS)}",
+        ),
         (f"{VERSION}flow,start_ns,src,dst,size_bytes,dst\n", "2: the column dst occurs twice"),
         (
             f"{VERSION}flow,start_ns,src,dst,size_bytes\n\n0,0,h1,h2\n",
@@ -162,7 +165,7 @@ def test_bytes_that_are_no_text_are_named_by_line() -> None:
 def test_quoted_values_may_hold_commas_and_lines() -> None:
     text = numbered({"class": '"a, ""b""\nc"'}, {"dst": "h3"})
     assert read(text)["class"].to_list() == ['a, "b"\nc', None]
-    assert complaints(text + line(flow="2", dst="h7")) == ["t0.csv:6: dst: 'h7' is no host of this lab: h1, h2, h3"]
+    assert complaints(text + line(flow="2", dst="h7")) == ["t0.csv:6: dst: 'h7' is not a host of this lab: h1, h2, h3"]
     assert complaints(text + '2,"0\n')[0].startswith(
         "t0.csv:6: unexpected end of data; a quoted value ends with a quote"
     )

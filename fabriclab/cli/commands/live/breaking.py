@@ -25,7 +25,7 @@ def show(lab: str | None) -> None:
 def clear(lab: str | None, number: str | None) -> None:
     """Take a break point back, or all. Raises ArgumentError for what is no number."""
     if number is not None and not number.isdecimal():
-        raise ArgumentError("{0!r}: the number of a break point is wanted, as `break --list` has it", number)
+        raise ArgumentError("{0!r}: write the number of a break point, which `break --list` shows", number)
     _write(ask(lab, {"do": "unbreak", "number": None if number is None else int(number)}))
 
 

@@ -22,9 +22,9 @@ def link(action: str, written: str, texts: Sequence[str]) -> None:
     """Change a link of `[NAME:]NODE:PORT`. Raises ArgumentError."""
     words = written.split(":")
     if not 2 <= len(words) <= 3 or not all(words):
-        raise ArgumentError("{0!r}: a port of the link is wanted, NODE:PORT, such as leaf1:eth1", written)
+        raise ArgumentError("{0!r}: write a port of the link, NODE:PORT, such as leaf1:eth1", written)
     if action != "set" and texts:
-        raise ArgumentError("link {0} takes no KEY=VALUE; `link set {1} {2}` does", action, written, texts[0])
+        raise ArgumentError("link {0} takes no KEY=VALUE; write `link set {1} {2}`", action, written, texts[0])
     settings = _settings(texts, f"link set {written} rate='100 Mbps'") if action == "set" else {}
     question = {"do": "link", "port": ":".join(words[-2:]), "action": action, "settings": settings}
     _tell(ask(words[0] if len(words) == 3 else None, question))
@@ -45,7 +45,7 @@ def save(session: Path, out: Path) -> None:
     what = f"{format_count(saved.events, 'event')}, {format_count(saved.flows, 'flow')} by hand"
     sys.stdout.write(f"{saved.directory}: {what}; `fabriclab run {saved.directory}` runs it\n")
     for sentence in saved.left_out:
-        sys.stdout.write(f"not in it: {sentence}\n")
+        sys.stdout.write(f"not in the new lab: {sentence}\n")
 
 
 def _settings(texts: Sequence[str], example: str) -> dict[str, str]:
@@ -53,7 +53,7 @@ def _settings(texts: Sequence[str], example: str) -> dict[str, str]:
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not key or not equals or not value:
-            raise ArgumentError("{0!r}: KEY=VALUE is wanted, such as {1}", text, example)
+            raise ArgumentError("{0!r}: write KEY=VALUE, such as {1}", text, example)
         if key in settings:
             raise ArgumentError("{0!r}: {1} is given twice ({2!r} before)", text, key, settings[key])
         settings[key] = value

@@ -34,31 +34,31 @@ def connection_lines(of: ConnectionState) -> Iterator[str]:
         f"slow-start threshold {threshold}"
     )
     yield (
-        f"  round-trip time {_duration(of.srtt_ns)} smoothed, variation {_duration(of.rttvar_ns)}, "
-        f"least {_duration(of.min_rtt_ns)}; retransmission timeout {_duration(of.rto_ns)}"
+        f"  round-trip time {_duration(of.srtt_ns)} smoothed, variation {_duration(of.rttvar_ns)}, minimum "
+        f"{_duration(of.min_rtt_ns)}; retransmission timeout {_duration(of.rto_ns)}"
     )
     yield (
-        f"  in flight {of.unacked} segments: {of.sacked} acknowledged out of order, {of.lost} thought lost, "
+        f"  in flight {of.unacked} segments: {of.sacked} acknowledged out of order, {of.lost} considered lost, "
         f"{of.retrans} retransmitted"
     )
     yield (
-        f"  since it began {of.delivered} segments delivered, {of.delivered_ce} of them with ECE, "
+        f"  since its start {of.delivered} segments delivered, {of.delivered_ce} of them with ECE, "
         f"{of.retransmitted} retransmitted, {of.timeouts} timeouts"
         + (f"; now after {of.retransmits} in a row, backoff {of.backoff}" if of.retransmits else "")
     )
     yield (
-        f"  sent {_size(of.bytes_sent)}, acknowledged {_size(of.bytes_acked)}, resent {_size(of.bytes_retransmitted)}, "
-        f"received {_size(of.bytes_received)}"
+        f"  sent {_size(of.bytes_sent)}, acknowledged {_size(of.bytes_acked)}, retransmitted "
+        f"{_size(of.bytes_retransmitted)}, received {_size(of.bytes_received)}"
     )
     yield (
-        f"  send queue {_size(of.send_queue_bytes)}, of it unsent {_size(of.unsent_bytes)}; "
-        f"receive queue {_size(of.receive_queue_bytes)}"
+        f"  send queue {_size(of.send_queue_bytes)}, of which unsent {_size(of.unsent_bytes)}; receive queue "
+        f"{_size(of.receive_queue_bytes)}"
     )
     yield (
         f"  windows: the peer's {_size(of.send_window_bytes)}, its own {_size(of.receive_window_bytes)}; "
         f"pacing {_rate(of.pacing_bps)}, delivery rate {_rate(of.delivery_bps)}"
     )
-    yield f"  sequence numbers: unacknowledged {of.seq_unacked}, next {of.seq_next}, to come {of.seq_to_come}"
+    yield f"  sequence numbers: unacknowledged {of.seq_unacked}, next {of.seq_next}, next expected {of.seq_to_come}"
     yield f"  options: {', '.join(of.options) or 'none'}"
 
 

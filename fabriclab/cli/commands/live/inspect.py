@@ -107,7 +107,7 @@ def _show_port(port: PortState, flow: int | None) -> None:
     for group in port.groups:
         if group.bytes or group.xoff:
             sys.stdout.write(
-                f"\npriority group {group.group}: {format_size(group.bytes, 4)} in the switch's memory, of them "
+                f"\npriority group {group.group}: {format_size(group.bytes, 4)} in the switch's memory, of which "
                 f"{format_size(group.headroom_bytes, 4)} in headroom{'; in XOFF' if group.xoff else ''}\n"
             )
 
@@ -167,7 +167,7 @@ def _of_flow(found: Sequence[ConnectionState], flow: int | None, place: Place) -
     if not of_flow:
         open_now = sorted({each.flow for each in found if each.flow is not None})
         text = f"open there now: {', '.join(map(str, open_now))}" if open_now else "no flow is open there now"
-        raise ArgumentError("flow {0}: {1} has no connection of it; {2}", flow, place.node, text)
+        raise ArgumentError("flow {0}: {1} has no connection of this flow; {2}", flow, place.node, text)
     return of_flow
 
 

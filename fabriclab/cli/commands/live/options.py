@@ -36,7 +36,7 @@ Node = Annotated[
     str,
     typer.Argument(
         metavar="[NAME:]NODE",
-        help="A node of a lab (NAME) that is up.",
+        help="A node of a lab that is up.",
         show_default=False,
         autocompletion=complete_live_node,
     ),
@@ -64,7 +64,7 @@ def up(
         Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME-up")
     ] = None,
     probes: Annotated[
-        bool, typer.Option("--probes/--no-probes", help="Sample queues and connections, as long as `run` does.")
+        bool, typer.Option("--probes/--no-probes", help="Sample queues and connections, as `run` does.")
     ] = False,
     engine: Engine = "vm",
     trust: Trust = False,
@@ -327,7 +327,7 @@ def capture(
     ] = None,
     write: Annotated[
         str | None,
-        typer.Option("-w", metavar="FILE", help="The pcapng file to write; - is the output.", show_default="text"),
+        typer.Option("-w", metavar="FILE", help="The pcapng file to write; - is standard output.", show_default="text"),
     ] = None,
 ) -> None:
     """Capture a port's packets, with virtual time stamps to the nanosecond.

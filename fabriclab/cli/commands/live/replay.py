@@ -45,7 +45,7 @@ def text(replayed: Replayed) -> str:
     result = replayed.result
     lines = [f"{result.directory}: {result.status}, {result.virtual_ns / 1e9:.3f} s of virtual time"]
     if replayed.failure:
-        lines.append(f"the recording could not be followed: {replayed.failure}")
+        lines.append(f"the recording could not be replayed: {replayed.failure}")
     difference = replayed.first_difference
     if difference is not None:
         if isinstance(difference, Nap):

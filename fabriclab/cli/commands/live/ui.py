@@ -32,7 +32,7 @@ def ui(lab: str | None, port: int, browser: bool, proxied: Path | None) -> None:
         raise ArgumentError("--port {0}: {1}", port, os.strerror(error.errno or 0)) from None
     sys.stdout.write(f"{page.keys.address(path_of(lab))}\n")
     sys.stdout.flush()
-    say("the live page: whoever has this address is let in; Ctrl-C ends it")
+    say("the live page: anybody who has this address can use it; Ctrl-C ends it")
     if browser:
         _open(page.keys.address_once(path_of(lab)))
     page.serve()

@@ -28,7 +28,7 @@ def import_profile(file: Path, chip: str, name: str | None, out: Path | None, fo
     config = parse_config_text(_read(file), str(file))
     if not is_eos(config):
         raise BadInputError(
-            f"{file}: is no EOS configuration: no line begins with hostname, interface or qos; "
+            f"{file}: is not an EOS configuration: no line begins with hostname, interface or qos; "
             "give `show running-config`'s output"
         )
     imported = import_qos(config, memory, name)

@@ -43,7 +43,7 @@ def read_chip(name: str) -> Chip:
     if name not in profile_names():
         near = nearest(name, profile_names())
         raise ChipError(
-            f"{shown(name)} is no switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: "
+            f"{shown(name)} is not a switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: "
             f"{listed(profile_names())}"
         )
     path = PROFILES / f"{name}.yml"

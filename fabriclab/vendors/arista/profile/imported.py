@@ -87,16 +87,15 @@ def _over(default: tuple[int, ...], said: Mapping[int, tuple[int, Command]]) -> 
 
 def _note_ports(qos: EosQos, chip: Chip, differ: bool, notes: dict[str, None]) -> None:
     if not qos.ports:
-        notes["no interface says anything of QoS: strict priority everywhere, no ECN, no PFC"] = None
+        notes["no interface configures QoS: all ports have strict priority, no ECN and no PFC"] = None
     elif qos.silent:
         notes[
-            f"Ethernet interfaces that say nothing of QoS: {qos.silent}; the profile is that of the {len(qos.ports)} "
-            "that do"
+            f"{qos.silent} Ethernet interfaces do not configure QoS; the profile describes the {len(qos.ports)} that do"
         ] = None
     if "port_rate" in chip.head:
         notes[
-            f"thresholds and rates are taken as of a port of {chip.head['port_rate']}: so `scale: "
-            "bandwidth` makes them fit slower links"
+            f"thresholds and rates are taken to be those of a port of {chip.head['port_rate']}, so that `scale: "
+            "bandwidth` adapts them to slower links"
         ] = None
     if differ:
         notes[
@@ -112,8 +111,8 @@ def lab_interface(name: str) -> str:
 
 def _head(name: str, config: ConfigText, chip: Chip) -> Iterator[str]:
     yield (
-        f"# QoS of {_one_line(PurePath(config.file).name)} (Arista EOS) on the memory of {chip.name}. "
-        "Comments say whence a figure is."
+        f"# QoS of {_one_line(PurePath(config.file).name)} (Arista EOS) on the memory of {chip.name}. Comments name "
+        "the source of each figure."
     )
     yield f"format: {PROFILE_FORMAT}"
     yield f"title: {_quoted(f'{name}, imported from Arista EOS, on {chip.name}')}"

@@ -34,9 +34,9 @@ class PortBlocks:
         """Return queues, priority groups and PFC."""
         no_drop = dict(sorted(port.no_drop.items())) if port.pfc is not None else {}
         if port.no_drop and port.pfc is None:
-            self._notes["priority-flow-control priority ... no-drop without priority-flow-control on: no PFC there"] = (
-                None
-            )
+            self._notes[
+                "priority-flow-control priority ... no-drop without priority-flow-control on: the port has no PFC"
+            ] = None
         if no_drop and (self._chip.group is None or self._chip.lossless_group is None):
             command = next(iter(no_drop.values()))
             self._config.complain(
@@ -81,13 +81,13 @@ class PortBlocks:
             queue = queues.get(index, TxQueue())
             if queue.percent is not None:
                 self._notes[
-                    f"tx-queue {index}: bandwidth percent does nothing in a strict queue; write no priority"
+                    f"tx-queue {index}: bandwidth percent has no effect in a strict queue; write no priority"
                 ] = None
             return {"scheduler": Figure("strict", _STRICT if queue.strict is None else _origin(queue.strict))}
         first = queues[min(above)].round_robin
         origin = "" if first is None else _origin(first)
         if index not in above:
-            origin += f", of tx-queue {min(above)}: those below it are served with it"
+            origin += f", of tx-queue {min(above)}: the queues below it share with it"
         return {"scheduler": Figure("dwrr", origin), "weight": self._weight(index, queues, max(_round_robin(queues)))}
 
     def _weight(self, index: int, queues: Mapping[int, TxQueue], highest: int) -> Figure:
@@ -99,14 +99,16 @@ class PortBlocks:
             command = queues[index].percent_command
             return Figure(str(said[index]), "" if command is None else _origin(command))
         left = (100 - sum(said.values())) // (highest + 1 - len(said))
-        return Figure(str(max(1, left)), "no bandwidth percent: a share of what is left")
+        return Figure(str(max(1, left)), "no bandwidth percent: a share of the remaining bandwidth")
 
     def _rate(self, rate: Rate) -> Figure:
         if rate.unit == "kbps":
             rate_bps = rate.value * 1000
         elif self._chip.port_rate_bps is None:
             self._config.complain(
-                rate.command, f"per cent of a rate that profile {self._chip.name} does not say; write kbps"
+                rate.command,
+                f"a percentage of the port's rate, which profile {self._chip.name} does not give; write the rate "
+                "in kbps",
             )
             rate_bps = SLOWEST_BPS
         else:
@@ -114,7 +116,8 @@ class PortBlocks:
         if rate_bps < SLOWEST_BPS:
             self._config.complain(
                 rate.command,
-                f"{format_rate(rate_bps)} is less than a lab's queue is shaped to, {format_rate(SLOWEST_BPS)}",
+                f"{format_rate(rate_bps)} is below {format_rate(SLOWEST_BPS)}, the lowest rate that a lab's queue "
+                "can be shaped to",
             )
         return Figure(format_rate(rate_bps), _origin(rate.command))
 
@@ -130,9 +133,9 @@ class PortBlocks:
             block["weight"] = Figure(str(red.weight), origin)
         block["ecn"] = Figure("true" if red.kind == "ecn" else "false", origin)
         if red.kind == "ecn":
-            block["non_ect"] = Figure("queue", "random-detect ecn marks what can be marked, and drops nothing")
+            block["non_ect"] = Figure("queue", "random-detect ecn marks packets that can be marked, and drops none")
         if red.probability < 100:
-            self._notes["max-mark-probability below 100: from maximum-threshold on a lab marks every frame"] = None
+            self._notes["max-mark-probability below 100: a lab marks every frame from maximum-threshold on"] = None
         return block
 
     def _threshold(self, value: int, red: RandomDetect) -> str:
@@ -143,7 +146,8 @@ class PortBlocks:
         if self._chip.cell_bytes is None:
             self._config.complain(
                 red.command,
-                f"segments are the chip's cells, of which profile {self._chip.name} says nothing; write kbytes",
+                f"segments are the chip's cells, whose size profile {self._chip.name} does not give; write the size "
+                "in kbytes",
             )
         else:
             self._notes[

@@ -107,7 +107,7 @@ class QosReader:
             elif name is not None:
                 wanted = " ".join(name)
                 self._config.complain(
-                    command, f"{shown(wanted)} is no qos profile; {did_you_mean(wanted, profiles)}", wanted
+                    command, f"{shown(wanted)} is not a qos profile; {did_you_mean(wanted, profiles)}", wanted
                 )
         return self._port(replace(section, below=tuple(said)), qos)
 
@@ -158,7 +158,7 @@ class QosReader:
             "shape": "a port's rate is its link's",
             "qos": _NO_TAGS if "cos" in command.words else "every port trusts the DSCP",
         }
-        self._ledger.add(" ".join(command.words[:2]), reasons.get(head, "no word for it in a profile"))
+        self._ledger.add(" ".join(command.words[:2]), reasons.get(head, "a profile has no key for it"))
 
     def _global(self, command: Command) -> None:
         words = command.words
@@ -169,7 +169,7 @@ class QosReader:
         elif words[:3] == ("priority-flow-control", "pause", "watchdog"):
             self._watchdog_command(command)
         elif words[0] in ("qos", "priority-flow-control"):
-            self._ledger.add(" ".join(words[:2]), _REWRITES if "rewrite" in words else "no word for it in a profile")
+            self._ledger.add(" ".join(words[:2]), _REWRITES if "rewrite" in words else "a profile has no key for it")
         else:
             self._rest(command, command.size)
 
@@ -189,7 +189,7 @@ class QosReader:
                 if "cos" in (source, target)
                 else _REWRITES
                 if source == "traffic-class"
-                else "no word for it in a profile"
+                else "a profile has no key for it"
             )
             self._ledger.add(f"qos map {source} to {target}", why)
             return
@@ -199,7 +199,7 @@ class QosReader:
         if to is not None:
             self._maps[target].update(dict.fromkeys(values, (to, command)))
         if words[at + 3 : at + 4] == ("drop-precedence",):
-            self._ledger.add("drop-precedence", "nothing in a lab colours frames")
+            self._ledger.add("drop-precedence", "frames in a lab have no colour")
 
     def _numbers(self, command: Command, words: tuple[str, ...], what: str, high: int) -> list[int]:
         """Return numbers and ranges: `0 1 2-7`, `0,1`."""
@@ -237,7 +237,7 @@ class QosReader:
                 else:
                     self._timers[name] = int(Fraction(text) * _NS_PER_S), command
             elif name == "polling-interval":
-                self._ledger.add("polling-interval", "the machine's watchdog does not poll, it is exact")
+                self._ledger.add("polling-interval", "the lab's watchdog is exact and does not poll")
 
     def _watchdog(self) -> Watchdog | None:
         if "timeout" not in self._timers:

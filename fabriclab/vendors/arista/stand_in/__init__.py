@@ -114,10 +114,10 @@ def _profile(config: ConfigText, interfaces: Collection[str]) -> tuple[str, tupl
     try:
         imported = import_qos(config, read_chip(CHIP), only=interfaces)
     except LabError as error:
-        return "", (f"its QoS is not taken: {'; '.join(str(problem) for problem in error.mistakes)}",)
+        return "", (f"its QoS is not used: {'; '.join(str(problem) for problem in error.mistakes)}",)
     if not imported.interfaces:
         return "", ()
     lines = [line for line in imported.text.splitlines() if _HEADLESS.match(line) is None]
     notes = [note for note in imported.notes if "`scale: bandwidth`" not in note]  # that is of a profile's head
     left = [f"{one.what}: {one.why}" for one in imported.left_out if one.why != _REST]
-    return "".join(f"{line}\n" for line in lines), (*notes, *(f"of its QoS not taken: {one}" for one in left))
+    return "".join(f"{line}\n" for line in lines), (*notes, *(f"a part of its QoS is not used: {one}" for one in left))

@@ -55,7 +55,7 @@ def _loaded(text: str, file: str) -> Any:
         return YAML(typ="safe", pure=True).load(text)
     except (YAMLError, RecursionError, ValueError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
-        message = "no YAML; give the output of `nv config show`"
+        message = "is not YAML; give the output of `nv config show`"
         raise LabError([Mistake(file, None if line is None else line + 1, "", "", message)]) from error
 
 

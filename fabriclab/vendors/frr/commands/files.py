@@ -28,7 +28,7 @@ def import_lab(
 ) -> None:
     """Write the lab of routers' configurations; say what is in it, and what `fabriclab check` finds doubtful."""
     if name is not None and not NODE_NAME.is_in(name):
-        raise BadInputError(f"--name {name!r}: is no name; write letters, digits, '-' and '_', at most 63")
+        raise BadInputError(f"--name {name!r}: is not a name; write letters, digits, '-' and '_', at most 63")
     for path in paths:
         if not path.exists():
             raise BadInputError(f"{path}: no such file or directory")
@@ -62,14 +62,14 @@ def _summary(network: ImportedNetwork, directory: Path) -> Iterator[str]:
     ways = Counter(_way(link.found_by) for link in network.links)
     if ways:
         found = ", ".join(f"{way} ({count})" for way, count in ways.items())
-        yield f"  links found by {found}; {topology.FILE_NAME} says it of each"
+        yield f"  links found by {found}; {topology.FILE_NAME} says it for each link"
     for segment in network.segments:
-        yield f"  {segment.network}: a bridge, as {len(segment.ends)} routers are in it"
+        yield f"  {segment.network}: a bridge, because {len(segment.ends)} routers are in this network"
     if network.notes:
         yield "to know:"
     yield from (f"  {note}" for note in network.notes)
     if network.kept:
-        yield f"kept as it is, and not looked at: {', '.join(network.kept)}"
+        yield f"commands that were kept but not read: {', '.join(network.kept)}"
 
 
 def _way(found_by: str) -> str:

@@ -64,8 +64,8 @@ class Checks:
                 silent.append(peer.name)
         if silent:
             self._notes[
-                f"{router.name}: exchanges no routes with external neighbours that have no policy in and out, as FRR "
-                f"wants one without `no bgp ebgp-requires-policy`: {listed(silent)}"
+                f"{router.name}: exchanges no routes with these external neighbours, because they lack a policy in "
+                f"or out, which FRR requires without `no bgp ebgp-requires-policy`: {listed(silent)}"
             ] = None
 
     def _check_next_hops(self, router: Router) -> None:
@@ -83,9 +83,9 @@ class Checks:
         told = [peer.name for peer in peers if bgp.is_internal(peer) and not bgp.is_next_hop_for(peer)]
         if hops and told:
             self._notes[
-                f"{router.name}: tells internal neighbours ({listed(told)}) of routes by {listed(hops)}, whose "
-                "networks nothing announces; where they do not know these either, they take no such route "
-                "(next-hop-self)"
+                f"{router.name}: announces routes with next hop {listed(hops)} to internal neighbours "
+                f"({listed(told)}), but no router announces the networks of these next hops; neighbours that do not "
+                "know these networks ignore the routes (next-hop-self)"
             ] = None
 
     def _owner(self, bgp: Bgp, address: Address) -> tuple[Router, str] | None:
@@ -113,8 +113,8 @@ class Checks:
         back = [*self._sessions_back(other, interface, router, bgp)]
         if not back:
             self._notes[
-                f"{other.name} has no BGP session with {router.name}, which has one with it "
-                f"(neighbor {peer.name}, {where}): it never comes up"
+                f"{router.name} has a BGP session with {other.name} (neighbor {peer.name}, {where}), but "
+                f"{other.name} has none with {router.name}: the session never comes up"
             ] = None
             return
         remote, (their_bgp, their_peer) = bgp.remote_as(peer), back[0]
@@ -125,7 +125,7 @@ class Checks:
         )
         if is_wrong:
             self._notes[
-                f"{router.name}: neighbor {peer.name} is of AS {remote} ({where}), and {other.name} has AS {theirs} "
+                f"{router.name}: neighbor {peer.name} has AS {remote} ({where}), but {other.name} is in AS {theirs} "
                 f"({other.config.place(their_bgp.line)}): the session never comes up"
             ] = None
 
@@ -151,11 +151,11 @@ class Checks:
         if (a is None) != (b is None):
             speaks, silent = (here, there) if b is None else (there, here)
             place = places[0] if b is None else places[1]
-            self._notes[f"{protocol.upper()} runs at {speaks} ({place}), and not at the other end, {silent}"] = None
+            self._notes[f"{protocol.upper()} runs at {speaks} ({place}), but not at the other end, {silent}"] = None
         elif protocol != "isis" and a is not None and b is not None and _number(a) != _number(b):
             self._notes[
-                f"{protocol.upper()}: area {a} at {here} ({places[0]}), {b} at the other end, {there} ({places[1]}): "
-                "they never become neighbours"
+                f"{protocol.upper()}: area {a} at {here} ({places[0]}), but area {b} at the other end, {there} "
+                f"({places[1]}): they never become neighbours"
             ] = None
 
 

@@ -62,7 +62,7 @@ def daemons_text(routers: Routers) -> str:
     for router in routers.values():
         for daemon, is_needed in router.config.daemons.items():
             needed[daemon] = needed.get(daemon, False) or is_needed
-    lines = ["# What the configurations of these routers need; made by fabriclab import frr."]
+    lines = ["# The daemons that the configurations of these routers need; made by fabriclab import frr."]
     lines += [f"{daemon}=yes" for daemon in _ALWAYS]
     lines += [f"{daemon}={'yes' if is_needed else 'no'}" for daemon, is_needed in needed.items()]
     return "".join(f"{line}\n" for line in [*lines, "vtysh_enable=yes"])
@@ -72,7 +72,7 @@ def topology_text(parts: Parts) -> str:
     """Return topology.clab.yml. A comment says by what each link was found."""
     lines = [
         f"# Made by fabriclab import frr: {len(parts.routers)} routers, each with its own frr.conf.",
-        "# A comment says what a router speaks, or by what a link was found.",
+        "# A comment gives the protocols of a router, or how a link was found.",
         f"name: {parts.name}",
         "topology:",
         "  kinds:",
@@ -213,14 +213,14 @@ def _rate(end: End, parts: Parts) -> str:
 def experiment_text(parts: Parts) -> str:
     """Return experiment.yml: round trips to begin with, in each VRF. All else is the files'."""
     lines = [
-        f"title: {parts.name}, as the frr.conf of its routers have it",
+        f"title: {parts.name}, as the frr.conf files of its routers describe it",
         "",
         "switches:",
-        f"  default: {{buffer: {_BUFFER}}}  # no file says anything of it",
+        f"  default: {{buffer: {_BUFFER}}}  # no file gives the buffer",
         "",
-        "routing: {protocol: as-configured}  # what the routers' own frr.conf say, and nothing else",
+        "routing: {protocol: as-configured}  # only the routers' own frr.conf files",
         "",
-        "traffic:  # every host asks another one, which answers: round trips, to begin with",
+        "traffic:  # a first traffic: every host sends requests to another host, which answers",
         *_traffic(asked(parts.hosts, parts.routers), len(_names(parts.hosts))),
         "",
         "probes:",

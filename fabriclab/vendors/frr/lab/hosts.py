@@ -95,10 +95,14 @@ class HostFinder:
             else:
                 yield self._host(router, end, gateway)
         if down:
-            self._notes[f"{router.name}: shut down, and nobody at the other end, so left out: {listed(down)}"] = None
+            self._notes[
+                f"{router.name}: these interfaces are shut down and have no neighbour, so they are left out: "
+                f"{listed(down)}"
+            ] = None
         if only_ipv6:
             self._notes[
-                f"{router.name}: no IPv4 network that a host can be in, so none stands behind: {listed(only_ipv6)}"
+                f"{router.name}: these interfaces have no IPv4 network for a host, so no host is behind them: "
+                f"{listed(only_ipv6)}"
             ] = None
 
     def _host(self, router: Router, end: End, gateway: IPv4Interface) -> Host:
@@ -116,8 +120,8 @@ class HostFinder:
                 remote = bgp.remote_as(peer)
                 where = router.config.place(peer.line)
                 self._notes[
-                    f"{router.name}: {peer.address} (AS {remote}, {where}) has no file: a host stands there, and the "
-                    "session never comes up"
+                    f"{router.name}: {peer.address} (AS {remote}, {where}) has no file: a host takes its place, and "
+                    "the session never comes up"
                 ] = None
                 return peer.address, f"{network}, a neighbour without a file"
         hops = [route.next_hop for route in router.config.routes]
@@ -194,7 +198,7 @@ def announcement(router: Router, host: Host) -> list[str]:
         lines += [f"router bgp {bgp.asn}", " address-family ipv4 unicast", f"  network {network}"]
         lines += [" exit-address-family", "exit"]
     return [
-        f"! Added by fabriclab import frr: the network of {host.name}, which is made up.",
+        f"! Added by fabriclab import frr: the network of {host.name}, a host that fabriclab added.",
         f"interface {interface}",
         *below,
         "exit",
@@ -216,7 +220,7 @@ def unannounced(host: Host, routers: Routers) -> str:
     if bgp is None:
         others = dict.fromkeys(process.protocol for process in router.config.interiors if process.vrf is None)
         only = f" for IPv4, only {listed(others)}" if others else ""
-        return f"{router.name} speaks no routing protocol{only}"
+        return f"{router.name} runs no routing protocol{only}"
     peers = [*bgp.peers()]
     if not bgp.listens and not any(bgp.exchanges_ipv4(peer) for peer in peers):
         return f"{router.name} exchanges IPv4 unicast routes with none of its {len(peers)} neighbours"

@@ -26,7 +26,13 @@ def take_kernel_facts(paths: Sequence[Path], routers: Routers, problems: Problem
         place, name = Place(str(path)), path.name.removesuffix(ENDING)
         if name not in routers:
             known = did_you_mean(name, routers)
-            problems.add(place, "", f"is not called as a router is, whose addresses it has; {known}", name)
+            problems.add(
+                place,
+                "",
+                "is not named after a router; the file has a router's addresses, so give it the router's name; "
+                f"{known}",
+                name,
+            )
             continue
         try:
             document = json.loads(read_named_file(path, LARGEST_BYTES))
@@ -35,7 +41,7 @@ def take_kernel_facts(paths: Sequence[Path], routers: Routers, problems: Problem
             continue
         except (ValueError, RecursionError) as error:
             place = Place(str(path), getattr(error, "lineno", None))
-            problems.add(place, "", "no JSON; give the output of `ip -j address show`")
+            problems.add(place, "", "is not JSON; give the output of `ip -j address show`")
             continue
         for one in document if isinstance(document, list) else ():
             if isinstance(one, dict) and isinstance(one.get("ifname"), str):

@@ -84,7 +84,7 @@ class LinkFinder:
                 self._add(said.a, said.b, said.source)
                 continue
             link = self._linked[taken]
-            message = f"has a link already, {link.a} to {link.b} ({link.found_by}); an interface has one"
+            message = f"has a link already, {link.a} to {link.b} ({link.found_by}); an interface has only one link"
             self._problems.add(said.place, str(taken), message, str(taken))
 
     def _networks(self) -> dict[Network, list[_Member]]:
@@ -123,9 +123,12 @@ class LinkFinder:
         here = self._routers[second.end.node].config.place(second.address.line)
         said = f"{first.address.value.ip} of {first.end} ({there})"
         if network.max_prefixlen - network.prefixlen <= _LINK_HOST_BITS:
-            message = f"is {said} too; each end of a link has its own"
+            message = f"is also the address {said}; each end of a link needs its own address"
             self._problems.add(here, second.end.interface, message, str(second.address.value))
-        self._notes[f"{said} is {second.end}'s too ({here}): taken for a gateway of several, no link joins them"] = None
+        self._notes[
+            f"{said} is also the address of {second.end} ({here}): it is taken to be an anycast gateway, and no link "
+            "joins the two"
+        ] = None
         return True
 
     def _take_described(self) -> None:
@@ -145,8 +148,9 @@ class LinkFinder:
             self._add(left[0], left[1], "being the only two left")
         elif left:
             self._notes[
-                f"unnumbered, and no description says where it leads, so left out: {listed(map(str, left))}; "
-                "a line such as leaf1:swp1 spine1:swp3 in --links FILE says it"
+                "unnumbered, without a description that names the other end, and so left out: "
+                f"{listed(map(str, left))}; to add a link, write a line such as leaf1:swp1 spine1:swp3 in --links "
+                "FILE"
             ] = None
 
 

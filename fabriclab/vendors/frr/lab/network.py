@@ -73,11 +73,13 @@ def import_network(
     _note_routers(routers, finder, hosts, notes)
     silent = [host.name for host in hosts if host not in asked(hosts, routers)]
     if silent:
-        notes[f"in no traffic, as their routers announce nothing of their networks: {listed(silent)}"] = None
+        notes[
+            f"these hosts have no traffic, because their routers do not announce their networks: {listed(silent)}"
+        ] = None
     vrfs = {host.name: host.vrf or "the default one" for host in asked(hosts, routers)}
     if len(vrfs) == len({*vrfs.values()}) > 1:
         each = listed([f"{name} in {vrf}" for name, vrf in vrfs.items()])
-        notes[f"each host is in a VRF of its own, so none may get an answer, unless these leak routes: {each}"] = None
+        notes[f"each host is in a VRF of its own, so hosts get no answers unless the VRFs leak routes: {each}"] = None
     _check_whole(routers, finder, problems)
     problems.raise_if_any()
     segments = {_free(f"lan{number}", routers): one for number, one in enumerate(finder.segments, 1)}
@@ -111,22 +113,24 @@ def _note_routers(routers: Routers, finder: LinkFinder, hosts: Sequence[Host], n
     for router in routers.values():
         managed = [one.name for one in router.config.interfaces.values() if router.is_management(one)]
         if managed:
-            notes[f"{router.name}: the management's, so left out: {listed(managed)}"] = None
+            notes[f"{router.name}: management interfaces, left out: {listed(managed)}"] = None
         idle = [name for name in router.idle() if End(router.name, name) not in linked]
         if idle:
-            notes[f"{router.name}: neither address nor protocol, so left out: {listed(idle)}"] = None
+            notes[f"{router.name}: interfaces with neither an address nor a protocol, left out: {listed(idle)}"] = None
         _note_vrfs(routers, router.name, notes)
         if lacking_address(router) is not None:
             notes[
-                f"{router.name}: no interface has an address in the file, so they were the kernel's: lo has "
-                f"{lacking_address(router)}, BGP's identifier"
+                f"{router.name}: no interface has an address in the file, so only the kernel knew the addresses; lo "
+                f"gets {lacking_address(router)}, BGP's router-id"
             ] = None
         parents = [one.name for one in router.ports() if "." in one.name]
         if parents:
-            notes[f"{router.name}: a link of its own each, not a VLAN of a shared one: {listed(parents)}"] = None
+            notes[
+                f"{router.name}: each of these becomes a separate link, not a VLAN of a shared link: {listed(parents)}"
+            ] = None
         for unknown in router.config.unknown:
             where = router.config.place(unknown.line)
-            notes[f"{where}: {unknown.text[:60]!r} is no command known here; kept as it is"] = None
+            notes[f"{where}: {unknown.text[:60]!r} is not a command known here; kept as it is"] = None
     _note_made_up(routers, [host for host in hosts if host.is_made_up], notes)
 
 
@@ -136,17 +140,17 @@ def _note_made_up(routers: Routers, hosts: Sequence[Host], notes: dict[str, None
         return
     silent = {host.name: why for host in hosts if (why := unannounced(host, routers))}
     told = [host.name for host in hosts if host.name not in silent]
-    announced = "lines at the end of their routers' frr.conf announce them"
+    announced = "lines at the end of their routers' frr.conf announce their networks"
     notes[
-        f"made up, as too few networks lead out: {listed([host.name for host in hosts])}"
+        f"added, because too few networks have room for a host: {listed([host.name for host in hosts])}"
         + (f"; {announced}" if not silent else f"; {listed(told)}: {announced}" if told else "")
     ] = None
     for name, why in silent.items():
-        notes[f"{name} is reached by nobody behind another router: {why}, so none learns of its network"] = None
+        notes[f"no host behind another router reaches {name}: {why}, so no other router learns of its network"] = None
     if told and len(routers) > 1 and (policies := filtering(routers)):
         notes[
-            f"policies of {listed(policies)} know nothing of networks that are made up: where they keep them, nobody "
-            "reaches their hosts"
+            f"the policies of {listed(policies)} do not know the networks that were added: if they filter these, no "
+            "host reaches the added hosts"
         ] = None
 
 
@@ -158,14 +162,14 @@ def _note_vrfs(routers: Routers, name: str, notes: dict[str, None]) -> None:
     if vrfs and any(one.vrf is None for one in router.ports()):
         into = listed(f"{port} in {router.vrf_of(port)}" for port in own) or "none is in any"
         notes[
-            f"{name}: VRFs {listed(vrfs)}; frr.conf does not say whose interfaces are in which, sessions and routes "
-            f"do: {into} (a line such as {name}:eth1 vrf {vrfs[0]} in --links FILE says it)"
+            f"{name}: VRFs {listed(vrfs)}; frr.conf does not assign interfaces to them, so sessions and routes were "
+            f"used: {into} (to correct this, write a line such as {name}:eth1 vrf {vrfs[0]} in --links FILE)"
         ] = None
     if router.config.is_vtep:
         with_vni = [one.name for one in router.config.vrfs.values() if one.vni is not None]
         notes[
-            f"{name}: EVPN's VXLAN devices are the kernel's, frr.conf has none: made for the VNIs of VRFs "
-            f"({listed(with_vni) or 'there are none'}), not for those of bridges"
+            f"{name}: frr.conf does not contain EVPN's VXLAN devices, which only the kernel knew: they were made for "
+            f"the VNIs of VRFs ({listed(with_vni) or 'there are none'}), not for those of bridges"
         ] = None
 
 
@@ -185,9 +189,9 @@ def _check_whole(routers: Routers, finder: LinkFinder, problems: Problems) -> No
     for router in routers.values():
         if router.name not in reached and not problems:
             message = (
-                f"no link to {listed(reached)} was found: no network in common, no description of an unnumbered "
-                f"interface; say it by a line such as {router.name}:eth1 {next(iter(reached))}:eth1 in --links FILE, "
-                "or leave the file out"
+                f"no link to {listed(reached)} was found: there is neither a common network nor a description of an "
+                f"unnumbered interface; write a line such as {router.name}:eth1 {next(iter(reached))}:eth1 in "
+                "--links FILE, or leave the file out"
             )
             problems.add(router.config.place(None), router.name, message)
 

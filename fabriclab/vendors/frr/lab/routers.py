@@ -161,11 +161,11 @@ def read_routers(paths: Sequence[Path], notes: dict[str, None], problems: Proble
         name = _name_of(config, fallback)
         if name in routers:
             other, here = routers[name].config, config.place(config.hostname_line)
-            said = f"{shown(name)} is the router of {other.place(other.hostname_line)} too"
+            said = f"{shown(name)} is also the name of the router in {other.place(other.hostname_line)}"
             if fallback in (name, *routers) or not NODE_NAME.is_in(fallback):
                 problems.add(here, "hostname", f"{said}; give each router's file once", name)
                 continue
-            notes[f"{here}: hostname {said}: called {fallback} here, as the file is"] = None
+            notes[f"{here}: hostname {said}: the lab calls this router {fallback}, after the file"] = None
             name = fallback
         routers[name] = Router(name, config)
     return routers
@@ -191,8 +191,8 @@ def _files(paths: Sequence[Path], problems: Problems) -> Iterator[tuple[Path, st
             problems.add(
                 Place(str(path)),
                 "",
-                "no router's configuration; it should have NAME.conf or NAME/frr.conf, the output of "
-                "`vtysh -c 'show running-config'` of each router",
+                "has no router's configuration; for each router it needs NAME.conf or NAME/frr.conf with the output "
+                "of `vtysh -c 'show running-config'`",
             )
         yield from found
 

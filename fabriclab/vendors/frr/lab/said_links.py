@@ -84,7 +84,7 @@ class _SaidReader:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 1)
-            self._problems.add(Place(str(self._path), line), "", "no JSON; give the output of `lldpctl -f json`")
+            self._problems.add(Place(str(self._path), line), "", "is not JSON; give the output of `lldpctl -f json`")
             return None
 
     def _read_line(self, number: int, words: list[str]) -> None:
@@ -99,7 +99,7 @@ class _SaidReader:
             return
         if len(words) != 2:
             self._problems.add(
-                place, "", f"{shown(' '.join(words))} is no link; write its two ends, leaf1:swp1 spine1:swp3"
+                place, "", f"{shown(' '.join(words))} is not a link; write its two ends, leaf1:swp1 spine1:swp3"
             )
             return
         a, b = (self._end(place, word) for word in words)
@@ -116,14 +116,14 @@ class _SaidReader:
     def _end(self, place: Place, text: str, *, must_be_router: bool = False) -> End | None:
         match = _END.fullmatch(text)
         if match is None:
-            self._problems.add(place, text[:80], f"{shown(text)} is no end of a link; write leaf1:swp1", text)
+            self._problems.add(place, text[:80], f"{shown(text)} is not an end of a link; write leaf1:swp1", text)
             return None
         end = End(match[1], match[2])
         router = self._routers.get(end.node)
         if router is None:
             if must_be_router:
                 known = did_you_mean(end.node, self._routers)
-                self._problems.add(place, text, f"{shown(end.node)} is no router here; {known}", end.node)
+                self._problems.add(place, text, f"{shown(end.node)} is not a router here; {known}", end.node)
                 return None
             return end
         if end.interface not in router.config.interfaces and must_be_router:
@@ -140,7 +140,10 @@ class _SaidReader:
         place = Place(str(self._path))
         if own not in self._routers:
             known = did_you_mean(own, self._routers)
-            message = f"is not called as a router is, whose neighbours it has; {known} (leaf1.lldp.json)"
+            message = (
+                "is not named after a router; the file has a router's neighbours, so give it the router's name, "
+                f"such as leaf1.lldp.json; {known}"
+            )
             self._problems.add(place, "", message)
             return
         for interface, neighbour, ports in seen:

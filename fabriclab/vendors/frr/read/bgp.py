@@ -20,7 +20,7 @@ def read_bgp(command: Command, config: FrrConfig, context: Context) -> None:
     known = next((one for one in config.bgp if one.vrf == vrf), None)
     if asn is None and known is None:
         if not words or not words[0][0].isdigit():
-            context.complain(command, "no AS number; write router bgp 65001, as `show running-config` prints it")
+            context.complain(command, "has no AS number; write router bgp 65001, as `show running-config` prints it")
         return
     if known is None:
         known = Bgp(asn or 0, vrf, command.line)
@@ -124,6 +124,6 @@ class _BgpReader:
             return word
         if not text[0].isdigit():
             words = ", ".join(WORDS_OF_AS)
-            self._context.complain(line, f"{text[:20]!r} is no remote AS; write its number, or {words}", text)
+            self._context.complain(line, f"{text[:20]!r} is not a remote AS; write its number, or {words}", text)
             return None
         return self._context.as_number(line, text)

@@ -33,7 +33,7 @@ class Context:
             return ip_interface(text)
         except ValueError:
             self.complain(
-                command, f"{shown(text)} is no address with a prefix length; write one such as 10.0.0.1/31", text
+                command, f"{shown(text)} is not an address with a prefix length; write one such as 10.0.0.1/31", text
             )
             return None
 
@@ -44,7 +44,7 @@ class Context:
                 raise ValueError
             found: IPv4Network | IPv6Network = ip_network(text, strict=False)
         except ValueError:
-            self.complain(command, f"{shown(text)} is no network; write one such as 10.0.0.0/24", text)
+            self.complain(command, f"{shown(text)} is not a network; write one such as 10.0.0.0/24", text)
             return None
         return found
 
@@ -55,7 +55,7 @@ class Context:
             number = int(high) * (_LARGEST_HALF + 1) + int(low) if dot else int(high)
             if 1 <= number <= _LARGEST_ASN and (not dot or max(int(high), int(low)) <= _LARGEST_HALF):
                 return number
-        self.complain(command, f"{shown(text)} is no AS number; write one such as 65001", text)
+        self.complain(command, f"{shown(text)} is not an AS number; write one such as 65001", text)
         return None
 
 

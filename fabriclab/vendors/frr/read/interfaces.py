@@ -57,5 +57,5 @@ def _read_protocol(line: Command, interface: FrrInterface) -> None:
 def _bandwidth(line: Command, text: str, context: Context) -> int | None:
     if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= _LARGEST_BANDWIDTH and len(text) <= 9:
         return int(text) * _BITS_A_MBIT
-    context.complain(line, f"{text[:20]!r} is no bandwidth; write megabits per second, such as 10000", text)
+    context.complain(line, f"{text[:20]!r} is not a bandwidth; write megabits per second, such as 10000", text)
     return None

@@ -36,7 +36,7 @@ def read_frr(data: bytes, file: str, problems: Problems) -> FrrConfig:
         problems.add(
             config.place(None),
             "",
-            "is no FRR configuration: no line begins with hostname, interface or router; "
+            "is not an FRR configuration: no line begins with hostname, interface or router; "
             "give the output of `vtysh -c 'show running-config'`",
         )
         return config

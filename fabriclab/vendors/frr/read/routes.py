@@ -77,6 +77,6 @@ def read_vrf(command: Command, config: FrrConfig, context: Context) -> None:
             case ("vni", text, *_) if text.isascii() and text.isdigit() and len(text) <= 8:
                 vrf.vni = int(text)
             case ("vni", text, *_):
-                context.complain(line, f"{text[:20]!r} is no VNI; write a number up to 16777215", text)
+                context.complain(line, f"{text[:20]!r} is not a VNI; write a number up to 16777215", text)
             case ("ip" | "ipv6", "route", *_):
                 read_static_route(line, config, context, name)

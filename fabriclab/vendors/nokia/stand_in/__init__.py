@@ -116,7 +116,7 @@ def _paths(text: str, file: str) -> Iterator[Path]:
         try:
             yield from _of_json(json.loads(text), ())
         except (ValueError, RecursionError) as error:
-            message = "no JSON; give the output of `info | as json`"
+            message = "is not JSON; give the output of `info | as json`"
             raise LabError([Mistake(file, getattr(error, "lineno", None), "", "", message)]) from error
     elif re.search(r"^\s*(set\s+)?/", text, re.MULTILINE) is not None:
         for line in text.splitlines():

@@ -68,14 +68,19 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(f"--baseline {path}: cannot be read: {error}") from error
     except json.JSONDecodeError as error:
-        raise BadInputError(f"--baseline {path}:{error.lineno}: is no JSON: {error.msg}") from error
+        raise BadInputError(f"--baseline {path}:{error.lineno}: is not JSON: {error.msg}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise BadInputError(f"--baseline {path}: is no baseline of `fabriclab sonic check`; --write-baseline makes one")
+        raise BadInputError(
+            f"--baseline {path}: is not a baseline of `fabriclab sonic check`; --write-baseline makes one"
+        )
     known = {}
     for one in document.get("findings", []):
         said = one if isinstance(one, dict) else {}
         words = {name: said[name] for name in _WORDS if isinstance(said.get(name), str)}
         if len(words) < len(_WORDS):
-            raise BadInputError(f"--baseline {path}: a finding has file, rule, where and fingerprint; write it anew")
+            raise BadInputError(
+                f"--baseline {path}: a finding lacks file, rule, where or fingerprint; write the baseline again with "
+                "--write-baseline"
+            )
         known[words["fingerprint"]] = words
     return known

@@ -19,7 +19,10 @@ ChipName = Annotated[
     typer.Option(
         "--chip",
         metavar="NAME",
-        help="The chip, whose way to count memory is used, such as tomahawk-2; none: as SAI has it, in one piece.",
+        help=(
+            "The chip that determines how memory is counted, such as tomahawk-2; none: as SAI describes it, in one "
+            "piece."
+        ),
         show_default="by hwsku",
     ),
 ]

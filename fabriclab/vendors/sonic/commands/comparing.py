@@ -63,11 +63,13 @@ def compare(files: Sequence[Path], source: Source, output: str) -> int:
 
 def _check(files: Sequence[Path], source: Source) -> None:
     if (source.asic_db is None) == (source.daemons is None):
-        raise BadInputError("where is ASIC_DB from? write --asic-db FILE, or --daemons ROOT, one of the two")
+        raise BadInputError("the source of ASIC_DB is missing; write either --asic-db FILE or --daemons ROOT")
     if source.asic_db is not None and len(files) > 1:
-        raise BadInputError(f"--asic-db: it is of one switch, and {len(files)} files are given; give its own")
+        raise BadInputError(
+            f"--asic-db: the dump is of one switch, but {len(files)} files are given; give only its configuration"
+        )
     if source.save is not None and source.daemons is None:
-        raise BadInputError("--save: keeps what --daemons makes; without it there is nothing to keep")
+        raise BadInputError("--save keeps the dumps of --daemons; it needs --daemons")
 
 
 def _compared(file: Path, source: Source) -> _Compared:
@@ -101,7 +103,7 @@ def _difference(one: Difference) -> Iterator[str]:
     if one.in_file is None:
         yield f"{one.kind}{times}: only in ASIC_DB: {_said(one.in_asic)}"
         if one.kind in ("profile", "group's profile"):
-            yield "  buffermgrd makes it where a port has PFC, a cable, and no lossless group in the file"
+            yield "  buffermgrd makes it for a port with PFC and a cable, but without a lossless group in the file"
     elif one.in_asic is None:
         yield f"{one.kind}{times}: not in ASIC_DB: {_said(one.in_file)}"
     else:

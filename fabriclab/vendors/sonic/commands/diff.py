@@ -50,10 +50,10 @@ def _changes(
 ) -> tuple[tuple[Change, ...], str]:
     for each in judged:
         if any(one.rule == "malformed" and one.severity == "error" for one in each.findings) or each.skipped:
-            return (), f"{each.file}: mend the errors first; what the switch does was not compared"
+            return (), f"{each.file}: correct the errors first; the switches' behaviour was not compared"
     before, after = (examine_config_db(text, str(file))[0] for file, text in zip(files, data, strict=True))
     if before is None or after is None:
-        return (), "a file is no switch; what it does was not compared"
+        return (), "a file does not describe a switch; the switches' behaviour was not compared"
     if chip is not None:
         before, after = replace(before, chip=chip), replace(after, chip=chip)
     return changes(before, after), ""

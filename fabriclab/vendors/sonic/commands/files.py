@@ -46,7 +46,7 @@ def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None,
 def check_name(name: str | None) -> None:
     """Raise BadInputError for a --name that neither a lab nor a node can have."""
     if name is not None and not NODE_NAME.is_in(name):
-        raise BadInputError(f"--name {name!r}: is no name; write letters, digits, '-' and '_', at most 63")
+        raise BadInputError(f"--name {name!r}: is not a name; write letters, digits, '-' and '_', at most 63")
 
 
 def parse_cell(text: str | None) -> str | None:
@@ -100,7 +100,7 @@ def export(
     for name, one in exported.items():
         say(f"{directory / name / FILE_NAME}: {len(one.tables)} tables")
         for sentence in one.unsaid:
-            say(f"  not said: {sentence}")
+            say(f"  not written: {sentence}")
         for problem in _yang_problems(one, yang_directory):
             say(f"  YANG: {problem}")
             failed = True

@@ -68,9 +68,9 @@ def _summary(fabric: ImportedFabric, directory: Path) -> Iterator[str]:
     ways = Counter(link.found_by.partition(" ")[0] for link in fabric.links)
     if ways:
         yield (
-            f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; "
-            f"{topology.FILE_NAME} says it of each"
+            f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; {topology.FILE_NAME} "
+            "says it for each link"
         )
     for stub in switches:
-        yield f"  {stub.name}: an FRR switch{' with a host' if stub.has_host else ''}, as no file describes it"
+        yield f"  {stub.name}: an FRR switch{' with a host' if stub.has_host else ''}, because no file describes it"
     yield from findings(fabric.notes, fabric.left_out)

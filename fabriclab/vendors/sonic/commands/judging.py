@@ -98,7 +98,7 @@ def _told(
     if options.sarif is not None:
         write_all({options.sarif: as_sarif(judgements)})
     if known is not None:
-        say(f"{options.baseline}: {known.known} known finding{'' if known.known == 1 else 's'} not told")
+        say(f"{options.baseline}: {known.known} known finding{'' if known.known == 1 else 's'} not listed")
         for one in known.gone:
             say(f"  no longer there: {one}")
     return judgements
@@ -106,9 +106,11 @@ def _told(
 
 def _told_diff(files: Sequence[Path], judgements: list[Judgement], chip: Chip | None, options: Options) -> Judgement:
     if len(files) != 2:
-        raise BadInputError(f"--diff: two files are compared, the old one and the new one; {len(files)} are given")
+        raise BadInputError(f"--diff: it compares two files, OLD and NEW; {len(files)} are given")
     if options.output not in ("text", "json") or options.baseline is not None:
-        raise BadInputError("--diff: is told as text or json, and without --baseline: the old file is what is known")
+        raise BadInputError(
+            "--diff: it needs --format text or json, and no --baseline, because the old file has the known findings"
+        )
     data = read_bytes(files[0]), read_bytes(files[1])
     one = difference((files[0], files[1]), data, judgements, chip)
     sys.stdout.write(diff_json(one) if options.output == "json" else diff_text(one))

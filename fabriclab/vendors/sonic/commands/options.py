@@ -71,11 +71,15 @@ def import_(
         from fabriclab.vendors.sonic.commands import import_fabric as sonic_fabric
     with failure.reported():
         if len(files) > 1 and chip is not None:
-            raise failure.BadInputError("--chip: is of a single file; of several, each says its hwsku")
+            raise failure.BadInputError(
+                "--chip: it needs a single file; with several files, the hwsku in each file gives the chip"
+            )
         if len(files) > 1:
             sonic_fabric.import_lab(files, name, out, cell, missing or "hosts", force)
         elif missing is not None:
-            raise failure.BadInputError("--missing: is of several files; of a single one all neighbours are made up")
+            raise failure.BadInputError(
+                "--missing: it needs several files; with a single file all neighbours are added"
+            )
         else:
             sonic_files.import_lab(files[0], name, out, cell, chip, force)
 

@@ -58,11 +58,13 @@ def _require(root: Path) -> None:
     ]
     if missing:
         raise DaemonsError(
-            f"{root}: no root file system with SONiC's daemons: it lacks {', '.join(missing)}; unpack "
+            f"{root}: not a root file system with SONiC's daemons: it lacks {', '.join(missing)}; unpack "
             "docker-sonic-vs: docker export $(docker create docker-sonic-vs) | tar -x -C DIR"
         )
     if not (shutil.which("unshare") and shutil.which("setpriv")):
-        raise DaemonsError("unshare and setpriv are missing; SONiC's daemons run apart: apt-get install util-linux")
+        raise DaemonsError(
+            "unshare and setpriv are missing, which isolate SONiC's daemons; install them: apt-get install util-linux"
+        )
 
 
 def _require_model(tables: Mapping[str, Any]) -> None:
@@ -74,8 +76,9 @@ def _require_model(tables: Mapping[str, Any]) -> None:
         raise DaemonsError(f"DEVICE_METADATA|localhost: switch_type {kind}: orchagent waits for the chassis's database")
     if model == "dynamic":
         raise DaemonsError(
-            "DEVICE_METADATA|localhost: buffer_model dynamic: sizes are the vendor's script's, which is in no vslib; "
-            "compare with a switch's own: sonic-db-dump -n ASIC_DB -d -y > FILE, then --asic-db FILE"
+            "DEVICE_METADATA|localhost: buffer_model dynamic: a script of the vendor computes the sizes, and the "
+            "virtual switch lacks it; compare with a real switch: sonic-db-dump -n ASIC_DB -d -y > FILE, then "
+            "--asic-db FILE"
         )
 
 

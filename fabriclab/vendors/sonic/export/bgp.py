@@ -52,12 +52,12 @@ def _write_for_bgpcfgd(node: Node, plan: Plan, bgp: Bgp, tables: Tables) -> None
 def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str], tables: Tables) -> None:
     write_globals(node, tables)
     if bgp.max_paths > _MOST_PATHS:
-        tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths}; SONiC has {_MOST_PATHS} at most")
+        tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths}; SONiC allows at most {_MOST_PATHS}")
     tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(min(bgp.max_paths, _MOST_PATHS))})
     for prefix in originated_prefixes(node, plan.by_name()):
         tables.put("BGP_GLOBALS_AF_NETWORK", f"{_VRF}|{_FAMILY}|{prefix}")
     if bgp.bfd is not None:
-        tables.leave_unsaid("BFD", "its interval and multiplier: a session has bfd true or false")
+        tables.leave_unsaid("BFD", "its interval and multiplier: a session has only bfd true or false")
     for interface, neighbour in fabric_neighbours(node, plan.by_name()):
         fields = {
             "name": neighbour.node.name,

@@ -53,13 +53,13 @@ def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:
     if speed_mbps(port) * _BITS_A_MBIT != port.rate_bps:
         tables.leave_unsaid(
             name,
-            f"{format_rate(port.rate_bps)}: SONiC has whole Mbit/s up to {_LARGEST_SPEED_MBPS}, "
-            f"{fields['speed']} written",
+            f"{format_rate(port.rate_bps)}: SONiC allows whole Mbit/s up to {_LARGEST_SPEED_MBPS}; {fields['speed']} "
+            "was written",
         )
     if port.mtu <= _LARGEST_MTU:
         fields["mtu"] = str(port.mtu)
     else:
-        tables.leave_unsaid(name, f"MTU {port.mtu}; SONiC has {_LARGEST_MTU} at most")
+        tables.leave_unsaid(name, f"MTU {port.mtu}; SONiC allows at most {_LARGEST_MTU}")
     tables.put("PORT", name, fields)
     if port.address is not None:
         tables.put("INTERFACE", name)
@@ -71,7 +71,8 @@ def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:
     else:
         tables.leave_unsaid(
             name,
-            f"a cable of {format_duration(port.delay_ns)}, which is no whole number of metres ({_NS_A_METRE} ns each)",
+            f"a cable of {format_duration(port.delay_ns)}, which is not a whole number of metres ({_NS_A_METRE} ns "
+            "each)",
         )
 
 

@@ -29,7 +29,7 @@ def write_groups(node: Node, names: Mapping[str, str], tables: Tables) -> None:
 
 def _write_vlan(vlan: Vlan, names: Mapping[str, str], tables: Tables) -> None:
     if vlan.vlan_id < _SMALLEST_VLAN:
-        tables.leave_unsaid(vlan.name, f"SONiC has Vlan{_SMALLEST_VLAN} to Vlan4094; left out")
+        tables.leave_unsaid(vlan.name, f"SONiC allows Vlan{_SMALLEST_VLAN} to Vlan4094; left out")
         return
     tables.put("VLAN", vlan.name, {"vlanid": str(vlan.vlan_id)})
     for member in vlan.members:

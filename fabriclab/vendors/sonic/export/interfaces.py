@@ -27,7 +27,7 @@ def sonic_names(interfaces: Sequence[str]) -> dict[str, str]:
             other = next((one for one, taken in names.items() if taken == name), None)
             if other is not None:
                 raise ValueError(
-                    f"{other} and {interface} are both {name} in SONiC; name ports all ethN or all EthernetN"
+                    f"{other} and {interface} are both {name} in SONiC; name all ports ethN, or all ports EthernetN"
                 )
             names[interface] = name
     free = (f"Ethernet{number * LANES}" for number in range(len(interfaces) * 2 + 1))

@@ -55,7 +55,8 @@ def _write_watchdog(name: str, pfc: Pfc, tables: Tables) -> bool:
     if times is None:
         said = f"{format_duration(pfc.watchdog.detection_ns)} and {format_duration(pfc.watchdog.restoration_ns)}"
         tables.leave_unsaid(
-            "watchdog", f"{said}: SONiC takes whole ms, detection in 100 to 5000, restoration in 100 to 60000; left out"
+            "watchdog",
+            f"{said}: SONiC takes whole ms, detection from 100 to 5000 and restoration from 100 to 60000; left out",
         )
         return False
     detection, restoration = times

@@ -48,7 +48,7 @@ def _scheduler_fields(scheduler: Scheduler, subject: str, tables: Tables) -> dic
         if rate_bps:
             if rate_bps % 8:
                 tables.leave_unsaid(
-                    subject, f"{name} {format_rate(rate_bps)} is no whole number of bytes a second; rounded down"
+                    subject, f"{name} {format_rate(rate_bps)} is not a whole number of bytes a second; rounded down"
                 )
             fields[name] = str(rate_bps // 8)
     if scheduler.cir_bps and scheduler.cbs_bytes:
@@ -68,7 +68,7 @@ def _wred_name(queue: SwitchQueue, names: Names[Wred], tables: Tables) -> str | 
     if wred is None:
         return None
     if wred.unit == "ns":
-        tables.leave_unsaid(f"queue {queue.index}", "WRED by delay; thresholds of SONiC are bytes")
+        tables.leave_unsaid(f"queue {queue.index}", "WRED by delay; SONiC's thresholds are in bytes")
         return None
     name, is_new = names.of(wred, "WRED")
     if is_new:
@@ -80,12 +80,14 @@ def _wred_fields(wred: Wred, name: str, tables: Tables) -> dict[str, str]:
     percent = (wred.probability_ppm + _WHOLE_PERCENT_PPM // 2) // _WHOLE_PERCENT_PPM
     if percent * _WHOLE_PERCENT_PPM != wred.probability_ppm:
         tables.leave_unsaid(
-            name, f"probability {format_percent(wred.probability_ppm)}: whole per cent only, written as {percent}"
+            name,
+            f"probability {format_percent(wred.probability_ppm)}: SONiC takes only whole per cent; written as "
+            f"{percent}",
         )
     if wred.weight_log:
-        tables.leave_unsaid(name, f"weight {wred.weight_log} of the average queue: the platform's own")
+        tables.leave_unsaid(name, f"weight {wred.weight_log} of the average queue: the platform uses its own")
     if wred.non_ect == "queue":
-        tables.leave_unsaid(name, "non_ect: queue: SONiC drops above the threshold what it cannot mark")
+        tables.leave_unsaid(name, "non_ect: queue: above the threshold SONiC drops packets that it cannot mark")
     fields = {"ecn": "ecn_all" if wred.ecn else "ecn_none"}
     for colour in COLOURS:
         fields[f"wred_{colour}_enable"] = "true"
@@ -98,7 +100,7 @@ def _leave_unsaid(queue: SwitchQueue, tables: Tables) -> None:
     for value, what in (
         (queue.phantom, "a phantom queue"),
         (queue.qcn, "a congestion point of QCN"),
-        (queue.voq_limit_bytes, "a limit of what one ingress port has in it"),
+        (queue.voq_limit_bytes, "a limit per ingress port"),
         (queue.event_bytes, "the length at which a congestion event begins"),
     ):
         if value is not None:

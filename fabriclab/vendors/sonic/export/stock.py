@@ -30,7 +30,7 @@ def shared_buffer(node: Node, tables: Tables) -> tuple[Switch, dict[str, SwitchP
     if node.switch is not None:
         return node.switch, ports
     size = sum(port.queue.limit_bytes for port in node.ports if port.queue is not None)
-    tables.leave_unsaid("buffers of ports", "each is a limit of queue 0 in one pool that holds them all")
+    tables.leave_unsaid("buffers of ports", "each becomes a limit of queue 0, in one pool for all ports")
     return Switch(profile="", pools=(Pool(name=POOL, size_bytes=size),)), ports
 
 
@@ -39,7 +39,7 @@ def _stock_port(port: Port, tables: Tables) -> SwitchPort:
     if queue is None:
         raise AssertionError(f"{port.interface} has neither a queue nor a switch port, which a plan refuses")
     if queue.aqm is not None:
-        tables.leave_unsaid(port.interface, f"{queue.aqm.kind} has no word in CONFIG_DB; the port is drop-tail there")
+        tables.leave_unsaid(port.interface, f"CONFIG_DB has no field for {queue.aqm.kind}; the port becomes drop-tail")
     account = Account(pool=POOL, limit_bytes=queue.limit_bytes)
     only = SwitchQueue(index=0, account=account, scheduler=Scheduler(kind="dwrr", weight=1), wred=_wred(queue))
     return SwitchPort(queues=(only,), maps=_ONE_QUEUE)

@@ -36,9 +36,11 @@ def export_switch(node: Node, plan: Plan) -> Exported:
     a fabric of IPv6 only."""
     tables = Tables()
     if 4 not in plan.families:
-        raise ValueError("the fabric has IPv6 only, and of addresses IPv4's alone are written; write addresses: dual")
+        raise ValueError(
+            "the fabric has only IPv6 addresses, but the export writes only IPv4 addresses; write addresses: dual"
+        )
     if 6 in plan.families:
-        tables.leave_unsaid("IPv6", "addresses and BGP of IPv6; IPv4's alone are written")
+        tables.leave_unsaid("IPv6", "addresses and BGP of IPv6; only IPv4 is written")
     names = sonic_names([port.interface for port in node.ports])
     write_device(node, plan, names, tables)
     write_groups(node, names, tables)

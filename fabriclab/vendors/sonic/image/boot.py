@@ -38,7 +38,7 @@ class Image:
         if missing:
             version = f" of version {self.version}" if self.version else ""
             raise SonicError(
-                f"{node}: its image{version} is no docker-sonic-vs that a lab can start: it lacks "
+                f"{node}: its image{version} is not a docker-sonic-vs that a lab can start: it lacks "
                 f"{', '.join(missing)} ({GUIDE}, 'Nodes of kind sonic-vs')"
             )
 

@@ -115,7 +115,7 @@ def port_lists(node: str, tables: Tables, ports: Sequence[str]) -> dict[str, byt
             raise SonicError(f"{where}: {len(lanes)} lanes; docker-sonic-vs takes 1, 2, 4 or 8")
         for lane in lanes:
             if lane in owner:
-                raise SonicError(f"{where}: lane {lane} is {owner[lane]}'s, too; each port has its own")
+                raise SonicError(f"{where}: lane {lane} is also a lane of {owner[lane]}; each port needs its own")
             owner[lane] = port
         lane_map.append(f"{link}:{','.join(lanes)}")
         # Blanks around the lanes, for start.sh looks for them like that; no more columns, in which it would find them.

@@ -47,10 +47,13 @@ def thresholds(bindings: Bindings) -> Iterator[SonicFinding]:
         path = ("BUFFER_PROFILE", profile.name)
         if profile.static_th is not None and profile.dynamic_th is not None:
             bound = f"beside dynamic_th {profile.dynamic_th}"
-            fate = "which of them holds depends on the platform"
+            fate = "the platform decides which of the two is used"
             yield finding("two-thresholds", (*path, "static_th"), profile.static_th, bound, fate, "keep one of the two")
         elif profile.static_th is None and profile.dynamic_th is None:
-            bound, fate = "neither static_th nor dynamic_th", "nothing but the pool bounds what one port takes of it"
+            bound, fate = (
+                "neither static_th nor dynamic_th",
+                "only the size of the pool limits what one port takes of it",
+            )
             yield finding("no-threshold", path, None, bound, fate, "write dynamic_th, or a static_th in bytes")
 
 
@@ -102,16 +105,16 @@ def memory(bindings: Bindings) -> Iterator[SonicFinding]:
     """A pool fits into the chip's memory; of an unknown chip, egress pools are not far above what can come in."""
     config = bindings.config
     ingress = sum((pool.size or 0) + pool.xoff for pool in config.pools.values() if pool.kind in ("ingress", "both"))
-    most, what = config.chip.memory_bytes, f"all of {config.chip.name}'s memory"
+    most, what = config.chip.memory_bytes, f"the whole memory of {config.chip.name}"
     if not most and config.chip.holds == "free":
         return  # what ports reserve is not in the ingress pools
     if not most:
-        most, what = _FAR_ABOVE * ingress, f"{_FAR_ABOVE} times what all ingress pools take in"
+        most, what = _FAR_ABOVE * ingress, f"{_FAR_ABOVE} times the size of all ingress pools"
     for pool in config.pools.values():
         if pool.size is not None and most and pool.size > most:
             path, fate = (
                 ("BUFFER_POOL", pool.name, "size"),
-                "thresholds are shares of memory that is not there: none acts",
+                "thresholds are shares of memory that does not exist, so none takes effect",
             )
             severity: Severity = "error" if config.chip.memory_bytes else "warning"
             bound = f"above {what}, {most} B"
@@ -138,7 +141,7 @@ def reserved(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:
                 if value
             ]
             bound = f"less than {needed} B: {' + '.join(parts)} of {len(bindings.config.ports)} ports"
-            fate = "orchagent cannot make the last of them, and those ports are left with the chip's defaults"
+            fate = "orchagent cannot create the last of them, and these ports keep the chip's defaults"
             yield finding(
                 "reserved-above-pool",
                 ("BUFFER_POOL", pool.name, "size"),

@@ -69,8 +69,8 @@ def _network(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
     for port in config.ports.values():
         yield Fact(port.name, "state"), "up" if port.up else "down"
         yield Fact(port.name, "speed"), f"{port.speed_mbps} Mbit/s"
-        yield Fact(port.name, "MTU"), f"{port.mtu or 'not said'}"
-        yield Fact(port.name, "cable"), f"{config.cable_metres.get(port.name, 'not said')} m"
+        yield Fact(port.name, "MTU"), f"{port.mtu or 'not given'}"
+        yield Fact(port.name, "cable"), f"{config.cable_metres.get(port.name, 'not given')} m"
     for name, addresses in (*config.addresses.items(), *config.loopbacks.items()):
         yield Fact("", f"addresses of {name}"), ", ".join(map(str, addresses))
     for channel in config.port_channels:

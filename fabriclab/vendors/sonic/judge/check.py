@@ -80,10 +80,10 @@ _SWITCH_TABLES = (
     ),
     *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD", *MAP_TABLES),
 )
-_ALL_WAITS = "nearly all of the file is malformed: no other rule was asked"
-_NOT_ASKED = "rules of the whole switch (memory, thresholds, PFC, headroom) were not asked"
-_SWITCH_WAITS = f"{_NOT_ASKED}: mend the errors first"
-_MEMORY_WAITS = "rules of thresholds, headroom and schedulers were not asked: mend what is reserved first"
+_ALL_WAITS = "nearly all of the file is malformed: no other rule was checked"
+_NOT_ASKED = "rules of the whole switch (memory, thresholds, PFC, headroom) were not checked"
+_SWITCH_WAITS = f"{_NOT_ASKED}: correct the errors first"
+_MEMORY_WAITS = "rules of thresholds, headroom and schedulers were not checked: correct the reserved sizes first"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class SonicFinding(Finding):
         """All but the rule and the place in one line."""
         said = f"{self.value} is {self.bound}" if self.value else self.bound
         at = f" ({ports_text(self.ports)})" if len(self.ports) > 1 else ""
-        return "; ".join(filter(None, [f"{said}{at}", self.consequence, self.remedy]))
+        return "; ".join(filter(None, [f"{said}{at}", self.consequence, self.remedy])).replace("?;", "?")
 
 
 def ports_text(ports: tuple[str, ...]) -> str:

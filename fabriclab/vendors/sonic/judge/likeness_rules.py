@@ -45,10 +45,10 @@ def _odd(ports: list[str], table: str, field: str, index: int, what: _Said) -> I
     usual, odd = counts[0][0], counts[1][0]
     port = next(port for port, value in values.items() if value == odd)
     bound = f"{usual or 'without one'} on the {counts[0][1]} other ports of its speed"
-    fate = "this port marks, drops or shares otherwise than all others"
+    fate = "this port marks, drops or shares differently from all others"
     value = f"queue {index}: {odd or f'no {field}'}"
     yield finding(
-        "one-port-differs", (table, port, field), value, bound, fate, "write the same, if it is to be so", (port,)
+        "one-port-differs", (table, port, field), value, bound, fate, "write the same unless this is intended", (port,)
     )
 
 
@@ -59,12 +59,15 @@ def queues_without_profile(bindings: Bindings, ports: tuple[CheckedPort, ...]) -
         used = {port.port.maps.tc_to_queue[tc] for tc in classes_in_use(port.port.maps)}
         bare = sorted(used - set(bound_queues))
         if bound_queues and bare:
-            bound = f"without a BUFFER_QUEUE, and DSCPs lead there; {number_ranges(bound_queues)} have one"
-            fate = "what it may hold is the chip's default, which may be nothing"
+            bound = (
+                f"without a BUFFER_QUEUE, although DSCPs are mapped to it; queues {number_ranges(bound_queues)} have "
+                "one"
+            )
+            fate = "its limit is the chip's default, which may be 0"
             value = f"queue {number_ranges(bare)}"
             path = ("BUFFER_QUEUE",)
             yield finding(
-                "queue-without-profile", path, value, bound, fate, "bind a profile, or mend the map", (port.name,)
+                "queue-without-profile", path, value, bound, fate, "bind a profile, or correct the map", (port.name,)
             )
 
 
@@ -76,6 +79,8 @@ def classes_that_lead_nowhere(bindings: Bindings) -> Iterator[SonicFinding]:
             lost = {dscp: tc for dscp, tc in values.items() if isinstance(tc, str) and tc not in known}
             if lost:
                 dscp, tc = next(iter(lost.items()))
-                bound, fate = f"a class that no {table} has", f"its frames get to {noun} 0 (SAI's default)"
+                bound, fate = f"a class that no {table} has", f"its frames go to {noun} 0 (SAI's default)"
                 path = ("DSCP_TO_TC_MAP", name, dscp)
-                yield finding("class-leads-nowhere", path, tc, bound, fate, "write it there, or another class")
+                yield finding(
+                    "class-leads-nowhere", path, tc, bound, fate, "add the class to that map, or write another class"
+                )

@@ -34,18 +34,20 @@ def addresses(bindings: Bindings) -> Iterator[SonicFinding]:
         for other, theirs in every[:index]:
             if other != name and address.network.overlaps(theirs.network):
                 bound = f"in the network of {other}, {theirs.network}"
-                fate = "the kernel has two ways to one network, and hosts of one of them are not reached"
+                fate = (
+                    "the kernel has two routes to one network, and hosts behind one of the interfaces are not reached"
+                )
                 yield finding("networks-overlap", path, str(address), bound, fate, "write another network")
 
 
 def _host(path: tuple[str, ...], address: IPv4Interface) -> Iterator[SonicFinding]:
     network = address.network
     if network.prefixlen == _HOST:
-        bound, fate = "a host by itself", "no neighbour is in its network, so no session over it comes up"
+        bound, fate = "an address with a /32 prefix", "no neighbour is in its network, so no session over it comes up"
         yield finding("address-unusable", path, str(address), bound, fate, "write the network's prefix length")
     elif network.prefixlen < _POINT_TO_POINT and address.ip in (network.network_address, network.broadcast_address):
         what = "network" if address.ip == network.network_address else "broadcast"
-        fate = "the kernel takes it, hosts refuse it"
+        fate = "the kernel accepts it, but hosts do not"
         yield finding("address-unusable", path, str(address), f"the {what} address", fate, "write a host's address")
 
 
@@ -61,7 +63,7 @@ def interfaces(bindings: Bindings) -> Iterator[SonicFinding]:
                     "interface-without-entry",
                     (table, key),
                     None,
-                    f"without an entry {name}",
+                    f"the entry {name} is missing",
                     fate,
                     f'write "{name}": {{}}',
                 )
@@ -70,9 +72,9 @@ def interfaces(bindings: Bindings) -> Iterator[SonicFinding]:
             if address.network.prefixlen != _HOST:
                 path, fate = (
                     ("LOOPBACK_INTERFACE", f"{name}|{address}"),
-                    "bgpcfgd announces the address alone, as a /32",
+                    "bgpcfgd announces only the address, as a /32",
                 )
-                yield finding("loopback-prefix", path, str(address), "no /32", fate, "write /32")
+                yield finding("loopback-prefix", path, str(address), "not a /32", fate, "write /32")
 
 
 def sessions(bindings: Bindings) -> Iterator[SonicFinding]:
@@ -87,34 +89,54 @@ def sessions(bindings: Bindings) -> Iterator[SonicFinding]:
         local = fields.get("local_addr")
         is_near = one.address is None or any(one.address in network for network in networks)
         if not is_near and "ebgp_multihop" not in fields and one.asn != config.asn:
-            bound, fate = "in no network of an interface", "without a route to it, and multihop, no session comes up"
+            bound, fate = (
+                "not in the network of any interface",
+                "no session comes up without a route to it and multihop",
+            )
             remedy = "write the neighbour's address"
             yield finding("session-without-network", path, one.key, bound, fate, remedy, severity="warning")
         elif one.address is not None and isinstance(local, str) and "." in local and local not in own:
-            bound, fate = "no address of this switch", "bgpcfgd waits for it, and sets up no session"
-            yield finding("session-without-network", (*path, "local_addr"), local, bound, fate, "write our own address")
+            bound, fate = "not an address of this switch", "bgpcfgd waits for it, and sets up no session"
+            yield finding(
+                "session-without-network", (*path, "local_addr"), local, bound, fate, "write an address of this switch"
+            )
         elif one.address is not None and isinstance(local, str) and not _same_network(config, one.key, local):
-            bound = f"of another network than {one.key}"
+            bound = f"not in the network of {one.key}"
             fate = "the neighbour expects another address, and refuses the session"
             yield finding(
-                "session-without-network", (*path, "local_addr"), local, bound, fate, "write the address there"
+                "session-without-network",
+                (*path, "local_addr"),
+                local,
+                bound,
+                fate,
+                "write this switch's address in that network",
             )
         yield from _times(path, one.keepalive_s, one.hold_s)
         if one.asn == 0:
             yield finding(
-                "as-number", (*path, "asn"), 0, "no AS number", "FRR refuses the session", "write the neighbour's"
+                "as-number",
+                (*path, "asn"),
+                0,
+                "not an AS number",
+                "FRR refuses the session",
+                "write the neighbour's AS number",
             )
         others = {other.asn for other in config.bgp_neighbours} - {config.asn, None}
         if one.asn is not None and one.asn == config.asn and one.address is not None and others:
             bound, fate = (
-                "our own, while other sessions leave it",
-                "an iBGP session: routes of others are not passed on",
+                "the switch's own AS number, while other sessions are external",
+                "this is an iBGP session, whose routes are not passed on to other iBGP neighbours",
             )
-            remedy = "write the neighbour's, if it is another"
+            remedy = "write the neighbour's AS number if it differs"
             yield finding("as-number", (*path, "asn"), one.asn, bound, fate, remedy, severity="warning")
         if not one.up:
             yield finding(
-                "session-shut", (*path, "admin_status"), "down", "shut", "no session", "write up, or remove it"
+                "session-shut",
+                (*path, "admin_status"),
+                "down",
+                "shut",
+                "the session does not come up",
+                "write up, or remove it",
             )
 
 
@@ -134,11 +156,11 @@ def _hosts(address: IPv4Interface) -> list[object]:
 def _times(path: tuple[str, ...], keepalive: int | None, hold: int | None) -> Iterator[SonicFinding]:
     if keepalive is None or hold is None or hold == 0 or hold >= 3 * keepalive:
         return
-    fate = "one or two keepalives that come late end the session"
+    fate = "one or two late keepalives end the session"
     if hold <= keepalive:
-        fate = "the session ends before the next keepalive comes, again and again"
+        fate = "the session repeatedly ends before the next keepalive arrives"
     yield finding(
-        "hold-time", (*path, "holdtime"), hold, f"not three times keepalive, {keepalive}", fate, "write 3 and 10"
+        "hold-time", (*path, "holdtime"), hold, f"less than three times keepalive, {keepalive}", fate, "write 3 and 10"
     )
 
 
@@ -148,13 +170,15 @@ def identity(bindings: Bindings) -> Iterator[SonicFinding]:
     if config.bgp_neighbours and config.asn is None:
         path, fate = ("DEVICE_METADATA", "localhost", "bgp_asn"), "bgpcfgd starts no BGP: no session comes up"
         yield finding(
-            "as-number", path, None, "missing, while there are BGP_NEIGHBORs", fate, "write it, such as 65100"
+            "as-number", path, None, "missing, although there are BGP_NEIGHBORs", fate, "write it, such as 65100"
         )
     if config.bgp_neighbours and not config.frrcfgd and not config.loopbacks.get("Loopback0"):
-        bound, fate = "without an IPv4 address of Loopback0", "bgpcfgd waits for it, and sets up no session"
+        bound, fate = "Loopback0 has no IPv4 address", "bgpcfgd waits for it, and sets up no session"
         remedy = 'write "Loopback0|10.1.0.1/32": {}'
         yield finding("loopback-missing", ("BGP_NEIGHBOR",), None, bound, fate, remedy)
     for name in entries(config, "DEVICE_NEIGHBOR"):
         if name not in config.ports and name not in {port.alias for port in config.ports.values()}:
             remedy = did_you_mean(name, config.ports)
-            yield finding("neighbour-without-port", ("DEVICE_NEIGHBOR", name), name, "no PORT", "it is ignored", remedy)
+            yield finding(
+                "neighbour-without-port", ("DEVICE_NEIGHBOR", name), name, "not a PORT", "SONiC ignores it", remedy
+            )

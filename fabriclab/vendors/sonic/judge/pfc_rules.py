@@ -46,12 +46,12 @@ def maps_missing(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator
         for field, what in _NEEDED_MAPS.items():
             is_needed = has_pfc or (has_queues and field != "tc_to_pg_map")
             if is_needed and bindings.map_holder(port.name, field) is None:
-                bound = f"missing, while {'PFC is enabled' if has_pfc else 'several queues are configured'}"
-                fate = f"everything is of {what} 0 (SAI's default)"
+                bound = f"missing, although {'PFC is enabled' if has_pfc else 'several queues are configured'}"
+                fate = f"all frames have {what} 0 (SAI's default)"
                 path = ("PORT_QOS_MAP", key, field)
                 yield finding("map-missing", path, None, bound, fate, f"name a {MAP_OF_FIELD[field]}", (port.name,))
         if has_pfc and bindings.map_holder(port.name, "pfc_to_queue_map") is None:
-            bound, fate = "missing, while PFC is enabled", "which queue a received pause stops depends on the platform"
+            bound, fate = "missing, although PFC is enabled", "the platform decides which queue a received pause stops"
             path = ("PORT_QOS_MAP", key, "pfc_to_queue_map")
             yield finding(
                 "pfc-queue-map-missing", path, None, bound, fate, "name a MAP_PFC_PRIORITY_TO_QUEUE", (port.name,)
@@ -64,9 +64,12 @@ def unused_groups(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterato
         used = groups_in_use(port)
         for index in sorted(lossless_groups(port) - used):
             binding = bindings.groups[port.name][index]
-            bound = f"lossless, and no DSCP leads to it: those in use lead to priority groups {number_ranges(used)}"
-            fate = "what was to be lossless comes in by a lossy group, and is dropped"
-            remedy = "mend dscp_to_tc_map or tc_to_pg_map"
+            bound = (
+                "lossless, but no DSCP is mapped to it: the DSCPs in use are mapped to priority groups "
+                f"{number_ranges(used)}"
+            )
+            fate = "frames that should be lossless come in by a lossy group, and are dropped"
+            remedy = "correct dscp_to_tc_map or tc_to_pg_map"
             yield finding(
                 "lossless-group-unused", ("BUFFER_PG", binding.key), f"group {index}", bound, fate, remedy, (port.name,)
             )
@@ -82,15 +85,15 @@ def unwatched(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[So
         path, value = ("PORT_QOS_MAP", qos.name, "pfc_enable"), ",".join(map(str, priorities))
         watched = qos.pfcwd_sw_enable
         if port.name not in bindings.config.watchdogs:
-            bound, remedy = "without a PFC_WD of the port", "write PFC_WD (`pfcwd start`)"
+            bound, remedy = "without a PFC_WD for the port", "write PFC_WD (`pfcwd start`)"
             if not bindings.config.watchdogs:
-                bound, remedy = "without any PFC_WD, as SONiC's templates are", "start it: `pfcwd start_default`"
+                bound, remedy = "without any PFC_WD, as in SONiC's templates", "start it: `pfcwd start_default`"
         elif watched is not None and set(priorities) - set(watched):
             bound = f"not all in pfcwd_sw_enable, {','.join(map(str, watched)) or 'which is empty'}"
             remedy = "write the same priorities in both"
         else:
             continue
-        fate = "one broken NIC that pauses without end stops the queue for good, and what waits for it everywhere"
+        fate = "one broken NIC that pauses for ever stops the queue, and all traffic in the fabric that waits for it"
         yield finding("pfc-without-watchdog", path, value, bound, fate, remedy, (port.name,))
 
 
@@ -104,14 +107,17 @@ def watchdog_times(bindings: Bindings) -> Iterator[SonicFinding]:
             if value is not None and value < int(written):
                 bound = f"below PFC_WD|GLOBAL|{_POLL}, {written} ms"
                 path = ("PFC_WD", watchdog.port, name)
-                fate = "the YANG models refuse it; a poll is the least that a watchdog sees"
+                fate = (
+                    "the YANG models refuse it, because the watchdog cannot detect anything shorter than its poll "
+                    "interval"
+                )
                 yield finding(
                     "watchdog-faster-than-poll",
                     path,
                     f"{value} ms",
                     bound,
                     fate,
-                    "write as much, or poll sooner",
+                    "write at least that interval, or a shorter POLL_INTERVAL",
                     (watchdog.port,),
                 )
 
@@ -121,8 +127,12 @@ def cables(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[Sonic
     for port in ports:
         if lossless_groups(port) and not bindings.config.cable_metres.get(port.name):
             is_zero = port.name in bindings.config.cable_metres
-            bound = "a cable of 0 m, and a lossless group" if is_zero else "no cable length, and a lossless group"
-            fate = "SONiC makes no pg_lossless profile of the port; headroom was judged for a cable of no length"
+            bound = (
+                "a cable of 0 m on a port with a lossless group"
+                if is_zero
+                else "no cable length for a port with a lossless group"
+            )
+            fate = "SONiC makes no pg_lossless profile for the port; its headroom was checked for a cable of 0 m"
             yield finding(
                 "cable-length-missing",
                 ("CABLE_LENGTH", "AZURE", port.name),

@@ -28,12 +28,12 @@ def lanes(bindings: Bindings) -> Iterator[SonicFinding]:
     for port, own in written.items():
         path = ("PORT", port, "lanes")
         if not own and any(written.values()):
-            fate = "portsorch makes no such port, and everything that names it waits"
+            fate = "portsorch does not create the port, and all entries that name it wait"
             yield finding("port-lanes", path, None, "missing", fate, "write the chip's lanes, such as 1,2,3,4", (port,))
         shared = {lane: first[lane] for lane in own if lane in first}
         if shared:
-            bound = f"of {listed(list(dict.fromkeys(shared.values())))}, too"
-            fate = "portsorch cannot make the second port, and it stays without an interface"
+            bound = f"also a lane of {listed(list(dict.fromkeys(shared.values())))}"
+            fate = "portsorch cannot create the second port, which gets no interface"
             value, remedy = f"lane {','.join(shared)}", "write its own lanes"
             severity: Severity = "error" if any(own == written[other] for other in shared.values()) else "warning"
             # One lane in common is shipped: of SFP ports that a chip numbers by itself (Arista 7050CX3, Dell S5232f).
@@ -50,7 +50,7 @@ def aliases(bindings: Bindings) -> Iterator[SonicFinding]:
     first: dict[str, str] = {}
     for port in bindings.config.ports.values():
         if port.alias and first.setdefault(port.alias, port.name) != port.name:
-            bound, fate = f"{first[port.alias]}'s, too", "commands that take aliases mean the one or the other"
+            bound, fate = f"also the alias of {first[port.alias]}", "commands that take aliases may use either port"
             path = ("PORT", port.name, "alias")
             yield finding("alias-twice", path, port.alias, bound, fate, "write its own", (port.name,))
 
@@ -62,7 +62,7 @@ def speeds(bindings: Bindings) -> Iterator[SonicFinding]:
             fate = "the chip refuses it, and the port keeps another speed"
             path = ("PORT", port.name, "speed")
             remedy = "write it in Mbit/s, such as 100000"
-            yield finding("speed-unknown", path, port.speed_mbps, "no speed of Ethernet", fate, remedy, (port.name,))
+            yield finding("speed-unknown", path, port.speed_mbps, "not an Ethernet speed", fate, remedy, (port.name,))
 
 
 def down_in_use(bindings: Bindings) -> Iterator[SonicFinding]:
@@ -74,10 +74,18 @@ def down_in_use(bindings: Bindings) -> Iterator[SonicFinding]:
             continue
         written = entries(config, "PORT").get(port.name, {}).get("admin_status")
         how = "not written, which means down" if written is None else "down"
-        bound = f"{how}, while the port {used[port.name]}"
-        fate = "nothing passes there"
+        bound = f"{how}, although the port {used[port.name]}"
+        fate = "it carries no traffic"
         path = ("PORT", port.name, "admin_status")
-        yield finding("port-down-in-use", path, None, bound, fate, "write up, or take the rest away", (port.name,))
+        yield finding(
+            "port-down-in-use",
+            path,
+            None,
+            bound,
+            fate,
+            "write up, or remove the other settings of the port",
+            (port.name,),
+        )
 
 
 def _uses(config: ConfigDb) -> dict[str, str]:
@@ -97,14 +105,21 @@ def channels(bindings: Bindings) -> Iterator[SonicFinding]:
         path = ("PORTCHANNEL", channel.name)
         used = channel.name in bindings.config.addresses
         if not channel.members and used:
-            fate = "it never comes up, and its addresses are not reached"
+            fate = "it never comes up, and its addresses cannot be reached"
             yield finding("channel-without-links", path, None, "without a member", fate, "write PORTCHANNEL_MEMBER")
         least = str(fields.get("min_links", ""))
         if channel.members and least.isdecimal() and int(least) > len(channel.members):
-            bound, fate = f"above its members, {len(channel.members)}", "it never comes up"
-            yield finding("channel-without-links", (*path, "min_links"), least, bound, fate, "write fewer, or a member")
+            bound, fate = f"above the number of its members, {len(channel.members)}", "it never comes up"
+            yield finding(
+                "channel-without-links",
+                (*path, "min_links"),
+                least,
+                bound,
+                fate,
+                "write a smaller number, or add members",
+            )
         if not channel.up and used:
-            bound, fate = "down, while it has an address", "nothing passes there"
+            bound, fate = "down, although it has an address", "it carries no traffic"
             yield finding("port-down-in-use", (*path, "admin_status"), None, bound, fate, "write up")
         yield from _members(bindings.config, channel.name, channel.members, channel.mtu)
 
@@ -113,12 +128,18 @@ def _members(config: ConfigDb, name: str, members: tuple[str, ...], mtu: int | N
     known = [config.ports[member] for member in members if member in config.ports]
     for port in known:
         if mtu is not None and port.mtu is not None and port.mtu != mtu:
-            bound, fate = f"not that of {name}, {mtu} B", f"teammgrd gives the port {mtu} B, whatever stands here"
+            bound, fate = (
+                f"not the MTU of {name}, {mtu} B",
+                f"teammgrd sets the port to {mtu} B, whatever is written here",
+            )
             path = ("PORT", port.name, "mtu")
             yield finding("mtu-differs", path, f"{port.mtu} B", bound, fate, "write the same in both", (port.name,))
     usual = Counter(port.speed_mbps for port in known).most_common(1)
     for port in known:
         if usual and port.speed_mbps != usual[0][0]:
-            bound, fate = f"not that of {name}'s other members, {usual[0][0]}", "LACP leaves it out of the port channel"
+            bound, fate = (
+                f"not the speed of {name}'s other members, {usual[0][0]}",
+                "LACP leaves it out of the port channel",
+            )
             path = ("PORT", port.name, "speed")
             yield finding("member-speed", path, port.speed_mbps, bound, fate, "write the same speed", (port.name,))

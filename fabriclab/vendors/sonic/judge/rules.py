@@ -27,14 +27,14 @@ class Rule(NamedTuple):
 
 
 _OF_TABLES = (
-    Rule("malformed", "error", "values, ranges, references and keys are what the YANG models allow", _YANG),
-    Rule("yang", "error", "the YANG models of --yang-dir take the file", _YANG),
+    Rule("malformed", "error", "the YANG models allow the values, ranges, references and keys", _YANG),
+    Rule("yang", "error", "the YANG models of --yang-dir accept the file", _YANG),
     Rule("old-reference", "warning", "references are names, without [TABLE|...] around them", f"{_YANG}: leafref"),
     Rule("port-list-key", "warning", "a key names one port", f"{_YANG}; doc/Configuration.md differs"),
     Rule(
         "range-overlap",
         "error",
-        "no two keys of a port have a queue or a priority group in common",
+        "no two keys of a port contain the same queue or priority group",
         "sonic-swss, bufferorch, qosorch",
     ),
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
@@ -44,7 +44,7 @@ _OF_TABLES = (
     Rule(
         "pool-percentage",
         "error",
-        "a percentage stands with buffer_model dynamic, and not beside a size",
+        "a percentage needs buffer_model dynamic, and excludes a size",
         f"{_YANG}, sonic-buffer-pool",
     ),
     Rule("ecn-without-wred", "error", "a profile with ecn has wred_green_enable", "sonic-buildimage#4545"),
@@ -52,58 +52,86 @@ _OF_TABLES = (
     Rule("wred-inverted", "error", "the minimum threshold is not above the maximum", "sonic-swss#579"),
     Rule("wred-without-threshold", "error", "WRED that is enabled has both thresholds", _SAI),
     Rule("wred-without-probability", "warning", "WRED that is enabled has a probability", _SAI),
-    Rule("rate-unit", "warning", "cir and pir are bytes a second, and not above the line", f"{_YANG}, sonic-scheduler"),
+    Rule(
+        "rate-unit",
+        "warning",
+        "cir and pir are in bytes per second, and not above the line rate",
+        f"{_YANG}, sonic-scheduler",
+    ),
     Rule(
         "rates-inconsistent",
         "error",
-        "pir stands with a cir that it is not below, bursts with their rates",
+        "pir needs a cir that is not larger, and each burst needs its rate",
         f"{_YANG}, sonic-scheduler: must",
     ),
     Rule(
         "watchdog-faster-than-poll",
         "error",
-        "detection and restoration last a poll interval at least",
+        "detection and restoration times are at least a poll interval",
         f"{_YANG}, sonic-pfcwd: must",
     ),
 )
 _OF_PORTS = (
-    Rule("port-lanes", "error", "a port has lanes of the chip, and they are its alone", "sonic-swss, portsorch"),
-    Rule("alias-twice", "warning", "an alias is one port's", _YANG),
-    Rule("speed-unknown", "warning", "a port's speed is one of Ethernet's", "IEEE 802.3"),
+    Rule("port-lanes", "error", "a port has lanes of the chip, which no other port has", "sonic-swss, portsorch"),
+    Rule("alias-twice", "warning", "an alias belongs to one port", _YANG),
+    Rule("speed-unknown", "warning", "a port's speed is an Ethernet speed", "IEEE 802.3"),
     Rule("port-down-in-use", "warning", "ports with an address, a VLAN or a port channel are up", _YANG),
-    Rule("channel-without-links", "warning", "a port channel has members, min_links at least", "sonic-swss, teammgrd"),
-    Rule("mtu-differs", "warning", "members of a port channel have its MTU", "sonic-swss, teammgrd"),
+    Rule(
+        "channel-without-links",
+        "warning",
+        "a port channel has members, at least min_links of them",
+        "sonic-swss, teammgrd",
+    ),
+    Rule("mtu-differs", "warning", "members of a port channel have the port channel's MTU", "sonic-swss, teammgrd"),
     Rule("member-speed", "warning", "members of a port channel have one speed", "IEEE 802.1AX"),
     Rule("networks-overlap", "error", "each interface has a network of its own", "sonic-swss, intfmgrd"),
-    Rule("address-unusable", "warning", "an interface's address is a host's of its network", "RFC 3021, RFC 1122"),
-    Rule("interface-without-entry", "error", "an interface with an address has an entry without one", _YANG),
+    Rule(
+        "address-unusable", "warning", "an interface's address is a host address of its network", "RFC 3021, RFC 1122"
+    ),
+    Rule(
+        "interface-without-entry", "error", "an interface with an address also has an entry without an address", _YANG
+    ),
     Rule("loopback-prefix", "warning", "a loopback's address is a /32", "sonic-buildimage, bgpcfgd"),
     Rule(
-        "loopback-missing", "error", "Loopback0 has an address where bgpcfgd has sessions", "sonic-buildimage, bgpcfgd"
+        "loopback-missing",
+        "error",
+        "Loopback0 has an address if bgpcfgd configures sessions",
+        "sonic-buildimage, bgpcfgd",
     ),
     Rule(
-        "session-without-network", "error", "a session is between addresses of one network", "sonic-buildimage, bgpcfgd"
+        "session-without-network",
+        "error",
+        "both addresses of a session are in one network",
+        "sonic-buildimage, bgpcfgd",
     ),
     Rule("as-number", "error", "a switch with sessions has an AS number, and so do neighbours", "RFC 7607"),
-    Rule("hold-time", "warning", "the hold time is three keepalives", "RFC 4271, 4.4"),
-    Rule("session-shut", "warning", "sessions are up", "sonic-buildimage, bgpcfgd"),
+    Rule("hold-time", "warning", "the hold time is at least three times the keepalive time", "RFC 4271, 4.4"),
+    Rule("session-shut", "warning", "sessions are not shut down", "sonic-buildimage, bgpcfgd"),
     Rule("neighbour-without-port", "warning", "DEVICE_NEIGHBOR names ports", _YANG),
     Rule("class-leads-nowhere", "warning", "each class of a DSCP has a queue and a group", "SAI, saiport.h: 0 without"),
-    Rule("wred-below-frame", "warning", "thresholds of WRED are bytes, and hold a frame", _SAI),
+    Rule("wred-below-frame", "warning", "WRED's thresholds are in bytes, and at least a frame", _SAI),
     Rule("pool-above-memory", "error", "a pool is not larger than the memory", "SAI, saibuffer.h"),
 )
 _OF_SWITCH = (
-    Rule("one-port-differs", "warning", "a port has the profiles that all others of its speed have", "this check"),
+    Rule("one-port-differs", "warning", "a port has the same profiles as all other ports of its speed", "this check"),
     Rule(
-        "queue-without-profile", "warning", "a queue that DSCPs lead to has a buffer profile", "sonic-swss, bufferorch"
+        "queue-without-profile",
+        "warning",
+        "a queue to which DSCPs are mapped has a buffer profile",
+        "sonic-swss, bufferorch",
     ),
     Rule("wred-drops-lossless", "warning", "WRED of a lossless class marks and does not drop", "sonic-swss#4718"),
     Rule("map-missing", "warning", "a port with queues or PFC has its maps", "SAI, saiport.h: 0 without a map"),
     Rule("pfc-queue-map-missing", "warning", "a port with PFC has a pfc_to_queue_map", _PFC),
-    Rule("lossless-group-unused", "error", "frames get into a lossless group", _PFC),
-    Rule("pfc-without-watchdog", "warning", "every PFC priority is watched", "sonic-buildimage, PFC watchdog"),
+    Rule("lossless-group-unused", "error", "a DSCP is mapped to each lossless group", _PFC),
+    Rule(
+        "pfc-without-watchdog",
+        "warning",
+        "the PFC watchdog watches every PFC priority",
+        "sonic-buildimage, PFC watchdog",
+    ),
     Rule("cable-length-missing", "warning", "a port with lossless groups has a cable length", "sonic-swss, buffermgrd"),
-    Rule("reserved-above-pool", "error", "what is reserved and the headroom fit into their pool", "SAI, saibuffer.h"),
+    Rule("reserved-above-pool", "error", "reserved sizes and headroom fit into their pool", "SAI, saibuffer.h"),
     Rule(
         "account-below-frame",
         "error",
@@ -120,29 +148,49 @@ _OF_SWITCH = (
     Rule(
         "wred-unreachable-when-busy",
         "warning",
-        "it can with all ports busy, too",
+        "a queue can be as long as the minimum threshold even if all ports are busy",
         f"{_THRESHOLD}: alpha B / (1 + alpha N)",
     ),
     Rule("wred-max-unreachable", "warning", "a queue can be as long as the maximum threshold", _THRESHOLD),
     Rule("wred-above-xoff", "warning", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
-    Rule("wred-above-ingress-limit", "warning", "marks come before drops at the ingress", _THRESHOLD),
-    Rule("starvation", "warning", "no queue is served before all others at any rate", "SAI, saischeduler.h"),
-    Rule("cir-above-line", "warning", "guaranteed rates together are at most the line's", "SAI, saischeduler.h"),
+    Rule("wred-above-ingress-limit", "warning", "marks come before drops at the ingress limit", _THRESHOLD),
+    Rule(
+        "starvation",
+        "warning",
+        "no strict queue without a peak rate starves the weighted queues",
+        "SAI, saischeduler.h",
+    ),
+    Rule("cir-above-line", "warning", "the sum of guaranteed rates is at most the line rate", "SAI, saischeduler.h"),
     Rule("pfc-lossy-group", "error", "a PFC priority belongs to a lossless group", _PFC),
     Rule("lossless-without-pfc", "error", "a lossless group has a PFC priority", _PFC),
     Rule("pause-stops-other-queue", "error", "a pause stops the queue that fills the group", _PFC),
-    Rule("lossless-queue-drops", "error", "the queue of a lossless class holds what its groups take in", _PFC),
+    Rule(
+        "lossless-queue-drops",
+        "error",
+        "the queue of a lossless class can hold all frames that its groups accept",
+        _PFC,
+    ),
     Rule("headroom-below-frame", "error", "headroom holds a frame", _HEADROOM),
     Rule(
         "headroom-below-need",
         "error",
-        "headroom holds what a busy sender sends until the pause takes effect",
+        "headroom holds all full frames that a busy sender sends until the pause takes effect",
         _HEADROOM,
     ),
-    Rule("headroom-for-full-frames", "warning", "it does so for small frames and against traffic, too", _HEADROOM),
+    Rule(
+        "headroom-for-full-frames",
+        "warning",
+        "headroom is also enough for small frames and with traffic in the other direction",
+        _HEADROOM,
+    ),
     Rule("shared-headroom-too-small", "error", "headroom that groups share is enough for one of them", _HEADROOM),
     Rule("headroom-oversubscribed", "note", "headroom that groups share is enough for all of them", _HEADROOM),
-    Rule("xon-above-limit", "error", "a group lets its neighbour go on below where it stopped it", "IEEE 802.1Qbb"),
+    Rule(
+        "xon-above-limit",
+        "error",
+        "a group lets its neighbour continue only below the length at which it stopped it",
+        "IEEE 802.1Qbb",
+    ),
 )
 RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_PORTS, *_OF_SWITCH)}
 """By name, in the order in which a file is judged."""

@@ -19,7 +19,7 @@ def rates(bindings: Bindings) -> Iterator[SonicFinding]:
     for scheduler in bindings.config.schedulers.values():
         for name, bound, remedy in _inconsistent(scheduler):
             path = ("SCHEDULER", scheduler.name, name)
-            fate = "the YANG models refuse the entry, and a config reload with it"
+            fate = "the YANG models refuse the entry, and so a config reload fails"
             yield finding("rates-inconsistent", path, getattr(scheduler, name), bound, fate, remedy)
 
 
@@ -51,8 +51,12 @@ def units(bindings: Bindings) -> Iterator[SonicFinding]:
 
 def _above_line(scheduler: Scheduler, name: str, rate: int, speed_bps: int, ports: tuple[str, ...]) -> SonicFinding:
     meant = f"; {format_rate(rate)} would be {rate // _BITS}" if rate <= speed_bps else ""
-    bound = f"{format_rate(rate * _BITS)}, above the line, {format_rate(speed_bps)}: the unit is bytes a second"
-    fate = "the queue is not shaped" if name == "pir" else "the queue is served before all others, up to the whole line"
+    bound = f"{format_rate(rate * _BITS)}, above the line rate, {format_rate(speed_bps)}: the unit is bytes per second"
+    fate = (
+        "the queue is not shaped"
+        if name == "pir"
+        else "the queue is served before all others, up to the whole line rate"
+    )
     return finding(
-        "rate-unit", ("SCHEDULER", scheduler.name, name), rate, bound, fate, f"write bytes a second{meant}", ports
+        "rate-unit", ("SCHEDULER", scheduler.name, name), rate, bound, fate, f"write bytes per second{meant}", ports
     )

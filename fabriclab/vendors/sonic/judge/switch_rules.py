@@ -25,7 +25,7 @@ nothing is known. All others are in `RULES`, which tests/unit/vendors/sonic/test
 _AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
 """Rules whose value is not what one field says."""
 _LOSSLESS_POOL = "ingress_lossless_pool"
-_LOOKUP = "write a larger xoff; pg_profile_lookup.ini of the platform has it by speed and cable"
+_LOOKUP = "write a larger xoff; the platform's pg_profile_lookup.ini lists it by speed and cable length"
 _REMEDIES = {
     "pool-below-frames": "write a larger size",
     "wred-unreachable": "write a smaller threshold, or a larger dynamic_th or static_th",
@@ -35,8 +35,8 @@ _REMEDIES = {
     "headroom-for-full-frames": _LOOKUP,
     "shared-headroom-too-small": "write a larger xoff of the pool",
     "xon-above-limit": "write a smaller xon",
-    "pause-stops-other-queue": "mend pfc_to_queue_map, tc_to_queue_map or tc_to_pg_map",
-    "lossless-queue-drops": "bind a profile whose static_th is all of the memory, as egress_lossless_profile is",
+    "pause-stops-other-queue": "correct pfc_to_queue_map, tc_to_queue_map or tc_to_pg_map",
+    "lossless-queue-drops": "bind a profile whose static_th is the whole memory, such as egress_lossless_profile",
     "starvation": "write a pir (with its cir) there, a cir here, or DWRR",
 }
 
@@ -81,10 +81,15 @@ def _left_to_buffermgrd(told: SonicFinding, port: str, bindings: Bindings) -> So
     return replace(
         told,
         severity="note",
-        bound=f"of a group that BUFFER_PG leaves to buffermgrd, which binds pg_lossless_{speed}_{metres}m_profile",
-        consequence="its thresholds and headroom were not judged; it is lossy if the platform's pg_profile_lookup.ini "
-        "has no line of that speed and cable",
-        remedy="to have it judged, check what `show runningconfiguration all` prints",
+        bound=(
+            "the priority of a group without a BUFFER_PG, to which buffermgrd binds "
+            f"pg_lossless_{speed}_{metres}m_profile"
+        ),
+        consequence=(
+            "its thresholds and headroom were not checked; it is lossy if the platform's pg_profile_lookup.ini has "
+            "no line for that speed and cable"
+        ),
+        remedy="to check it too, check the output of `show runningconfiguration all`",
     )
 
 
@@ -103,7 +108,7 @@ def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: Confi
     if found.rule == "lossless-without-pfc":
         group = int(found.path[1])
         path, value = ("BUFFER_PG", bindings.groups[port][group].key), f"group {group}"
-        bound = "lossless, and no priority of pfc_enable belongs to it"
+        bound = "lossless, but no priority of pfc_enable belongs to it"
     severity: Severity = found.severity if found.rule == "wred-unreachable" else RULES[found.rule].severity
     ports = (port,) if port else ()
     return SonicFinding(

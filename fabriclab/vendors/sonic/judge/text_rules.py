@@ -26,11 +26,11 @@ def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[
     """Yield what the reader found wrong, each with its line: what is not there has none to look up."""
     for problem in problems:
         path = _split(problem.key, config)
-        one = finding("malformed", path, None, problem.message, "SONiC refuses it, or takes a default")
+        one = finding("malformed", path, None, problem.message, "SONiC refuses it, or uses a default")
         if path[:1] == ("PORT",) and path[-1:] == ("speed",) and _says_no_speed(config):
             # So a preset is where port_config.ini has no speeds: the platform has them.
             one = replace(
-                one, severity="warning", bound="said of no port", consequence="the chip's default speed holds"
+                one, severity="warning", bound="missing on all ports", consequence="the chip's default speed is used"
             )
         yield replace(one, line=problem.line)
 
@@ -60,8 +60,9 @@ def old_references(bindings: Bindings) -> Iterator[SonicFinding]:
                 "old-reference",
                 path,
                 value,
-                "of the old form",
-                "YANG models refuse it, and so does orchagent (202511): no profile is made of it, and nothing is bound",
+                "a reference of the old form",
+                "the YANG models refuse it, and so does orchagent (202511): the profile is not created, and nothing "
+                "is bound",
                 remedy,
             )
 
@@ -107,11 +108,11 @@ def _overlaps(bindings: Iterable[B], table: str, said: Callable[[B], tuple[str |
 
 
 def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_same: bool) -> SonicFinding:
-    bound = f"{', '.join(map(str, common))} of {port} stands in {table}|{other.key}, too"
+    bound = f"{', '.join(map(str, common))} of {port} is also in {table}|{other.key}"
     consequence = (
-        "both say the same today, a change of one will not hold"
+        "both are equal now, but a change of only one may have no effect"
         if is_same
-        else "they differ, and whichever SONiC reads last holds"
+        else "they differ, and SONiC uses the one that it reads last"
     )
     severity: Severity = "warning" if is_same else "error"
     return finding(
@@ -125,8 +126,8 @@ def unknown_fields(bindings: Bindings) -> Iterator[SonicFinding]:
         table, colon, names = one.what.partition(": ")
         for name in names.split(", ") if colon and one.why == NOT_EMULATED else ():
             key = next((key for key, values in entries(bindings.config, table).items() if name in values), "")
-            fate = "it does nothing here; is the name right?"
-            yield finding("unknown-field", (table, key, name), None, "no field that fabriclab knows", fate)
+            fate = "it has no effect here; is the name right?"
+            yield finding("unknown-field", (table, key, name), None, "fabriclab does not know this field", fate)
 
 
 def entries(config: ConfigDb, table: str) -> Mapping[str, Mapping[str, FieldValue]]:

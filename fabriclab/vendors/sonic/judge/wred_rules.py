@@ -30,23 +30,26 @@ def _enabled(profile: WredProfile, said: Mapping[str, FieldValue]) -> Iterator[S
     path = ("WRED_PROFILE", profile.name, "ecn")
     if profile.marks and not profile.enabled:
         bound = "without wred_green_enable true (SAI's default is false)"
-        fate = "NOTHING IS EVER MARKED: ECN is part of WRED, and that is off; queues grow to their limit and drop"
+        fate = "NOTHING IS EVER MARKED: ECN is part of WRED, which is off; queues grow to their limit and drop"
         remedy, written = 'write "wred_green_enable": "true"', said.get("wred_green_enable")
         if written == "false":
             # So NVIDIA ships some (SN5600, qos.json.j2): its SAI marks without dropping.
             bound, remedy = "beside wred_green_enable false", "ask the chip's vendor, or write true"
-            fate = "whether ECN then marks is up to the chip's SAI: where it is part of WRED, nothing is ever marked"
+            fate = "the chip's SAI decides whether ECN marks: if ECN is part of WRED there, nothing is ever marked"
             yield finding("ecn-without-wred", path, profile.ecn, bound, fate, remedy, severity="warning")
         else:
             yield finding("ecn-without-wred", path, profile.ecn, bound, fate, remedy)
     elif profile.enabled and profile.drop_probability == 0 and profile.min_threshold != profile.max_threshold:
-        bound, fate = "no probability", "nothing is marked or dropped below the maximum: the curve is a step there"
+        bound, fate = (
+            "no valid probability",
+            "nothing is marked or dropped below the maximum threshold, where the curve has a step",
+        )
         path = ("WRED_PROFILE", profile.name, "green_drop_probability")
         yield finding("wred-without-probability", path, "0", bound, fate, "write one, such as 5")
     elif not profile.marks and profile.ecn != "ecn_none":
         bound, fate = (
-            "for colours that only a meter gives",
-            "frames that no meter coloured are green, and green ones are dropped, not marked",
+            "only for colours that a meter assigns",
+            "frames without a meter are green, and green frames are dropped, not marked",
         )
         yield finding("ecn-without-green", path, profile.ecn, bound, fate, "write ecn_all")
 
@@ -56,9 +59,9 @@ def _complete(profile: WredProfile) -> Iterator[SonicFinding]:
         if profile.enabled and not value and (value is None or name == "green_max_threshold"):
             path = ("WRED_PROFILE", profile.name, name)
             bound = (
-                "missing, while wred_green_enable is true"
+                "missing, although wred_green_enable is true"
                 if value is None
-                else "the length from which on every frame is hit"
+                else "the length above which every frame is marked or dropped"
             )
             fate = "SAI's default is 0: every frame is marked or dropped"
             yield finding("wred-without-threshold", path, value, bound, fate, "write it in bytes")
@@ -70,7 +73,7 @@ def _inverted(key: str, values: Mapping[str, FieldValue]) -> Iterator[SonicFindi
         low, high = (_number(values.get(name)) for name in names)
         if low is not None and high is not None and low > high:
             bound = f"above {names[1]}, {high} B"
-            fate = "the chip refuses the profile; older orchagents end at it (sonic-swss#579)"
+            fate = "the chip refuses the profile; older versions of orchagent exit (sonic-swss#579)"
             yield finding(
                 "wred-inverted",
                 ("WRED_PROFILE", key, names[0]),
@@ -93,7 +96,7 @@ def below_frame(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[
             high = None if profile is None or not profile.enabled else profile.max_threshold
             if profile is not None and high and high < port.line.frame_bytes:
                 bound = f"less than a frame, {port.line.frame_bytes} B"
-                fate = "every frame that meets another one is marked or dropped: is it in KB?"
+                fate = "every frame that has to wait is marked or dropped; is it in KB?"
                 path = ("WRED_PROFILE", profile.name, "green_max_threshold")
                 yield finding("wred-below-frame", path, f"{high} B", bound, fate, "write bytes", (port.name,))
 
@@ -108,9 +111,10 @@ def lossless_drops(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterat
                 queues.setdefault(profile.name, []).append(index)
         for name, indices in queues.items():
             profile = bindings.config.wred_profiles[name]
-            bound = f"no ECN for green, and queues {number_ranges(indices)} are of lossless classes"
+            bound = f"without ECN for green, although queues {number_ranges(indices)} belong to lossless classes"
             fate = (
-                f"from {profile.min_threshold or 0} B on frames of these classes are dropped, before PFC pauses anybody"
+                f"above {profile.min_threshold or 0} B frames of these classes are dropped, before PFC pauses a "
+                "neighbour"
             )
             path = ("WRED_PROFILE", name, "ecn")
             yield finding("wred-drops-lossless", path, profile.ecn, bound, fate, "write ecn_all", (port.name,))

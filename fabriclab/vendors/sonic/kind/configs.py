@@ -97,7 +97,7 @@ class _LinkBinder:
         port = config.ports.get(name)
         if port is None:
             message = (
-                f"{shown(end.port)} is {name} in SONiC, and PORT of {config.file} has none of that name "
+                f"{shown(end.port)} is {name} in SONiC, but PORT of {config.file} has no port of that name "
                 f"({config.place('PORT')})"
             )
             self._problems.add(end.place, end.key, message, end.port)
@@ -112,8 +112,8 @@ class _LinkBinder:
         said = _written(speed_mbps * _BITS_A_MBIT, str(speed_mbps), config.place("PORT", name, "speed"))
         if end.rate is not None and end.rate.value != said.value:
             message = (
-                f"{end.rate.text} here, and {format_rate(said.value)} in PORT|{name}|speed ({said.place}); "
-                "write the same, or links: {rate: ...} in experiment.yml, which slows the lab down"
+                f"{end.rate.text} here, but {format_rate(said.value)} in PORT|{name}|speed ({said.place}); write the "
+                "same, or links: {rate: ...} in experiment.yml, which slows the lab down"
             )
             end.rate.complain(self._problems, message)
         return end.rate or said
@@ -127,7 +127,8 @@ class _LinkBinder:
         said = _written(value, str(value), config.place("PORT", port.name, "mtu"))
         if mtu is not None and mtu.value != said.value:
             mtu.complain(
-                self._problems, f"{mtu.value}, and {said.value} in PORT|{port.name}|mtu ({said.place}); write the same"
+                self._problems,
+                f"{mtu.value} here, but {said.value} in PORT|{port.name}|mtu ({said.place}); write the same",
             )
         return mtu or said
 
@@ -142,7 +143,7 @@ class _LinkBinder:
         table = f"INTERFACE|{end.interface}|{said[0]}"
         place = config.place("INTERFACE", f"{end.interface}|{said[0]}")
         if end.ipv4 is not None and end.ipv4.value != said[0]:
-            end.ipv4.complain(self._problems, f"{end.ipv4.value} here, and {table} ({place}); write the same")
+            end.ipv4.complain(self._problems, f"{end.ipv4.value} here, but {table} ({place}); write the same")
         return replace(end, ipv4=end.ipv4 or Written(said[0], table, str(said[0]), place))
 
 

@@ -131,7 +131,7 @@ class _NodeBinder:
         if label is not None and label.value != value:
             label.complain(
                 self.problems,
-                f"{label.text} here, and {said} in {'|'.join(path)} ({place}); write the same, or remove the label",
+                f"{label.text} here, but {said} in {'|'.join(path)} ({place}); write the same, or remove the label",
             )
         return Written(value, "|".join(path), said, place)
 
@@ -171,7 +171,7 @@ class _NodeBinder:
         if neighbour.address is None or there is None or there.value.ip == neighbour.address:
             return
         other = f"{far.port} has {there.value.ip} ({there.place})"
-        message = f"{neighbour.address} is the neighbour behind {near.port}, and {other}; write the same"
+        message = f"{neighbour.address} is the neighbour behind {near.port}, but {other}; write the same"
         self.config.complain(self.problems, ("BGP_NEIGHBOR", neighbour.key), message, str(neighbour.address))
 
     def _far_address(self, far: Endpoint) -> Written[IPv4Interface] | None:

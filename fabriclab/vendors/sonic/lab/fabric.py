@@ -95,7 +95,7 @@ def _nameable(stubs: Iterable[Stub], notes: dict[str, None]) -> tuple[Stub, ...]
     def keep(link: StubLink) -> bool:
         if link_name(link.end.port) is None:
             notes[
-                f"{link.end}: left out, as a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, "
+                f"{link.end}: left out, because a sonic-vs of Containerlab has only Ethernet0, Ethernet4 and so on, "
                 "four lanes apart"
             ] = None
             return False
@@ -109,7 +109,7 @@ def _check_names(link: FabricLink, fabric: Fabric, problems: Problems) -> None:
     for end in link.ends:
         if link_name(end.port) is None:
             message = (
-                "leads to another switch, but a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, "
+                "leads to another switch, but a sonic-vs of Containerlab has only Ethernet0, Ethernet4 and so on, "
                 "four lanes apart"
             )
             fabric.switches[end.switch].config.complain(problems, ("PORT", end.port), message, end.port)
@@ -186,7 +186,7 @@ def _note_networks(switch: FabricSwitch, stubs: Sequence[Stub], notes: dict[str,
     ]
     if any(switch.interface_of(port) is not None for port in behind):
         notes[
-            "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind "
+            "bgpcfgd announces only Loopback0 and the networks of VLANs: other switches do not reach hosts behind "
             "routed ports"
         ] = None
 

@@ -68,7 +68,9 @@ class FabricChecks:
         """A switch with sessions has an AS number."""
         session = next((session for session, _ in switch.sessions()), None)
         if session is not None and switch.config.asn is None:
-            message = f"missing, and there are BGP sessions (BGP_NEIGHBOR|{session.key}); write the switch's AS number"
+            message = (
+                f"missing, although there are BGP sessions (BGP_NEIGHBOR|{session.key}); write the switch's AS number"
+            )
             switch.config.complain(self._problems, own_asn(switch.config), message)
 
     def _switch_and_port(self, end: End) -> tuple[FabricSwitch, str]:
@@ -88,7 +90,8 @@ class FabricChecks:
     def _complain_of_ends(self, link: FabricLink, field: str, ours: str, theirs: str) -> None:
         place = self._fabric.switches[link.b.switch].config.place("PORT", link.b.port, field)
         message = (
-            f"{ours}, and {theirs} at the other end, {link.b} ({place}; link found by {link.found_by}); write the same"
+            f"{ours} here, but {theirs} at the other end, {link.b} ({place}; link found by {link.found_by}); write "
+            "the same"
         )
         self._fabric.switches[link.a.switch].config.complain(
             self._problems, ("PORT", link.a.port, field), message, ours
@@ -110,7 +113,7 @@ class FabricChecks:
         if channel is None or other is None:
             member, lone = (link.a, link.b) if other is None else (link.b, link.a)
             place = self._fabric.switches[lone.switch].config.place("PORT", lone.port)
-            message = f"leads to {lone} ({place}), which is a member of no port channel"
+            message = f"leads to {lone} ({place}), which is not a member of a port channel"
             self._complain_of_member(member, message)
             return
         first = next(
@@ -118,7 +121,10 @@ class FabricChecks:
         )
         expected = self._channel(first.b if self._channel(first.a) == channel else first.a)
         if expected is not None and expected != other:
-            message = f"leads to {other[1]} of {other[0]}, but {first.a} to {first.b}; a port channel has one other end"
+            message = (
+                f"leads to {other[1]} of {other[0]}, but {first.a} leads to {first.b}; all members of a port channel "
+                "must lead to the same one"
+            )
             self._complain_of_member(link.a, message)
 
     def _channel(self, end: End) -> tuple[str, str] | None:
@@ -143,7 +149,7 @@ class FabricChecks:
         for address in self._addresses():
             other = owners.setdefault(address.value.ip, address)
             if other is not address:
-                address.complain(self._problems, "is {other} too; each interface has its own", other)
+                address.complain(self._problems, "is also {other}; each interface needs its own address", other)
         different = self._check_ends()
         found = sorted(
             owners.values(), key=lambda one: (int(one.value.network.network_address), one.value.network.prefixlen)
@@ -151,7 +157,11 @@ class FabricChecks:
         widest = None
         for address in found:
             if widest is not None and self._is_overlap(address, widest) and not different & {address, widest}:
-                address.complain(self._problems, "overlaps {other}, and no link joins them; networks are apart", widest)
+                address.complain(
+                    self._problems,
+                    "overlaps {other}, but no link joins the two; write networks that do not overlap",
+                    widest,
+                )
             if widest is None or address.value.network.broadcast_address > widest.value.network.broadcast_address:
                 widest = address
 
@@ -166,7 +176,8 @@ class FabricChecks:
             if near not in wrong:
                 near.complain(
                     self._problems,
-                    f"and {{other}} are of different networks, and a link joins them ({link.found_by})",
+                    f"and {{other}} are in different networks, although a link joins them ({link.found_by}); write "
+                    "addresses of one network",
                     far,
                 )
             wrong |= {near, far}
@@ -205,7 +216,7 @@ class FabricChecks:
             )
             said = "no address" if theirs is None else str(theirs.address.ip)
             message = (
-                f"{session.address} is the neighbour behind {interface}, and {far} has {said} ({place}); write the same"
+                f"{session.address} is the neighbour behind {interface}, but {far} has {said} ({place}); write the same"
             )
             switch.config.complain(self._problems, path, message, str(session.address))
         self._check_as(switch, session, other)
@@ -213,7 +224,8 @@ class FabricChecks:
         if not back:
             where = switch.config.place(*path)
             self._notes[
-                f"{other.name} has no BGP session over {far}, and {switch.name} has ({where}): it never comes up"
+                f"{switch.name} has a BGP session ({where}), but {other.name} has none over {far}: the session never "
+                "comes up"
             ] = None
 
     def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
@@ -222,10 +234,10 @@ class FabricChecks:
         place = other.config.place(*own_asn(other.config))
         if session.asn is not None and session.asn != other.config.asn:
             theirs = "no AS number" if other.config.asn is None else f"AS {other.config.asn}"
-            message = f"AS {session.asn}, and {other.name} has {theirs} ({place}); write the same"
+            message = f"AS {session.asn}, but {other.name} has {theirs} ({place}); write the same"
             switch.config.complain(self._problems, ("BGP_NEIGHBOR", session.key, "asn"), message, str(session.asn))
         elif session.asn is not None and session.asn == switch.config.asn:
             self._notes[
-                f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); "
-                "a lab's are external (RFC 7938)"
+                f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); a lab supports only "
+                "external sessions (RFC 7938)"
             ] = None

@@ -42,8 +42,8 @@ def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs:
     """Return topology.clab.yml. A comment says by what each link was found."""
     switches = [stub for stub in stubs if stub.role == "switch"]
     lines = [
-        f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each what its config_db.json says.",
-        "# Containerlab's eth1 is Ethernet0 there, eth2 Ethernet4. A comment says by what each link was found.",
+        f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each with its own config_db.json.",
+        "# Containerlab's eth1 is Ethernet0 in SONiC, and eth2 is Ethernet4. A comment says how each link was found.",
         f"name: {name}",
         "topology:",
         "  kinds:",
@@ -64,9 +64,13 @@ def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs:
 def experiment_text(name: str, fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> str:
     """Return experiment.yml: one in-cast to begin with. All else is the files'."""
     switches = [stub for stub in stubs if stub.role == "switch"]
-    lines = [f"title: {name}, as the config_db.json of its switches have it", "", *_switches(fabric, switches, cell)]
+    lines = [
+        f"title: {name}, as the config_db.json files of its switches describe it",
+        "",
+        *_switches(fabric, switches, cell),
+    ]
     lines += [
-        "traffic:  # one in-cast, to begin with",
+        "traffic:  # a first traffic: one in-cast",
         incast_line(hosts_of(stubs)[0]),
         "",
         "probes:",
@@ -92,12 +96,12 @@ def hosts_of(stubs: Sequence[Stub]) -> list[str]:
 
 def _switches(fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> Iterator[str]:
     if not stubs and cell is None:
-        yield from ("# Nothing here of switches or routing: both are the files'.", "")
+        yield from ("# Switches and routing are configured by the config_db.json files.", "")
         return
     yield "switches:"
     if cell is not None:
         yield from (f"  {switch}: {{cell: {cell}}}" for switch in fabric.switches)
-    yield from (f"  {stub.name}: {{buffer: 16 MB}}  # no file says anything of it" for stub in stubs)
+    yield from (f"  {stub.name}: {{buffer: 16 MB}}  # no file gives the buffer" for stub in stubs)
     yield ""
 
 
@@ -127,8 +131,8 @@ def _link_behind(stub: Stub, fabric: Fabric) -> str:
     mtu = fabric.switches[first.switch].mtu(first.port)
     ends = f"'{_host_behind(stub)}:eth1', '{stub.name}:eth{number}'"
     return (
-        f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {_variables(first, fabric)}}}  # made up, "
-        f"like the link to {first}"
+        f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {_variables(first, fabric)}}}  # added, like the link to "
+        f"{first}"
     )
 
 

@@ -85,7 +85,7 @@ class LinkFinder:
                 elif said.port and port is None:
                     ports = other.config.place("PORT")
                     hint = suggestion(said.port, other.config.ports)
-                    self._complain(near, f"{shown(said.port)} is no PORT of {other.name} ({ports}); {hint}", "port")
+                    self._complain(near, f"{shown(said.port)} is not a PORT of {other.name} ({ports}); {hint}", "port")
                 else:
                     claims[near] = _Claim(near, other.name, None if port is None else End(other.name, port))
         return claims
@@ -107,7 +107,7 @@ class LinkFinder:
         said = self._fabric.switches[far.switch].config.device_neighbours.get(far.port)
         if said is not None:
             theirs = str(back.far) if back is not None and back.far is not None else said.name
-            self._complain(near, f"leads to {far}, and that to {theirs} ({place}); write the same")
+            self._complain(near, f"leads to {far}, but that port leads to {theirs} ({place}); write the same")
             return False
         other = self._far.get(far)
         if other is not None and other != near:
@@ -161,8 +161,8 @@ class LinkFinder:
         if len(ours) != len(theirs) or near.is_channel != far.is_channel:
             place = self._fabric.switches[far.switch].address_place(far.name, far.address)
             message = (
-                f"of the link to {far} ({place}) {len(ours)} of our ports are left for {len(theirs)} of theirs; "
-                "write DEVICE_NEIGHBOR"
+                f"of the link to {far} ({place}): {len(ours)} ports remain at this end and {len(theirs)} at the "
+                "other, so the link is ambiguous; write DEVICE_NEIGHBOR"
             )
             switch = self._fabric.switches[near.switch]
             self._problems.add(switch.address_place(near.name, near.address), f"{near.name}|{near.address}", message)
@@ -193,8 +193,8 @@ class LinkFinder:
         for claim in claims.values():
             if claim.far is None and claim.near not in self._far:
                 message = (
-                    f"leads to {claim.neighbour}, and neither a port of it nor an address says to which port; "
-                    "write port"
+                    f"leads to {claim.neighbour}, but neither the field port nor an address says to which of its "
+                    "ports; write port"
                 )
                 self._complain(claim.near, message, "port")
 

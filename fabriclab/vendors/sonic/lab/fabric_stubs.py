@@ -132,7 +132,7 @@ class StubFinder:
 
     def _has_place(self, switch: FabricSwitch, found: _Found) -> bool:
         """Return whether a switch without a file is built; else tell."""
-        what = f"{found.end} leads to {found.name or 'a switch'} ({found.found_by}), of which there is no file"
+        what = f"{found.end} leads to {found.name or 'a switch'} ({found.found_by}), which has no file"
         if self._missing == "error":
             path = (
                 ("BGP_NEIGHBOR", found.session.key)
@@ -158,7 +158,8 @@ class StubFinder:
             number += 1
             identity = f"{found.name}-{number}"
             self._notes[
-                f"{found.name}:{found.port} is the neighbour of several ports; in the lab each has a node of its own"
+                f"{found.name}:{found.port} is the neighbour of several ports; in the lab each port gets a neighbour "
+                "of its own"
             ] = None
         return identity
 
@@ -197,7 +198,7 @@ class StubFinder:
             if one.session is None or first.session is None or one.session.asn == first.session.asn:
                 continue
             place = self._fabric.switches[first.end.switch].config.place("BGP_NEIGHBOR", first.session.key, "asn")
-            message = f"AS {one.session.asn} of {shown(one.name)}, and {first.session.asn} in {place}; write the same"
+            message = f"AS {one.session.asn} of {shown(one.name)}, but {first.session.asn} in {place}; write the same"
             path = ("BGP_NEIGHBOR", one.session.key, "asn")
             self._fabric.switches[one.end.switch].config.complain(self._problems, path, message, str(one.session.asn))
         return said[0].session.asn if said and said[0].session is not None else None

@@ -53,14 +53,14 @@ def experiment_text(
     and traffic to begin with."""
     receiver, senders = _incast(links, notes)
     lines = [
-        f"title: {name}, as its config_db.json has it",
+        f"title: {name}, as its config_db.json describes it",
         "",
         "switches:",
         *_switch(name, groups, has_profile=has_profile),
         *(line for switch in _neighbour_switches(links) for line in _neighbour_switch(switch, groups)),
         *_routing(config, links, notes),
         "",
-        "traffic:  # one in-cast, to begin with",
+        "traffic:  # a first traffic: one in-cast",
         f"  incast: {{kind: rounds, senders: {senders}, receiver: {receiver}, size: 64 KB, rounds: 10}}",
         "",
         "probes:",
@@ -161,8 +161,8 @@ def _incast(links: tuple[LabLink, ...], notes: dict[str, None]) -> tuple[str, st
     for asn, count in sharing.items():
         if count > 1:
             notes[
-                f"BGP: {count} neighbours of AS {asn}, whose hosts do not reach each other: each refuses a path with "
-                "its own AS number"
+                f"BGP: {count} neighbours are in AS {asn}, so their hosts do not reach each other: each neighbour "
+                "refuses a path with its own AS number"
             ] = None
     if not cut_off:
         return receiver, "all"
@@ -202,13 +202,13 @@ def _routing(config: ConfigDb, links: tuple[LabLink, ...], notes: dict[str, None
         return
     is_unnumbered = all(session.address is None for session in sessions)
     if not is_unnumbered and any(session.address is None for session in sessions):
-        notes["BGP: sessions over addresses and over interfaces; in the lab all are over addresses"] = None
+        notes["BGP: the file has sessions over addresses and over interfaces; in the lab all are over addresses"] = None
     keys = [f"protocol: {'bgp-unnumbered' if is_unnumbered else 'bgp-numbered'}"]
     if config.max_paths is not None:
         keys.append(f"max_paths: {config.max_paths}")
     timers = {(session.keepalive_s, session.hold_s) for session in sessions}
     if len(timers) > 1:
-        notes["BGP: sessions with different timers; the lab has its own for all"] = None
+        notes["BGP: the sessions have different timers; in the lab all use the lab's own"] = None
     else:
         ((keepalive, hold),) = timers
         keys += [f"keepalive: {keepalive} s"] if keepalive else []

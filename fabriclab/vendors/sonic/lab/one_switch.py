@@ -42,8 +42,8 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     if config.static_routes:
         left_out = f"{config.static_routes[0].place}: STATIC_ROUTE: {len(config.static_routes)} route(s) left out"
         why = (
-            "of one file the lab's routes follow from its topology; a node of kind sonic-vs that is bound to the file "
-            "has them"
+            "a lab made from one file gets its routes from its topology; a node of kind sonic-vs that is bound to "
+            "the file has these routes"
         )
         notes[f"{left_out}: {why}"] = None
     has_memory = says_memory(config, notes)

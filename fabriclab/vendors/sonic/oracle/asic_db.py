@@ -49,7 +49,7 @@ def read_asic_db(data: bytes, file: str) -> AsicDb:
     try:
         document: Any = json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise _error(file, f"no JSON ({error}); dump it by: sonic-db-dump -n ASIC_DB -d -y") from error
+        raise _error(file, f"is not JSON ({error}); dump ASIC_DB with: sonic-db-dump -n ASIC_DB -d -y") from error
     objects: dict[str, dict[str, Attributes]] = {}
     for key, written in document.items() if isinstance(document, dict) else ():
         words = key.split(":", 2)
@@ -59,7 +59,9 @@ def read_asic_db(data: bytes, file: str) -> AsicDb:
         attributes = {str(name): str(one) for name, one in value.items() if name != "NULL"}
         objects.setdefault(words[1].removeprefix(_TYPE), {})[words[2]] = attributes
     if not objects.get("PORT"):
-        raise _error(file, "no ASIC_DB of a switch: it has no port; dump it by: sonic-db-dump -n ASIC_DB -d -y")
+        raise _error(
+            file, "is not an ASIC_DB of a switch: it has no port; dump it with: sonic-db-dump -n ASIC_DB -d -y"
+        )
     return AsicDb(objects)
 
 

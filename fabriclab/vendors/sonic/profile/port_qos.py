@@ -61,9 +61,7 @@ class PortResolver:
     def _refuse_overlap(self, binding: B, others: list[B], table: str, what: tuple[str, ...]) -> None:
         for other in dict.fromkeys(others):
             if any(getattr(binding, name) != getattr(other, name) for name in what):
-                message = (
-                    f"overlaps {table}|{other.key}, which says something else; SONiC would take whichever it reads last"
-                )
+                message = f"overlaps {table}|{other.key}, which differs; SONiC would use the one that it reads last"
                 self._complain((table, binding.key), message)
 
     def resolve(self, port: str) -> PortSettings:
@@ -84,7 +82,7 @@ class PortResolver:
         if len(weighted) > 1:
             self._complain(
                 ("QUEUE", next(iter(queues.values())).key),
-                "a port with DWRR and WRR queues; a lab's port shares by one of them",
+                "a port with DWRR and WRR queues; a lab's port supports only one of the two",
             )
         default = "wrr" if weighted == {"WRR"} else "dwrr"
         return PortSettings(
@@ -103,7 +101,7 @@ class PortResolver:
         if slices is None:
             return {}
         if lane is None:
-            self._note(f"PORT|{port}: no lanes, so it is taken to be of the chip's first pipeline")
+            self._note(f"PORT|{port}: no lanes, so the port is taken to be in the chip's first pipeline")
         into, out = slices.of(lane or 1)
         return {name: Figure(str(value), f"PORT|{port}|lanes") for name, value in (("in", into), ("out", out))}
 
@@ -113,7 +111,7 @@ class PortResolver:
         block: dict[str, Figure | Block] = {}
         profile = None if buffer is None or buffer.profile is None else self._config.profiles[buffer.profile]
         if profile is None:
-            self._note(f"queue {index}: no BUFFER_QUEUE, so nothing but the ingress side bounds it")
+            self._note(f"queue {index}: no BUFFER_QUEUE, so only the ingress side limits it")
             block["pool"] = Figure("none", "no BUFFER_QUEUE")
             block["limit"] = Figure(format_size(max(1, self._accounts.memory_bytes())), "all of the memory")
         else:
@@ -142,8 +140,8 @@ class PortResolver:
                 rate_bps = rate * unit_bytes * _BITS
                 if rate_bps < _SLOWEST_BPS:
                     message = (
-                        f"{rate} {unit} are {format_rate(rate_bps)}; "
-                        f"a lab's queue is shaped to {format_rate(_SLOWEST_BPS)} at least"
+                        f"{rate} {unit} are {format_rate(rate_bps)}; a lab's queue is shaped to at least "
+                        f"{format_rate(_SLOWEST_BPS)}"
                     )
                     self._complain(("SCHEDULER", scheduler.name, name), message)
                 figures[name] = Figure(format_rate(rate_bps), f"{origin}|{name} {rate} {unit}")
@@ -163,9 +161,9 @@ class PortResolver:
         path = ("SCHEDULER", scheduler.name, "meter_type")
         mtu = port_mtu(self._config, self._config.ports[port])
         self._note(
-            f"{self._config.place(*path)}: {'|'.join(path)}: packets: the lab's shaper counts bytes, "
-            "so a packet is taken as a full frame "
-            f"of MTU {mtu}, {frame_bytes} B on the line; of smaller frames more a second pass than the switch would let"
+            f"{self._config.place(*path)}: {'|'.join(path)}: packets: the lab's shaper counts bytes, so a packet is "
+            f"taken to be a full frame of MTU {mtu}, {frame_bytes} B on the link; more small frames per second pass "
+            "than on the switch"
         )
 
     def _wred(self, wred: WredProfile) -> Block:
@@ -179,7 +177,7 @@ class PortResolver:
             return {"wred": Figure("none", f"WRED_PROFILE|{wred.name}|wred_green_enable is not true")}
         for name, value in (("green_min_threshold", wred.min_threshold), ("green_max_threshold", wred.max_threshold)):
             if value is None:
-                self._complain((*path, name), "missing, and wred_green_enable is true; write it in bytes")
+                self._complain((*path, name), "missing, although wred_green_enable is true; write it in bytes")
         low, high = wred.min_threshold or 0, wred.max_threshold or 0
         if high < low:
             self._complain((*path, "green_max_threshold"), f"{high} is below green_min_threshold, {low}", str(high))
@@ -217,15 +215,13 @@ class PortResolver:
         if lossless is None:
             self._complain(
                 ("BUFFER_PG", binding.key, "profile"),
-                "NULL, but it is unclear of which pool; write a BUFFER_PROFILE",
+                "NULL, but its pool is ambiguous; write a BUFFER_PROFILE",
                 "NULL",
             )
             return {}
         defaults = self._config.lossless_defaults
         log = defaults.dynamic_th if defaults is not None and defaults.dynamic_th is not None else 0
-        self._note(
-            "BUFFER_PG with profile NULL: SONiC computes the headroom of these groups; in the lab it is computed, too"
-        )
+        self._note("BUFFER_PG with profile NULL: SONiC computes the headroom of these groups, and so does the lab")
         return {
             "pool": Figure(self._accounts.pool_name(lossless, "ingress"), "BUFFER_PG|*|profile NULL"),
             "alpha": Figure(
@@ -260,13 +256,13 @@ class PortResolver:
         if bound is None:
             is_priority = name.startswith("pfc_")
             if not is_priority:
-                self._note(f"no {name}: everything is mapped to 0, as without any {table}")
+                self._note(f"no {name}: all frames are mapped to 0, as SONiC does without a {table}")
             return Map(tuple(range(size)) if is_priority else (0,) * size, f"no {name} in PORT_QOS_MAP")
         written = self._config.maps[table][bound]
         told = size if name == "dscp_to_tc_map" else QUEUES  # classes above 7 are there where a map names them only
         absent = [str(index) for index in range(told) if index not in written]
         if absent and not name.startswith("pfc_"):
-            self._note(f"{table}|{bound}: {joined(absent)} not in it, taken as 0")
+            self._note(f"{table}|{bound}: {joined(absent)} missing, taken as 0")
         fill = range(size) if name.startswith("pfc_") else (0,) * size
         return Map(tuple(written.get(index, fill[index]) for index in range(size)), f"{table}|{bound}")
 
@@ -290,7 +286,7 @@ class PortResolver:
         if watched is not None and watched != priorities:
             self._note("pfcwd_sw_enable differs from pfc_enable; a lab's watchdog watches all priorities of pfc_enable")
         if watchdog.action == "alert":
-            self._note("PFC_WD with action alert tells and does nothing; the lab has no watchdog there")
+            self._note("PFC_WD with action alert only reports; the lab has no watchdog there")
             return Figure("none", "PFC_WD|*|action alert")
         if watchdog.detection_ms is None:
             self._complain(("PFC_WD", port, "detection_time"), "missing; write it in ms, such as 200")

@@ -35,10 +35,9 @@ def says_memory(config: ConfigDb, notes: dict[str, None]) -> bool:
     tables = config.json.value if config.json is not None and isinstance(config.json.value, dict) else {}
     idle = [table for table in _OF_A_PROFILE if tables.get(table)]
     also = f"; {joined(idle)} left out with it" if idle else ""
-    notes[
-        "BUFFER_POOL: missing, or empty: the switch has no profile, but a queue with a buffer of its own at each "
-        f"port{also}"
-    ] = None
+    notes[f"BUFFER_POOL is missing or empty: the switch gets no profile, but a separate buffer at each port{also}"] = (
+        None
+    )
     return False
 
 

@@ -35,7 +35,7 @@ UNSHARED = {"ingress": "unshared_ingress", "egress": "unshared_egress"}
 """Pools by which the export says that queues or groups have memory of their own; static_th bounds it."""
 SIDES: tuple[Side, ...] = ("ingress", "egress")
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
-_XOFF, _OWN, _OUTSIDE = "xoff", "the groups' own headroom", "what ports outside the lab reserve"
+_XOFF, _OWN, _OUTSIDE = "xoff", "the groups' own headroom", "memory reserved by ports outside the lab"
 _SAID_BY_NAME = (_XOFF, _OWN)
 """Of these the file's reader finds the figures."""
 
@@ -66,7 +66,8 @@ class Accounts:
                 name = self.pool_name(pool, side)
                 if name in pools:
                     self._complain(
-                        ("BUFFER_POOL", pool.name), f"is called {name} in the lab, as another pool is; rename one"
+                        ("BUFFER_POOL", pool.name),
+                        f"is called {name} in the lab, like another pool; rename one of the two",
                     )
                 pools[name] = self._pool(pool, side)
                 if side not in self._bound.get(pool.name, ()):
@@ -86,12 +87,12 @@ class Accounts:
         for name in spare:
             del pools[name]
         if spare:
-            self._note(f"BUFFER_POOL: {', '.join(spare)} left out: no queue and no group of a port in the lab is of it")
+            self._note(f"BUFFER_POOL: {', '.join(spare)} left out: no queue and no group of a port in the lab uses it")
 
     def _holds_anything(self, pool: BufferPool) -> bool:
         """Return whether a pool is more than NVIDIA's pools of size 0, to which ports outside the lab are bound."""
         if pool.size == 0 and pool.name not in self._bound:
-            self._note(f"BUFFER_POOL|{pool.name}: left out: of size 0, for ports that are not in use")
+            self._note(f"BUFFER_POOL|{pool.name}: left out, because it has size 0, for ports that are not in use")
             return False
         return True
 
@@ -282,8 +283,9 @@ class Accounts:
         if pool.kind not in ("both", side, None):
             table = "BUFFER_QUEUE" if side == "egress" else "BUFFER_PG"
             self._note(
-                f"BUFFER_PROFILE|{profile.name}: of {pool.name}, an {pool.kind} pool, and {table} refers to it; the "
-                f"lab has {self.pool_name(pool, side)} of that size for it; whether a chip takes that is up to its SAI"
+                f"BUFFER_PROFILE|{profile.name}: uses {pool.name}, an {pool.kind} pool, although {table} refers to "
+                f"it; the lab uses {self.pool_name(pool, side)} of that size for it; the chip's SAI decides whether "
+                "this is accepted"
             )
         return profile.name not in self._bad
 

@@ -67,7 +67,7 @@ def _router_id(fields: Fields | None, name: str) -> IPv4Address | None:
         return None
     address = parse_bare_address(text)
     if address is None:
-        fields.complain(name, f"{shown(text)} is no IPv4 address; write one such as 10.255.0.1", text)
+        fields.complain(name, f"{shown(text)} is not an IPv4 address; write one such as 10.255.0.1", text)
     return address
 
 
@@ -88,7 +88,7 @@ def _networks(tables: Tables) -> tuple[IPv4Network, ...]:
         try:
             found.append(IPv4Network(prefix))
         except ValueError:
-            message = f"{shown(prefix)} is no network; write one such as 10.0.0.0/24"
+            message = f"{shown(prefix)} is not a network; write one such as 10.0.0.0/24"
             tables.complain((entry.table, entry.key), message, prefix)
     return tuple(found)
 
@@ -105,13 +105,13 @@ def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tupl
     for entry in tables.entries("BGP_NEIGHBOR"):
         vrf, _, peer = entry.key.rpartition("|")
         if vrf not in ("", DEFAULT_VRF):
-            tables.note(f"BGP_NEIGHBOR: sessions of VRF {shown(vrf)} were left out; a lab has the default VRF only")
+            tables.note(f"BGP_NEIGHBOR: sessions of VRF {shown(vrf)} were left out; a lab has only the default VRF")
         elif ":" in peer:
-            tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has IPv4 only")
+            tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has only IPv4")
         elif vrf == "" and by_tables:
             tables.note(
-                "BGP_NEIGHBOR: keys without a VRF were left out: frr_mgmt_framework_config is true, "
-                "and frrcfgd reads vrf|neighbour"
+                "BGP_NEIGHBOR: keys without a VRF were left out, because frr_mgmt_framework_config is true and "
+                "frrcfgd reads vrf|neighbour"
             )
         elif (neighbour := _neighbour(tables, entry, peer, groups, ports)) is not None:
             found.append(neighbour)
@@ -132,7 +132,7 @@ def _neighbour(
     if asn is None and external is None and "asn" not in fields:
         fields.complain("asn", "missing; write the neighbour's AS number")
     if external == "internal":
-        tables.note(f"{entry.origin()}: an internal session; a lab's sessions are external (RFC 7938)")
+        tables.note(f"{entry.origin()}: an internal session; a lab supports only external sessions (RFC 7938)")
         return None
     return BgpNeighbour(
         key=entry.key,
@@ -156,7 +156,7 @@ def _with_group(tables: Tables, entry: Entry, groups: Mapping[str, Mapping[str, 
     group = groups.get(f"{vrf}|{name}")
     if group is None:
         tables.complain(
-            (entry.table, entry.key, "peer_group_name"), f"{shown(name)} is no BGP_PEER_GROUP of {vrf}", name
+            (entry.table, entry.key, "peer_group_name"), f"{shown(name)} is not a BGP_PEER_GROUP of {vrf}", name
         )
         return entry
     return replace(entry, fields={**group, **entry.fields})

@@ -31,8 +31,8 @@ def computed_sizes(
     if found:
         sizes = ", ".join(f"{pool.name} {pool.size} B" for pool in found)
         tables.note(
-            f"BUFFER_POOL: buffer_model is dynamic: {sizes}, computed as SONiC does for NVIDIA's chips, of a memory of "
-            "egress_lossless_pool's size"
+            f"BUFFER_POOL: buffer_model is dynamic: {sizes}, computed as SONiC does for NVIDIA's chips from a memory "
+            "of the size of egress_lossless_pool"
         )
     return sized
 

@@ -96,9 +96,7 @@ class Tables:
             return
         for key, value in entries.items():
             if not isinstance(value, dict):
-                self.complain(
-                    (table, key), f"{describe(value)} stands here; an object of fields is wanted, such as {{}}"
-                )
+                self.complain((table, key), f"{describe(value)} is here; write an object of fields, such as {{}}")
                 continue
             self._refuse_repeated(value, (table, key))
             for name in value:
@@ -163,11 +161,11 @@ class Tables:
         Raises TooManyProblemsError.
         """
         if not isinstance(self.json.value, dict):
-            self.complain((), f"the file holds {describe(self.json.value)}; a config_db.json is an object of tables")
+            self.complain((), f"the file contains {describe(self.json.value)}; a config_db.json is an object of tables")
         self._refuse_repeated(self._root, ())
         for table, entries in self._root.items():
             if not isinstance(entries, dict):
-                self.complain((table,), f"{describe(entries)} stands here; a table is an object of entries")
+                self.complain((table,), f"{describe(entries)} is here; a table is an object of entries")
             else:
                 self._refuse_repeated(entries, (table,))
                 if table in read:
@@ -181,7 +179,7 @@ class Tables:
 
     def _refuse_repeated(self, value: Mapping[str, Json], path: tuple[str, ...]) -> None:
         for key in value.repeated if isinstance(value, RepeatedKeys) else ():
-            self.complain((*path, key), "occurs twice; only the last one would hold, remove one")
+            self.complain((*path, key), "occurs twice, and only the last one would take effect; remove one")
 
     def _field(self, path: tuple[str, ...], value: Json) -> FieldValue | None:
         if isinstance(value, bool):
@@ -191,7 +189,7 @@ class Tables:
         if isinstance(value, list) and all(map(_is_text, value)):
             return tuple(str(item) for item in value)
         example = f', such as "{value}"' if isinstance(value, str) else ""
-        self.complain(path, f"{describe(value)} stands here; a text (or a list of texts) is wanted{example}")
+        self.complain(path, f"{describe(value)} is here; write a text or a list of texts{example}")
         return None
 
 
@@ -210,7 +208,7 @@ def printable(text: str) -> str:
 def suggestion(word: str, valid: Collection[str]) -> str:
     """Return which of the file's names was probably meant, or which there are."""
     if len(valid) > _MOST_COMPARED:
-        return f"none of the {len(valid)} that there are"
+        return f"it is none of the {len(valid)} names in the file"
     return did_you_mean(word, map(printable, valid))
 
 
@@ -235,7 +233,7 @@ class Fields:
         if isinstance(value, tuple):
             if len(value) == 1:
                 return value[0]
-            self.complain(name, f"a list of {len(value)} stands here; one text is wanted")
+            self.complain(name, f"a list of {len(value)} is here; write one text")
             return None
         return value
 
@@ -285,13 +283,13 @@ class Fields:
         old = _OLD_REFERENCE.fullmatch(text)
         if old is not None and old[1] == table:
             self.tables.note(
-                f"{self.entry.table}: references of the old form [{table}|...] were taken; "
-                "SONiC writes the name alone today"
+                f"{self.entry.table}: references of the old form [{table}|...] were accepted; SONiC now writes only "
+                "the name"
             )
             text = old[2]
         if text not in valid:
             self.tables.complain_once(
-                (table, text), self.entry, name, f"{shown(text)} is no {table}; {suggestion(text, valid)}", text
+                (table, text), self.entry, name, f"{shown(text)} is not a {table}; {suggestion(text, valid)}", text
             )
             return None
         return text

@@ -176,4 +176,4 @@ def _syntax_message(error: json.JSONDecodeError, text: str) -> str:
     if error.msg == "Extra data":
         return f"something follows the last bracket (column {error.colno}); a config_db.json is one JSON object"
     found = text[error.pos : error.pos + 20].splitlines()[0] if text[error.pos] != "\n" else "the end of the line"
-    return f"no JSON: {error.msg[0].lower()}{error.msg[1:]}, here stands {shown(found)} (column {error.colno})"
+    return f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}, but found {shown(found)} (column {error.colno})"

@@ -37,7 +37,7 @@ READ = (
 """The tables that are read."""
 
 NOT_EMULATED = "not emulated"
-_HARDLY_ANYTHING = "the switch port has no limit of a port beside those of its queues and groups"
+_HARDLY_ANYTHING = "the switch port has no limit for a whole port, only for its queues and groups"
 _ROUTING = "a lab's routes follow from its topology and `routing`"
 _THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
 _ONE_VRF = "a lab has the default VRF only"
@@ -45,7 +45,7 @@ _NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
 _WHY = {
     "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
     "BUFFER_PORT_EGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
-    "LOSSLESS_TRAFFIC_PATTERN": "the headroom is taken as it stands in the profiles, or computed for full frames",
+    "LOSSLESS_TRAFFIC_PATTERN": "the headroom is taken from the profiles, or computed for full frames",
     "DOT1P_TO_TC_MAP": _NO_TAGS,
     "TC_TO_DOT1P_MAP": _NO_TAGS,
     "TC_TO_DSCP_MAP": "the switch port does not rewrite DSCPs",
@@ -86,16 +86,16 @@ _MANAGEMENT = (
     "KDUMP",
     "TELEMETRY",
 )
-_COLOURS = "nothing in a lab colours frames, all are green"
+_COLOURS = "all frames of a lab are green"
 _FIELDS = {
     ("PORT_QOS_MAP", "dot1p_to_tc_map"): _NO_TAGS,
     ("PORT_QOS_MAP", "tc_to_dscp_map"): _WHY["TC_TO_DSCP_MAP"],
     ("PORT_QOS_MAP", "scheduler"): "queues have schedulers, a port has its line rate",
     ("SCHEDULER", "priority"): "strict queues are served by their numbers, the higher one first",
-    ("BUFFER_PROFILE", "packet_discard_action"): "what is not admitted is dropped whole",
+    ("BUFFER_PROFILE", "packet_discard_action"): "frames that are not admitted are dropped whole",
     ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
     ("PORT", "pfc_asym"): "PFC is the same both ways",
-    ("PFC_WD", "POLL_INTERVAL"): "the machine's watchdog does not poll, it is exact",
+    ("PFC_WD", "POLL_INTERVAL"): "the lab's watchdog is exact and does not poll",
     **{
         (table, "vrf_name"): _ONE_VRF
         for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")
@@ -108,7 +108,7 @@ _FIELDS_OF = {
     "DEVICE_METADATA": "management of the switch",
     "DEVICE_NEIGHBOR": "management of the neighbour",
     "DEVICE_NEIGHBOR_METADATA": "management of the neighbour",
-    "PORT": "of the front panel, the transceiver, or the chip",
+    "PORT": "settings of the front panel, the transceiver, or the chip",
     "BGP_NEIGHBOR": _ROUTING,
     "BGP_PEER_GROUP": _ROUTING,
     "BGP_GLOBALS": _ROUTING,

@@ -89,10 +89,12 @@ class LinkResolver:
     def links(self) -> tuple[LabLink, ...]:
         """Return the links in the order of the ports."""
         if len(self._ports) < 2:
-            self._complain(("PORT",), f"{len(self._ports)} port(s) in use; a lab needs two at least")
+            self._complain(("PORT",), f"{len(self._ports)} port(s) in use; a lab needs at least two")
         if self._sessions and self._config.asn is None:
             session = next(iter(self._sessions.values()))
-            message = f"missing, and there are BGP sessions (BGP_NEIGHBOR|{session.key}); write the switch's AS number"
+            message = (
+                f"missing, although there are BGP sessions (BGP_NEIGHBOR|{session.key}); write the switch's AS number"
+            )
             self._complain(own_asn(self._config), message)
         return tuple(self._link(self._config.ports[name]) for name in self._ports)
 
@@ -137,8 +139,8 @@ class LinkResolver:
             others = [port.name for port in ports if port.speed_mbps != ports[0].speed_mbps]
             if others:
                 self._note(
-                    f"{channel.name}: {joined(others)} not in it: LACP bundles links of one speed, "
-                    f"and {ports[0].name} has {format_rate((ports[0].speed_mbps or 1) * _BITS_A_MBIT)}"
+                    f"{channel.name}: {joined(others)} not included: LACP bundles links of one speed, and "
+                    f"{ports[0].name} has {format_rate((ports[0].speed_mbps or 1) * _BITS_A_MBIT)}"
                 )
             left_out.update(others)
         return left_out
@@ -149,7 +151,9 @@ class LinkResolver:
         profiles = {name for name, profile in self._config.profiles.items() if profile.pool in empty}
         closed = {port for binding in self._config.buffer_pgs if binding.profile in profiles for port in binding.ports}
         if closed and (spoken := sorted(port for port in closed if port in self._config.addresses)):
-            self._note(f"{joined(spoken)}: left out: their frames are of {joined(sorted(empty))}, a pool of size 0")
+            self._note(
+                f"{joined(spoken)}: left out, because their frames use {joined(sorted(empty))}, a pool of size 0"
+            )
         return closed
 
     def _link(self, port: Port) -> LabLink:
@@ -191,8 +195,8 @@ class LinkResolver:
             return LabChannel(channel.name, links, None)
         if session is None and channel.address.network.prefixlen != _PAIR_PREFIX:
             self._note(
-                f"{channel.name}: {channel.address}; a host's end of a port channel has the other address of a /31, "
-                "the lab assigns one"
+                f"{channel.name}: {channel.address} is not in a /31, of which a host's end of a port channel would "
+                "have the other address; the lab assigns one"
             )
             return LabChannel(channel.name, links, None)
         return LabChannel(channel.name, links, self._link_addresses(channel.name, session))
@@ -254,12 +258,13 @@ class LinkResolver:
                 self._note(f"BGP_NEIGHBOR|{session.key}: shut down, left out")
             elif interface not in names or interface in in_vlans:
                 self._note(
-                    f"BGP_NEIGHBOR|{session.key}: behind no port or port channel (a loopback, a VLAN?), left out"
+                    f"BGP_NEIGHBOR|{session.key}: not behind a port or port channel (perhaps a loopback or a VLAN), "
+                    "left out"
                 )
             elif session.asn is not None and session.asn == self._config.asn:
                 self._note(
-                    f"BGP_NEIGHBOR|{session.key}: of our own AS; a lab's sessions are external (RFC 7938), "
-                    "so a host stands there"
+                    f"BGP_NEIGHBOR|{session.key}: in the switch's own AS; a lab supports only external sessions (RFC "
+                    "7938), so a host takes its place"
                 )
             else:
                 sessions[interface] = session

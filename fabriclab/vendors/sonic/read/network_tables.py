@@ -58,7 +58,7 @@ def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int],
             elif name in ports:
                 metres[name], origin[name] = int(match[1]), entry.origin(name)
             else:
-                fields.complain(name, f"{shown(name)} is no PORT; {suggestion(name, ports)}", name)
+                fields.complain(name, f"{shown(name)} is not a PORT; {suggestion(name, ports)}", name)
     return metres, origin
 
 
@@ -80,7 +80,7 @@ def read_addresses(
         name, bar, text = key.partition("|")
         if names is not None and name not in names:
             tables.complain(
-                (table, key), f"{shown(name)} is no interface of that kind; {suggestion(name, names)}", name
+                (table, key), f"{shown(name)} is not an interface of that kind; {suggestion(name, names)}", name
             )
         elif bar:
             address = parse_address(text)
@@ -91,7 +91,7 @@ def read_addresses(
             else:
                 tables.complain(
                     (table, key),
-                    f"{shown(text)} is no address; write one with its prefix length, such as 10.0.0.0/31",
+                    f"{shown(text)} is not an address; write one with its prefix length, such as 10.0.0.0/31",
                     text,
                 )
     return addresses, others
@@ -108,7 +108,7 @@ def read_port_channels(tables: Tables, ports: Collection[str]) -> tuple[PortChan
         else:
             tables.complain(
                 (entry.table, entry.key),
-                f"{shown(port)} is a member of {other} too; a port is in one port channel",
+                f"{shown(port)} is also a member of {other}; a port can be in only one port channel",
                 port,
             )
     return tuple(
@@ -142,8 +142,8 @@ def read_vlans(tables: Tables, ports: Collection[str]) -> tuple[Vlan, ...]:
             untagged.setdefault(name, []).append(port)
         else:
             message = (
-                f"{shown(port)} is a member of {owner[port]} too; a port is in one port channel, "
-                "or untagged in one VLAN"
+                f"{shown(port)} is also a member of {owner[port]}; a port can be in only one port channel, or "
+                "untagged in one VLAN"
             )
             tables.complain((entry.table, entry.key), message, port)
     return tuple(
@@ -157,7 +157,7 @@ def _vlan(fields: Fields, members: tuple[str, ...], tagged: tuple[str, ...]) -> 
     number = fields.number("vlanid", 1, _LARGEST_VLAN)
     if number is not None and name != f"Vlan{number}":
         fields.complain(
-            "vlanid", f"{number} is the number of Vlan{number}, and this is {shown(name)}; write the same", str(number)
+            "vlanid", f"{number} is the number of Vlan{number}, but this is {shown(name)}; write the same", str(number)
         )
     return Vlan(name, members, tagged, up=(fields.choice("admin_status", ("up", "down")) or "up") == "up")
 
@@ -175,9 +175,9 @@ def _members(tables: Tables, table: str, valid: Collection[str]) -> Iterator[tup
     for entry in tables.entries(table):
         name, port = _words(entry.key)
         if name not in names:
-            tables.complain((table, entry.key), f"{shown(name)} is no {groups}; {suggestion(name, names)}", name)
+            tables.complain((table, entry.key), f"{shown(name)} is not a {groups}; {suggestion(name, names)}", name)
         elif port not in valid:
-            tables.complain((table, entry.key), f"{shown(port)} is no PORT; {suggestion(port, valid)}", port)
+            tables.complain((table, entry.key), f"{shown(port)} is not a PORT; {suggestion(port, valid)}", port)
         else:
             yield entry, name, port
 

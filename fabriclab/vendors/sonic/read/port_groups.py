@@ -73,7 +73,7 @@ def first_address(config: ConfigDb, interface: str, notes: dict[str, None]) -> I
     """Return the address that an interface has in a lab."""
     every = config.addresses.get(interface, ())
     if len(every) > 1:
-        notes[f"{interface}: {len(every)} addresses; in a lab it has the first one, {every[0]}"] = None
+        notes[f"{interface}: {len(every)} addresses; in the lab it has only the first one, {every[0]}"] = None
     return every[0] if every else None
 
 
@@ -81,7 +81,7 @@ def _note_tagged(vlan: Vlan, there: Collection[str], notes: dict[str, None]) -> 
     tagged = tuple(member for member in vlan.tagged if member in there)
     if tagged:
         notes[
-            f"{vlan.name}: {joined(tagged)} not in it in the lab: tagged members, and frames of a lab have no tag"
+            f"{vlan.name}: the tagged members {joined(tagged)} were left out, because frames in a lab have no tag"
         ] = None
 
 

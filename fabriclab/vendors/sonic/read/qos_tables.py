@@ -135,13 +135,13 @@ class QosReader:
             return None
         names, unknown = port_list(entry.words[-2], self._ports)
         for name in unknown if len(entry.words) == 2 else ():
-            self._tables.complain(path, f"{shown(name)} is no PORT; {suggestion(name, self._ports)}", name)
+            self._tables.complain(path, f"{shown(name)} is not a PORT; {suggestion(name, self._ports)}", name)
         if len(entry.words) == 4 and not self._is_here(entry):
             self._tables.note(f"{entry.table}: entries of other line cards were left out; a lab has one switch")
             return None
         if len(names) > 1:
             self._tables.note(
-                f"{entry.table}: keys that list ports were taken; today's YANG models want a key for each port"
+                f"{entry.table}: keys that list ports were accepted; current YANG models require a key for each port"
             )
         indices = parse_indices(entry.words[-1], most)
         if indices is None:
@@ -211,7 +211,7 @@ class QosReader:
             key = fields.entry.key
             names, unknown = ([key], []) if key == "global" else port_list(key, self._ports)
             for name in unknown:
-                message = f"{shown(name)} is no PORT; {suggestion(name, [*self._ports, 'global'])}"
+                message = f"{shown(name)} is not a PORT; {suggestion(name, [*self._ports, 'global'])}"
                 self._tables.complain((fields.entry.table, key), message, name)
             named = {name: fields.reference(name, table, maps[table]) for name, table in MAP_OF_FIELD.items()}
             pfc, watched = self._priorities(fields, "pfc_enable"), self._priorities(fields, "pfcwd_sw_enable")
@@ -242,7 +242,7 @@ class QosReader:
                 return
             names, unknown = port_list(fields.entry.key, self._ports)
             for name in unknown:
-                message = f"{shown(name)} is no PORT; {suggestion(name, [*self._ports, 'GLOBAL'])}"
+                message = f"{shown(name)} is not a PORT; {suggestion(name, [*self._ports, 'GLOBAL'])}"
                 self._tables.complain(("PFC_WD", fields.entry.key), message, name)
             action = fields.choice("action", ("drop", "forward", "alert"))
             detection, restoration = (

@@ -76,7 +76,7 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
         raise AssertionError("a file that cannot be read leaves a problem")
     tables = Tables(json, problems)
     if without_frr(json.value, file):
-        tables.note("bgpraw left out: FRR's own words, of which BGP_NEIGHBOR says what a lab has")
+        tables.note("bgpraw left out: it has FRR's own commands; the lab uses BGP_NEIGHBOR")
     config = None
     with suppress(TooManyProblemsError):
         tables.check_shape(READ)
@@ -102,7 +102,7 @@ def _read(tables: Tables) -> ConfigDb:
         ipv6 += others
     loopbacks, others = read_addresses(tables, "LOOPBACK_INTERFACE", None)
     if ipv6 + others:
-        tables.note(f"{ipv6 + others} IPv6 addresses were left out; a lab has IPv4 only")
+        tables.note(f"{ipv6 + others} IPv6 addresses were left out; a lab has only IPv4")
     pools = qos.named("BUFFER_POOL", qos.pool)
     profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
     schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()

@@ -50,15 +50,15 @@ class _Reader:
         """Return the route; None after telling why there is none."""
         vrf, _, text = self.entry.key.rpartition("|")
         if vrf not in ("", DEFAULT_VRF):
-            self._note("", f"of VRF {shown(vrf)}, left out: a lab has the default VRF only")
+            self._note("", f"in VRF {shown(vrf)}, left out: a lab has only the default VRF")
             return None
         if ":" in text:
-            self._note("", "IPv6, left out: a lab has IPv4 only")
+            self._note("", "IPv6, left out: a lab has only IPv4")
             return None
         try:
             prefix = IPv4Network(text, strict=False)
         except ValueError:
-            message = f"{shown(text)} is no network; write one such as 10.0.0.0/24"
+            message = f"{shown(text)} is not a network; write one such as 10.0.0.0/24"
             self.tables.complain((TABLE, self.entry.key), message, text)
             return None
         lists = self._lists()
@@ -85,7 +85,7 @@ class _Reader:
             return None
         for name, count in counts.items():
             if count != counts[first]:
-                message = f"{count} in this list and {counts[first]} in {first}; each next hop has one of each"
+                message = f"{count} in this list, but {counts[first]} in {first}; each next hop needs one of each"
                 fields.complain(name, message, ",".join(words[name]))
                 return None
         return {name: found if any(found) else ("",) * counts[first] for name, found in words.items()}
@@ -108,13 +108,13 @@ class _Reader:
             if distance is None:
                 continue
             if vrf not in ("", DEFAULT_VRF):
-                self._note("nexthop-vrf", f"{shown(vrf)}: that next hop was left out; a lab has the default VRF only")
+                self._note("nexthop-vrf", f"{shown(vrf)}: that next hop was left out; a lab has only the default VRF")
             elif blackholes[number]:
                 yield StaticHop(None, "", distance, blackhole=True)
             elif address is None and ":" in text:
-                self._note("nexthop", f"{shown(text)}: that next hop was left out; a lab has IPv4 only")
+                self._note("nexthop", f"{shown(text)}: that next hop was left out; a lab has only IPv4")
             elif address is None:
-                fields.complain("nexthop", f"{shown(text)} is no IPv4 address; write one such as 10.0.0.1", text)
+                fields.complain("nexthop", f"{shown(text)} is not an IPv4 address; write one such as 10.0.0.1", text)
             elif address == _ANY and not interface:
                 self._note("nexthop", "a next hop without address and interface was left out: it leads nowhere")
             else:

@@ -58,8 +58,8 @@ def archived(data: bytes, file: str) -> bytes:
                 if found is not None:
                     return found.read()
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise _error(file, f"no archive that can be read ({error}); give a tar of `show techsupport`") from error
-    raise _error(file, f"an archive without {'/'.join(_IN_ARCHIVE)}; give a tar of `show techsupport`")
+        raise _error(file, f"is not a readable archive ({error}); give a tar of `show techsupport`") from error
+    raise _error(file, f"is an archive without {'/'.join(_IN_ARCHIVE)}; give a tar of `show techsupport`")
 
 
 def as_json(data: bytes, file: str) -> bytes:
@@ -71,8 +71,8 @@ def as_json(data: bytes, file: str) -> bytes:
     if start == b"<":
         raise _error(
             file,
-            "XML, a minigraph? Make a config_db.json of it on the switch, or where sonic-config-engine is: "
-            "sonic-cfggen -m minigraph.xml -p port_config.ini --print-data",
+            "is XML, perhaps a minigraph; turn it into a config_db.json on the switch, or where sonic-config-engine "
+            "is installed: sonic-cfggen -m minigraph.xml -p port_config.ini --print-data",
         )
     first = re.search(rb"^\{[ \t\r]*$", data, re.MULTILINE)
     if start in (b"{", b"[", b'"', b"") or first is None:

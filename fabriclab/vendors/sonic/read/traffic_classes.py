@@ -32,12 +32,15 @@ def in_eight(maps: Classes, note: Callable[[str], None], complain: Callable[[str
         alike = [one for one in used if one < QUEUES and (queue[one], group[one]) == (queue[tc], group[tc])]
         spare = [one for one in range(QUEUES) if one not in used]
         if not alike and not spare:
-            complain("dscp_to_tc", f"{len(used)} classes, no two of one queue and group; a lab's switch has {QUEUES}")
+            complain(
+                "dscp_to_tc",
+                f"{len(used)} classes, all with different queues and groups; a lab's switch has only {QUEUES}",
+            )
             break
         new = (alike or spare)[0]
         queue[new], group[new] = queue[tc], group[tc]
         dscps = [new if one == tc else one for one in dscps]
-        why = "has the same queue and group" if alike else "no DSCP is of"
+        why = "has the same queue and group" if alike else "has no DSCP"
         note(f"traffic class {tc} is {new} in the lab, which {why}: a lab's switch has classes 0 to {QUEUES - 1}")
     for tc in sorted({tc for tc in dscps if queue[tc] >= QUEUES}):
         complain("tc_to_queue", f"class {tc} goes to queue {queue[tc]}; a lab's port has queues 0 to {QUEUES - 1}")

@@ -122,7 +122,10 @@ def test_the_sampler_finds_the_marks_in_front_of_the_card(tmp_path: Path) -> Non
             r"hosts.h1.nic.tso: '100 B' is out of range; write one from 3 KB to 64 KiB .*two full segments.*, or 'off'",
         ),
         ("{tso: many}", r"hosts.h1.nic.tso: .*many"),
-        ("{interrupt_delay: 1500 ns, gro: on}", r"hosts.h1.nic.interrupt_delay: '1500 ns' is no whole number of micro"),
+        (
+            "{interrupt_delay: 1500 ns, gro: on}",
+            r"hosts.h1.nic.interrupt_delay: '1500 ns' is not a whole number of micro",
+        ),
         ("{interrupt_delay: 20 us}", r"hosts.h1.nic.interrupt_delay: .* needs gro: on"),
         ("{queues: 9}", r"hosts.h1.nic.queues: "),
         ("{pacing: cake}", r"hosts.h1.nic.pacing: .*fq"),

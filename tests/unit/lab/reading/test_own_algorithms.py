@@ -111,9 +111,9 @@ def test_two_files_of_one_name_and_what_is_no_c_file(lab: Path) -> None:
     said = mistakes(lab, "{congestion_control: ./mine.c}", text)
     assert "'./other.c' registers 'mine', and so does './mine.c'; give one of them another name" in said[0]
     said = mistakes(lab, "./other.c}", "./lab/experiment.yml}")
-    assert "'./lab/experiment.yml' is no C file; an algorithm of your own is one" in said[0]
+    assert "'./lab/experiment.yml' is not a C file; an algorithm of your own is one" in said[0]
     (lab / "other.c").write_bytes(b"\xff\xfe")
-    assert "is no text in UTF-8" in mistakes(lab, "./lab/experiment.yml}", "other.c}")[0]
+    assert "is not text in UTF-8" in mistakes(lab, "./lab/experiment.yml}", "other.c}")[0]
 
 
 def test_of_several_structs_the_first_one_that_is_registered_counts() -> None:
@@ -224,7 +224,7 @@ def test_where_the_cache_can_not_be(compiler: Compiler, tmp_path: Path, monkeypa
     with pytest.raises(EngineError, match=r"lab/mine\.c can't be compiled in"):
         compiler.module(own(), "lab/mine.c")
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
-    with pytest.raises(EngineError, match="is no absolute path"):
+    with pytest.raises(EngineError, match="is not an absolute path"):
         compiler.module(own(), "lab/mine.c")
 
 

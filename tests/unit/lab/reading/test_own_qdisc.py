@@ -74,8 +74,8 @@ def test_what_contradicts_is_told(lab: Path) -> None:
     assert mistake(lab, "{source: ", "{kind: codel, source: ") == "unknown key; valid here: source, options"
     assert "conflicts with ecn_threshold" in mistake(lab, "aqm: {", "ecn_threshold: 9 KB, aqm: {")
     assert "write source: its C file" in mistake(lab, "source: ./mine.c, ", "")
-    assert "is no list of options; write words" in mistake(lab, "limit 100", "limit=$(100)")
-    assert "is no C file" in mistake(lab, "./mine.c", "codel")
+    assert "is not a list of options; write words" in mistake(lab, "limit 100", "limit=$(100)")
+    assert "is not a C file" in mistake(lab, "./mine.c", "codel")
     (lab / "mine.c").write_text(QDISC.replace('"mine"', '"red"'))
     assert "registers 'red', which the kernel has already" in mistake(lab, "title", "title")
 

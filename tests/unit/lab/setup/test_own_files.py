@@ -203,7 +203,7 @@ def test_a_bridge_is_one_broadcast_domain(tmp_path: Path) -> None:
         (
             "r1/frr.conf:/etc/frr/frr.conf:ro",
             "r1/frr.conf:etc/frr.conf",
-            "own.clab.yml:12: topology.nodes.r1.binds[1]: 'etc/frr.conf' is no absolute path in the node, such as "
+            "own.clab.yml:12: topology.nodes.r1.binds[1]: 'etc/frr.conf' is not an absolute path in the node, such as "
             "/etc/frr/frr.conf",
         ),
         (
@@ -211,10 +211,10 @@ def test_a_bridge_is_one_broadcast_domain(tmp_path: Path) -> None:
             "sh -c 'echo",
             'topology.nodes.h1.exec[1]: "sh -c \'echo" cannot be split into words: no closing quotation',
         ),
-        ("node: r1, stage: healthy", "node: r9, stage: healthy", "'r9' is no node; valid here: r1, h1, h2"),
+        ("node: r1, stage: healthy", "node: r9, stage: healthy", "'r9' is not a node; valid here: r1, h1, h2"),
         ("stage: healthy", "stage: helthy", "'helthy' is unknown; did you mean 'healthy'?"),
         (HEALTHY, "cpu: 1", "r1 has no healthcheck, and would be waited for without end"),
-        ("      exec: [ip addr add 10.0.2.2/24 dev eth1]", "      exec: ls", "h2.exec: is no list; write exec: ["),
+        ("      exec: [ip addr add 10.0.2.2/24 dev eth1]", "      exec: ls", "h2.exec: is not a list; write exec: ["),
         (
             "      cmd: bash",
             "      stages: {create: {wait-for: [{node: h2, stage: configure}]}}",

@@ -37,7 +37,7 @@ def test_a_port_has_its_slice_and_a_limit_is_one_slices(tmp_path: Path) -> None:
     assert slices == [Slice(into=2, out=1), *[Slice()] * (len(slices) - 1)]
     text = "\n".join(switch_lines(plan))
     assert "pool shared: 8 MB, in 4 slices" in text
-    assert "memory: slice 2 of what comes in, OR 1 of what leaves" in text
+    assert "memory: slice 2 for frames that come in, OR 1 for frames that leave" in text
     # Half of 2 MB, in full frames.
     assert "alpha 1 (1 MB alone" in text
     assert "slices" in node.switch.model_dump()

@@ -200,7 +200,10 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
         ),
         (interface("tx-queue 1", "   bandwidth percent"), "ends before percent; write a whole number from 1 to 100"),
         (interface("tx-queue 1", "   shape rate 5 pps"), "'pps': a profile's rates are in kbps or percent"),
-        (interface("tx-queue 1", "   shape rate 5"), "5 kbps is less than a lab's queue is shaped to, 8 kbps"),
+        (
+            interface("tx-queue 1", "   shape rate 5"),
+            "5 kbps is below 8 kbps, the lowest rate that a lab's queue can be shaped to",
+        ),
         (
             interface("tx-queue 1", "   random-detect ecn minimum-threshold 9 kbytes"),
             "no maximum-threshold; write it with its unit",
@@ -232,7 +235,7 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
         (interface("priority-flow-control priority 3 lossless"), "'lossless': write no-drop or drop"),
         (
             "qos profile HADOOP\n" + interface("service-profile HADOP"),
-            "'HADOP' is no qos profile; did you mean 'HADOOP'?",
+            "'HADOP' is not a qos profile; did you mean 'HADOOP'?",
         ),
         (
             "qos map dscp 64 to traffic-class 1\n",

@@ -157,34 +157,37 @@ def test_mistakes_name_file_and_line(tmp_path: Path) -> None:
         "router ospf\n network 10.0.0.0 area 0\n network 10.0.0.0/8888 area 0\n",
     )
     assert said.splitlines() == [
-        "r1.conf:2: ip address 10.0.0.1: '10.0.0.1' is no address with a prefix length; write one such as 10.0.0.1/31",
-        "r1.conf:3: ip address 10.0.0.1/33: '10.0.0.1/33' is no address with a prefix length; "
+        "r1.conf:2: ip address 10.0.0.1: '10.0.0.1' is not an address with a prefix length; write one such as "
+        "10.0.0.1/31",
+        "r1.conf:3: ip address 10.0.0.1/33: '10.0.0.1/33' is not an address with a prefix length; "
         "write one such as 10.0.0.1/31",
-        "r1.conf:4: bandwidth fast: 'fast' is no bandwidth; write megabits per second, such as 10000",
-        "r1.conf:5: router bgp: no AS number; write router bgp 65001, as `show running-config` prints it",
-        "r1.conf:6: router bgp 4294967296: '4294967296' is no AS number; write one such as 65001",
+        "r1.conf:4: bandwidth fast: 'fast' is not a bandwidth; write megabits per second, such as 10000",
+        "r1.conf:5: router bgp: has no AS number; write router bgp 65001, as `show running-config` prints it",
+        "r1.conf:6: router bgp 4294967296: '4294967296' is not an AS number; write one such as 65001",
         "r1.conf:7: ip route 10.0.0.0/8: no next hop; write ip route 10.1.0.0/16 10.0.0.1",
-        "r1.conf:8: ip route nowhere 10.0.0.1: 'nowhere' is no network; write one such as 10.0.0.0/24",
-        "r1.conf:10: vni lots: 'lots' is no VNI; write a number up to 16777215",
-        "r2.conf:2: neighbor 10.0.0.1 remote-as outside: 'outside' is no remote AS; "
+        "r1.conf:8: ip route nowhere 10.0.0.1: 'nowhere' is not a network; write one such as 10.0.0.0/24",
+        "r1.conf:10: vni lots: 'lots' is not a VNI; write a number up to 16777215",
+        "r2.conf:2: neighbor 10.0.0.1 remote-as outside: 'outside' is not a remote AS; "
         "write its number, or internal, external, auto",
-        "r2.conf:3: network 10.0.0.300/24: '10.0.0.300/24' is no network; write one such as 10.0.0.0/24",
-        "r2.conf:5: network 10.0.0.0 area 0: '10.0.0.0' is no network; write one such as 10.0.0.0/24",
-        "r2.conf:6: network 10.0.0.0/8888 area 0: '10.0.0.0/8888' is no network; write one such as 10.0.0.0/24",
+        "r2.conf:3: network 10.0.0.300/24: '10.0.0.300/24' is not a network; write one such as 10.0.0.0/24",
+        "r2.conf:5: network 10.0.0.0 area 0: '10.0.0.0' is not a network; write one such as 10.0.0.0/24",
+        "r2.conf:6: network 10.0.0.0/8888 area 0: '10.0.0.0/8888' is not a network; write one such as 10.0.0.0/24",
     ]
 
 
 def test_files_that_are_no_routers(tmp_path: Path) -> None:
     said = complaint(tmp_path, r1=R1, r2="<html>\n")
     assert said == (
-        "r2.conf: is no FRR configuration: no line begins with hostname, interface or router; "
+        "r2.conf: is not an FRR configuration: no line begins with hostname, interface or router; "
         "give the output of `vtysh -c 'show running-config'`"
     )
     assert "the file is empty" in complaint(tmp_path, r2="\n")
     (tmp_path / "r2.conf").write_bytes(b"hostname r2\n\xff\n")
     assert "r2.conf:2: byte 0xff is not UTF-8" in complaint(tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(LabError, match=r"no router's configuration; it should have NAME\.conf or NAME/frr\.conf"):
+    with pytest.raises(
+        LabError, match=r"has no router's configuration; for each router it needs NAME\.conf or NAME/frr\.conf"
+    ):
         import_network([tmp_path / "empty"], "test")
     with pytest.raises(LabError, match="no such file"):
         import_network([tmp_path / "nothing.conf"], "test")
@@ -193,8 +196,8 @@ def test_files_that_are_no_routers(tmp_path: Path) -> None:
 def test_routers_that_nothing_joins(tmp_path: Path) -> None:
     said = complaint(tmp_path, r1=R1, r2=R2.replace("10.0.0.0/31", "10.0.9.0/31"))
     assert said == (
-        "r2.conf: r2: no link to r1 was found: no network in common, no description of an unnumbered interface; say it "
-        "by a line such as r2:eth1 r1:eth1 in --links FILE, or leave the file out"
+        "r2.conf: r2: no link to r1 was found: there is neither a common network nor a description of an unnumbered "
+        "interface; write a line such as r2:eth1 r1:eth1 in --links FILE, or leave the file out"
     )
     made = network(tmp_path, "r1:eth1 r2:eth1\n")
     assert [str(end) for end in made.links[0].ends] == ["r1:eth1", "r2:eth1"]
@@ -203,43 +206,47 @@ def test_routers_that_nothing_joins(tmp_path: Path) -> None:
 def test_two_files_of_one_name(tmp_path: Path) -> None:
     (tmp_path / "r1").mkdir()
     (tmp_path / "r1" / "frr.conf").write_text(R1)
-    assert "r1.conf:1: hostname: 'r1' is the router of r1/frr.conf:1 too; give each router's file once" in complaint(
-        tmp_path, r1=R1
-    ).replace(
-        "r1/frr.conf:1: hostname: 'r1' is the router of r1.conf:1",
-        "r1.conf:1: hostname: 'r1' is the router of r1/frr.conf:1",
+    assert (
+        "r1.conf:1: hostname: 'r1' is also the name of the router in r1/frr.conf:1; give each router's file once"
+        in complaint(tmp_path, r1=R1).replace(
+            "r1/frr.conf:1: hostname: 'r1' is also the name of the router in r1.conf:1",
+            "r1.conf:1: hostname: 'r1' is also the name of the router in r1/frr.conf:1",
+        )
     )
     (tmp_path / "r1" / "frr.conf").unlink()
     made = network(tmp_path, r1=R1, r2=R2.replace("hostname r2", "hostname r1"))
-    assert made.routers == ("r1", "r2") and "called r2 here, as the file is" in made.notes[0]
+    assert made.routers == ("r1", "r2") and "the lab calls this router r2, after the file" in made.notes[0]
 
 
 def test_one_address_twice(tmp_path: Path) -> None:
     said = complaint(tmp_path, r1=R1, r2=R2.replace("10.0.0.0/31", "10.0.0.1/31"))
-    assert said == "r2.conf:3: eth1: is 10.0.0.1 of r1:eth1 (r1.conf:3) too; each end of a link has its own"
+    assert said == (
+        "r2.conf:3: eth1: is also the address 10.0.0.1 of r1:eth1 (r1.conf:3); each end of a link needs its own address"
+    )
     gateway = "interface vlan10\n ip address 10.10.0.1/24\n"
     made = network(tmp_path, r1=R1 + gateway, r2=R2 + gateway)
     assert [host.end.interface for host in made.hosts] == ["eth2", "vlan10", "eth2", "vlan10"]
-    assert any("taken for a gateway of several, no link joins them" in note for note in made.notes)
+    assert any("it is taken to be an anycast gateway, and no link joins the two" in note for note in made.notes)
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("r1:eth1", "links.txt:1: 'r1:eth1' is no link; write its two ends, leaf1:swp1 spine1:swp3"),
-        ("r1 r2:eth1", "links.txt:1: r1: 'r1' is no end of a link; write leaf1:swp1"),
+        ("r1:eth1", "links.txt:1: 'r1:eth1' is not a link; write its two ends, leaf1:swp1 spine1:swp3"),
+        ("r1 r2:eth1", "links.txt:1: r1: 'r1' is not an end of a link; write leaf1:swp1"),
         ("r3:eth1 r4:eth1", "links.txt:1: r3:eth1: neither r3 nor r4 is a router here; valid here: r1, r2"),
         ("r1:eth1 r1:eth2", "links.txt:1: r1:eth1: joins r1 with itself; a link has two nodes"),
-        ("rr:eth1 vrf RED", "links.txt:1: rr:eth1: 'rr' is no router here; valid here: r1, r2"),
+        ("rr:eth1 vrf RED", "links.txt:1: rr:eth1: 'rr' is not a router here; valid here: r1, r2"),
         ("r1:eth9 vrf RED", "links.txt:1: r1:eth9: r1 has no interface 'eth9' (r1.conf); did you mean 'eth2'?"),
         (
             "r1:eth1 r2:eth1\nr1:eth1 r2:eth2",
-            "links.txt:2: r1:eth1: has a link already, r1:eth1 to r2:eth1 (links.txt); an interface has one",
+            "links.txt:2: r1:eth1: has a link already, r1:eth1 to r2:eth1 (links.txt); an interface has only one link",
         ),
-        ("{", "links.txt:1: no JSON; give the output of `lldpctl -f json`"),
+        ("{", "links.txt:1: is not JSON; give the output of `lldpctl -f json`"),
         (
             "{}",
-            "links.txt: is not called as a router is, whose neighbours it has; valid here: r1, r2 (leaf1.lldp.json)",
+            "links.txt: is not named after a router; the file has a router's neighbours, so give it the router's "
+            "name, such as leaf1.lldp.json; valid here: r1, r2",
         ),
     ],
 )
@@ -277,7 +284,7 @@ def test_links_that_lldp_saw(tmp_path: Path) -> None:
         ("r1:eth1", "r2:eth3", "LLDP"),
         ("r2:eth1", "r3:eth2", "LLDP"),
     ]
-    assert any("unnumbered, and no description says where it leads" in note for note in made.notes)
+    assert any("unnumbered, without a description that names the other end" in note for note in made.notes)
 
 
 @pytest.mark.parametrize(
@@ -310,16 +317,16 @@ def test_sessions_that_never_come_up_are_said(tmp_path: Path) -> None:
     one = R1 + "router bgp 65001\n bgp router-id 1.1.1.1\n neighbor 10.0.0.0 remote-as 65003\n"
     two = R2 + "router bgp 65002\n bgp router-id 1.1.1.1\n neighbor 10.0.0.1 remote-as external\n"
     notes = "\n".join(network(tmp_path, r1=one, r2=two).notes).replace(f"{tmp_path}/", "")
-    assert "r1: neighbor 10.0.0.0 is of AS 65003 (r1.conf:8), and r2 has AS 65002 (r2.conf:6): the session" in notes
-    assert "r1: exchanges no routes with external neighbours that have no policy in and out" in notes
+    assert "r1: neighbor 10.0.0.0 has AS 65003 (r1.conf:8), but r2 is in AS 65002 (r2.conf:6): the session" in notes
+    assert "r1: exchanges no routes with these external neighbours, because they lack a policy in or out" in notes
     assert "r2: exchanges no routes" in notes
     policy = " neighbor 10.0.0.1 route-map ANY in\n neighbor 10.0.0.1 prefix-list ANY out\n"
     one_way = network(tmp_path, r1=one.replace("65003\n", "65003\n no bgp ebgp-requires-policy\n"), r2=two + policy)
     assert not any("exchanges no routes" in note for note in one_way.notes)
     assert "bgp router-id 1.1.1.1 is r1's (r1.conf:6) and r2's (r2.conf:6)" in notes
     notes = "\n".join(network(tmp_path, r1=one, r2=R2 + "router ospf\n network 10.0.0.0/8 area 0\n").notes)
-    assert "r2 has no BGP session with r1, which has one with it (neighbor 10.0.0.0" in notes
-    assert "OSPF runs at r2:eth1" in notes and "and not at the other end, r1:eth1" in notes
+    assert "r1 has a BGP session with r2 (neighbor 10.0.0.0" in notes
+    assert "OSPF runs at r2:eth1" in notes and "but not at the other end, r1:eth1" in notes
 
 
 def test_addresses_that_only_the_kernel_has(tmp_path: Path) -> None:
@@ -331,14 +338,16 @@ def test_addresses_that_only_the_kernel_has(tmp_path: Path) -> None:
     links = "leaf:swp1 spine:swp1\n"
     made = network(tmp_path, links, leaf=text.format("leaf", 1), spine=text.format("spine", 2))
     assert b"- ip address add 10.10.10.1/32 dev lo\n" in made.files["topology.clab.yml"]
-    assert any("so they were the kernel's: lo has 10.10.10.1, BGP's identifier" in note for note in made.notes)
+    assert any(
+        "so only the kernel knew the addresses; lo gets 10.10.10.1, BGP's router-id" in note for note in made.notes
+    )
     assert (
         made.files["leaf.frr.conf"]
         .decode()
         .endswith(
-            "!\n! Added by fabriclab import frr: the network of leaf-host, which is made up.\ninterface eth101\n"
-            " ip address 172.31.0.0/31\nexit\nrouter bgp 65001\n address-family ipv4 unicast\n  network 172.31.0.0/31\n"
-            " exit-address-family\nexit\n!\nend\n"
+            "!\n! Added by fabriclab import frr: the network of leaf-host, a host that fabriclab added.\ninterface "
+            "eth101\n ip address 172.31.0.0/31\nexit\nrouter bgp 65001\n address-family ipv4 unicast\n  network "
+            "172.31.0.0/31\n exit-address-family\nexit\n!\nend\n"
         )
     )
 
@@ -359,9 +368,9 @@ def test_addresses_and_vrfs_that_the_kernel_tells(tmp_path: Path) -> None:
         assert f"- ip {command}\n" in text
     assert "192.168.0.5" not in text and "eth3" not in text
     (tmp_path / "r9.address.json").write_text("{")
-    assert "r9.address.json: is not called as a router is, whose addresses it has" in complaint(tmp_path)
+    assert "r9.address.json: is not named after a router" in complaint(tmp_path)
     (tmp_path / "r9.address.json").rename(tmp_path / "r2.address.json")
-    assert "r2.address.json:1: no JSON; give the output of `ip -j address show`" in complaint(tmp_path)
+    assert "r2.address.json:1: is not JSON; give the output of `ip -j address show`" in complaint(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ def test_the_command(tmp_path: Path) -> None:
     status, output = run(GOLDEN / "unnumbered" / "given", "-o", out)
     assert status == 0, output
     assert f"{out}: 4 routers, 4 links between them, 2 hosts" in output
-    assert "links found by descriptions (4); topology.clab.yml says it of each" in output
+    assert "links found by descriptions (4); topology.clab.yml says it for each link" in output
     assert (
-        "leaf01: the management's, so left out: eth0" in output
-        and "kept as it is, and not looked at: " in output
+        "leaf01: management interfaces, left out: eth0" in output
+        and "commands that were kept but not read: " in output
         and "route-map (4)" in output
     )
     assert {path.name for path in out.iterdir()} == {
@@ -61,7 +61,7 @@ def test_files_in_the_place_of_a_directory(tmp_path: Path) -> None:
     folders = sorted((GOLDEN / "reflector" / "given").iterdir())
     status, output = run(*(folder / "frr.conf" for folder in folders), "-o", tmp_path / "mine")
     assert status == 0 and "3 routers, 2 links between them, 3 hosts" in output
-    assert "links found by networks (2)" in output and "'frobnicate the network' is no command known here" in output
+    assert "links found by networks (2)" in output and "'frobnicate the network' is not a command known here" in output
 
 
 def test_links_of_a_file(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_links_of_a_file(tmp_path: Path) -> None:
     status, output = run(tmp_path, "-o", out, "--links", cables)
     assert status == 0 and "links found by cables (1), being the only two left (1)" in output
     cables.write_text("r1:eth1 r2\n")
-    assert "cables:1: r2: 'r2' is no end of a link; write leaf1:swp1" in bad_input(
+    assert "cables:1: r2: 'r2' is not an end of a link; write leaf1:swp1" in bad_input(
         tmp_path, "--links", cables, out=tmp_path / "other"
     )
     assert "nowhere: no such file" in bad_input(tmp_path, "--links", tmp_path / "nowhere", out=tmp_path / "other")
@@ -84,7 +84,7 @@ def test_links_of_a_file(tmp_path: Path) -> None:
 def test_bad_input(tmp_path: Path) -> None:
     out, given = tmp_path / "out", GOLDEN / "segment" / "given"
     assert "no such file or directory" in bad_input(tmp_path / "configs", out=out)
-    assert "--name 'a lab': is no name" in bad_input(given, "--name", "a lab", out=out)
+    assert "--name 'a lab': is not a name" in bad_input(given, "--name", "a lab", out=out)
     assert "--rate: " in bad_input(given, "--rate", "10", out=out)
     assert "--delay: " in bad_input(given, "--delay", "soon", out=out)
     (tmp_path / "empty").mkdir()

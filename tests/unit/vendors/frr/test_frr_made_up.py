@@ -10,7 +10,7 @@ from fabriclab.vendors.frr.lab import ImportedNetwork, import_network
 
 INTERFACE = "interface eth1\n ip address 10.0.0.{number}/24\n{more}"
 BGP = "router bgp 6500{number}\n{more} neighbor 10.0.0.{other} remote-as 6500{other}\n{family}"
-ANNOUNCED = "lines at the end of their routers' frr.conf announce them"
+ANNOUNCED = "lines at the end of their routers' frr.conf announce their networks"
 
 
 def imported(directory: Path, *texts: str) -> ImportedNetwork:
@@ -38,8 +38,8 @@ LEFT = " address-family ipv4 unicast\n  no neighbor 10.0.0.{other} activate\n"
 @pytest.mark.parametrize(
     ("routing", "more", "why"),
     [
-        ("", "", "speaks no routing protocol,"),
-        ("router ospf6\n", " ipv6 ospf6 area 0\n", "speaks no routing protocol for IPv4, only ospf6,"),
+        ("", "", "runs no routing protocol,"),
+        ("router ospf6\n", " ipv6 ospf6 area 0\n", "runs no routing protocol for IPv4, only ospf6,"),
         (
             bgp(" no bgp default ipv4-unicast\n", EVPN),
             "",
@@ -50,8 +50,8 @@ LEFT = " address-family ipv4 unicast\n  no neighbor 10.0.0.{other} activate\n"
 )
 def test_a_network_of_which_nobody_learns(routing: str, more: str, why: str, tmp_path: Path) -> None:
     first, *each = pair(tmp_path, routing, more)
-    assert first == "made up, as too few networks lead out: r1-host, r2-host"
-    assert len(each) == 2 and each[0].startswith(f"r1-host is reached by nobody behind another router: r1 {why}")
+    assert first == "added, because too few networks have room for a host: r1-host, r2-host"
+    assert len(each) == 2 and each[0].startswith(f"no host behind another router reaches r1-host: r1 {why}")
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,21 @@ def test_a_network_of_which_nobody_learns(routing: str, more: str, why: str, tmp
     ],
 )
 def test_one_that_is_announced(routing: str, more: str, tmp_path: Path) -> None:
-    assert pair(tmp_path, routing, more) == [f"made up, as too few networks lead out: r1-host, r2-host; {ANNOUNCED}"]
+    assert pair(tmp_path, routing, more) == [
+        f"added, because too few networks have room for a host: r1-host, r2-host; {ANNOUNCED}"
+    ]
 
 
 def test_a_policy_may_keep_it(tmp_path: Path) -> None:
     policy = " address-family ipv4 unicast\n  neighbor 10.0.0.{other} prefix-list out out\n"
     said = pair(tmp_path, bgp(" no bgp ebgp-requires-policy\n", policy))
-    assert said[1].startswith("policies of r1, r2 know nothing of networks that are made up")
+    assert said[1].startswith("the policies of r1, r2 do not know the networks that were added")
 
 
 def test_one_router_has_an_interface_for_each(tmp_path: Path) -> None:
     made = imported(tmp_path, "router rip\n version 2\n")
     assert [(host.name, host.end.interface) for host in made.hosts] == [("r1-host", "eth101"), ("r1-host2", "eth102")]
-    assert made.notes == (f"made up, as too few networks lead out: r1-host, r1-host2; {ANNOUNCED}",)
+    assert made.notes == (f"added, because too few networks have room for a host: r1-host, r1-host2; {ANNOUNCED}",)
 
 
 def test_hosts_of_which_each_has_a_vrf(tmp_path: Path) -> None:
@@ -106,4 +108,6 @@ def test_external_next_hops_that_internal_neighbours_cannot_reach(more: str, is_
     said = [note for note in imported(tmp_path, first, second, third).notes if "internal neighbours" in note]
     assert len(said) == is_said
     if is_said:
-        assert said[0].startswith("r2: tells internal neighbours (10.0.0.1) of routes by 10.1.0.2, whose networks ")
+        assert said[0].startswith(
+            "r2: announces routes with next hop 10.1.0.2 to internal neighbours (10.0.0.1), but no router announces "
+        )

@@ -74,9 +74,9 @@ def test_known_findings_are_counted_and_new_ones_told(bad: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no JSON"),
-        ("{}", "is no baseline of `fabriclab sonic check`; --write-baseline makes one"),
-        ('{"format": "fabriclab-sonic-baseline-1", "findings": [{"file": 1}]}', "a finding has file, rule, where"),
+        ("", "is not JSON"),
+        ("{}", "is not a baseline of `fabriclab sonic check`; --write-baseline makes one"),
+        ('{"format": "fabriclab-sonic-baseline-1", "findings": [{"file": 1}]}', "a finding lacks file, rule, where"),
     ],
 )
 def test_what_is_no_baseline_is_refused(bad: Path, tmp_path: Path, text: str, said: str) -> None:
@@ -130,12 +130,12 @@ def test_a_file_with_mistakes_is_compared_by_its_findings(tmp_path: Path) -> Non
     done = check("--diff", SOUND, new)
     assert done.exit_code == 1
     assert "what the switch does was not compared" in done.stdout
-    assert "'no_such' is no BUFFER_PROFILE" in " ".join(done.stdout.split())
+    assert "'no_such' is not a BUFFER_PROFILE" in " ".join(done.stdout.split())
 
 
 def test_a_diff_is_of_two_files(bad: Path) -> None:
-    assert "two files are compared" in " ".join(check("--diff", bad).output.split())
-    assert "told as text or json" in " ".join(check("--diff", bad, bad, "--format", "sarif").output.split())
+    assert "it compares two files" in " ".join(check("--diff", bad).output.split())
+    assert "it needs --format text or json" in " ".join(check("--diff", bad, bad, "--format", "sarif").output.split())
 
 
 def test_a_change_of_sessions_is_told(tmp_path: Path) -> None:

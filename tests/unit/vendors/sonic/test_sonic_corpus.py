@@ -19,7 +19,7 @@ from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 
 SOURCE = Path(os.environ.get("SONIC_SOURCE", ""))
-REASONS = ("speed: missing; write the port's speed", "port(s) in use; a lab needs two")
+REASONS = ("speed: missing; write the port's speed", "port(s) in use; a lab needs at least two")
 LEAST_HWSKUS = 100
 """A checkout has several hundred; fewer are something else."""
 

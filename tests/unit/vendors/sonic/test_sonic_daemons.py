@@ -111,7 +111,10 @@ def test_daemons_that_fail_are_told_with_their_words(
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [("switch_type", "voq", "chassis's database"), ("buffer_model", "dynamic", "sizes are the vendor's script's")],
+    [
+        ("switch_type", "voq", "chassis's database"),
+        ("buffer_model", "dynamic", "a script of the vendor computes the sizes"),
+    ],
 )
 def test_what_they_alone_do_not_make_is_refused(field: str, value: str, message: str, system: Path) -> None:
     tables: dict[str, Any] = {"DEVICE_METADATA": {"localhost": {field: value}}}
@@ -135,7 +138,7 @@ def test_a_file_that_they_do_not_take_does_not_stop_the_others(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([LEAF], "write --asic-db FILE, or --daemons ROOT"),
+        ([LEAF], "write either --asic-db FILE or --daemons ROOT"),
         ([LEAF, "--asic-db", ASIC, "--daemons", "."], "one of the two"),
         ([LEAF, LEAF, "--asic-db", ASIC], "of one switch, and 2 files are given"),
         ([LEAF, "--asic-db", ASIC, "--save", "x"], "--save"),

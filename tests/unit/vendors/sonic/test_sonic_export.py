@@ -123,8 +123,8 @@ def test_a_port() -> None:
 
 def test_what_a_port_cannot_say() -> None:
     _, unsaid = tables_of(sample_plans.star(2, rate_bps=1_500_000, delay_ns=12))
-    assert "Ethernet0, Ethernet4: 1.5 Mbps: SONiC has whole Mbit/s up to 1600000, 1 written" in unsaid
-    assert any("a cable of 12 ns, which is no whole number of metres" in sentence for sentence in unsaid)
+    assert "Ethernet0, Ethernet4: 1.5 Mbps: SONiC allows whole Mbit/s up to 1600000; 1 was written" in unsaid
+    assert any("a cable of 12 ns, which is not a whole number of metres" in sentence for sentence in unsaid)
 
 
 def test_a_buffer_of_each_port() -> None:
@@ -139,12 +139,12 @@ def test_a_buffer_of_each_port() -> None:
     )
     assert tables["WRED_PROFILE"]["WRED"]["wred_green_enable"] == "true"
     assert set(tables["DSCP_TO_TC_MAP"]["AZURE"].values()) == {"0"}
-    assert unsaid == ("buffers of ports: each is a limit of queue 0 in one pool that holds them all",)
+    assert unsaid == ("buffers of ports: each becomes a limit of queue 0, in one pool for all ports",)
 
 
 def test_active_queue_management_cannot_be_said() -> None:
     _, unsaid = tables_of(sample_plans.star(2, queue=Queue(limit_bytes=64_000, aqm=Codel())))
-    assert "eth1, eth2: codel has no word in CONFIG_DB; the port is drop-tail there" in unsaid
+    assert "eth1, eth2: CONFIG_DB has no field for codel; the port becomes drop-tail" in unsaid
 
 
 def test_what_a_queue_cannot_say() -> None:
@@ -173,17 +173,17 @@ def test_what_a_queue_cannot_say() -> None:
     assert set(unsaid) == {
         "PFC: pauses of 100 quanta; the platform has its own",
         "PFC: a reaction time of 2 us",
-        "watchdog: 10 ms and 200 ms: SONiC takes whole ms, detection in 100 to 5000, restoration in 100 to 60000; "
-        "left out",
+        "watchdog: 10 ms and 200 ms: SONiC takes whole ms, detection from 100 to 5000 and restoration from 100 to "
+        "60000; left out",
         "memory: cells of 256 B",
         "queue 1: pir 100 Mbps without cir, which SONiC's YANG models refuse",
-        "WRED: probability 2.5 %: whole per cent only, written as 3",
-        "WRED: weight 4 of the average queue: the platform's own",
-        "WRED: non_ect: queue: SONiC drops above the threshold what it cannot mark",
+        "WRED: probability 2.5 %: SONiC takes only whole per cent; written as 3",
+        "WRED: weight 4 of the average queue: the platform uses its own",
+        "WRED: non_ect: queue: above the threshold SONiC drops packets that it cannot mark",
         "queue 1: a phantom queue",
-        "queue 1: a limit of what one ingress port has in it",
+        "queue 1: a limit per ingress port",
         "queue 1: the length at which a congestion event begins",
-        "queue 2: WRED by delay; thresholds of SONiC are bytes",
+        "queue 2: WRED by delay; SONiC's thresholds are in bytes",
     }
 
 
@@ -264,7 +264,7 @@ def test_the_command(tmp_path: Path) -> None:
     result = runner.invoke(app, ["sonic", "export", str(LABS / "leaf-spine"), "--node", "leaf1", "-o", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert [path.name for path in tmp_path.iterdir()] == ["leaf1"]
-    assert "not said: buffers of ports" in result.output
+    assert "not written: buffers of ports" in result.output
     wrong = runner.invoke(app, ["sonic", "export", str(LABS / "leaf-spine"), "--node", "leaf9", "-o", str(tmp_path)])
     assert (wrong.exit_code, "no such switch" in wrong.output) == (2, True)
     absent = runner.invoke(

@@ -54,10 +54,10 @@ def test_bad_input(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text("{ports")
     (tmp_path / "d.json").write_text('{"PORT": {"Ethernet0": {"speed": "fast"}}}')
     output = bad_input(*paths, tmp_path / "c.json", tmp_path / "d.json", out=out)
-    assert "c.json:1: no JSON" in output and "d.json:1: PORT|Ethernet0|speed: 'fast'" in output
-    assert "is no name" in bad_input(*paths, "--name", "a lab", out=out)
+    assert "c.json:1: is not JSON" in output and "d.json:1: PORT|Ethernet0|speed: 'fast'" in output
+    assert "is not a name" in bad_input(*paths, "--name", "a lab", out=out)
     assert "--cell: " in bad_input(*paths, "--cell", "8", out=out)
-    assert "--missing: is of several files" in bad_input(paths[0], "--missing", "error", out=out)
+    assert "--missing: it needs several files" in bad_input(paths[0], "--missing", "error", out=out)
     assert "is a file; give a directory" in bad_input(*paths, out=paths[0])
 
 

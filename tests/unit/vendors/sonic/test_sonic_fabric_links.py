@@ -58,7 +58,7 @@ def test_several_neighbours_without_ports_need_addresses(tmp_path: Path) -> None
     files = pair(near, far)
     assert complaint(files, tmp_path) == [
         f"{line_of(f'Ethernet{number}', tmp_path, 'a.json', 2)}: DEVICE_NEIGHBOR|Ethernet{number}|port: "
-        "leads to b, and neither a port of it nor an address says to which port; write port"
+        "leads to b, but neither the field port nor an address says to which of its ports; write port"
         for number in (8, 12)
     ]
     near["INTERFACE"] = {"Ethernet8|10.0.0.0/31": {}, "Ethernet12|10.0.0.4/30".replace(".4/", ".5/"): {}}
@@ -117,7 +117,7 @@ def test_port_channels(tmp_path: Path) -> None:
     member, lone = line_of("PortChannel1|Ethernet8", tmp_path, "a.json"), line_of('"Ethernet12"', tmp_path, "b.json")
     assert line == (
         f"{member}: PORTCHANNEL_MEMBER|PortChannel1|Ethernet8: leads to b:Ethernet12 ({lone}), "
-        "which is a member of no port channel"
+        "which is not a member of a port channel"
     )
 
 
@@ -141,7 +141,8 @@ def test_two_files_that_disagree_on_a_link(tmp_path: Path) -> None:
     (line,) = complaint(files, tmp_path)
     there, here = line_of('"Ethernet8"', tmp_path, "b.json", 2), line_of('"Ethernet8"', tmp_path, "a.json", 2)
     assert (
-        line == f"{there}: DEVICE_NEIGHBOR|Ethernet8: leads to a:Ethernet8, and that to b:Ethernet12 ({here}); "
+        line
+        == f"{there}: DEVICE_NEIGHBOR|Ethernet8: leads to a:Ethernet8, but that port leads to b:Ethernet12 ({here}); "
         "write the same"
     )
 
@@ -157,7 +158,7 @@ def test_two_files_that_name_one_port(tmp_path: Path) -> None:
 def test_a_port_that_is_not_there(tmp_path: Path) -> None:
     files = pair({"DEVICE_NEIGHBOR": {"Ethernet8": neighbour("b", "Ethernet99")}})
     line = complaint(files, tmp_path)[0]
-    assert "DEVICE_NEIGHBOR|Ethernet8|port: 'Ethernet99' is no PORT of b (b.json:" in line and "did you mean" in line
+    assert "DEVICE_NEIGHBOR|Ethernet8|port: 'Ethernet99' is not a PORT of b (b.json:" in line and "did you mean" in line
 
 
 def test_a_switch_that_leads_to_itself(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_an_address_twice(tmp_path: Path) -> None:
 def test_networks_that_overlap(tmp_path: Path) -> None:
     files = addressed(theirs={"INTERFACE": {"Ethernet12|10.0.0.1/31": {}, "Ethernet4|10.0.0.5/24": {}}})
     assert any(
-        "and no link joins them; networks are apart" in line and "a.json:" in line
+        "but no link joins the two; write networks that do not overlap" in line and "a.json:" in line
         for line in complaint(files, tmp_path)
     )
 
@@ -202,7 +203,7 @@ def test_ends_of_different_networks(tmp_path: Path) -> None:
     files = pair({"INTERFACE": {"Ethernet8|10.0.0.0/31": {}}}, {"INTERFACE": {"Ethernet12|10.0.0.3/31": {}}})
     (line,) = complaint(files, tmp_path)
     assert "10.0.0.0/31 and 10.0.0.3/31 of b:Ethernet12 (b.json:" in line
-    assert "are of different networks, and a link joins them (DEVICE_NEIGHBOR of both)" in line
+    assert "are in different networks, although a link joins them (DEVICE_NEIGHBOR of both)" in line
 
 
 def test_as_numbers_that_do_not_match(tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_a_switch_with_sessions_and_no_as_number(tmp_path: Path) -> None:
     far = bgp("10.0.0.0", 65001, 65002)
     del far["DEVICE_METADATA"]["localhost"]["bgp_asn"]
     (line,) = complaint(addressed(bgp("10.0.0.1", 65002, 65001), far), tmp_path)
-    assert "DEVICE_METADATA|localhost|bgp_asn: missing, and there are BGP sessions" in line
+    assert "DEVICE_METADATA|localhost|bgp_asn: missing, although there are BGP sessions" in line
 
 
 def test_a_link_with_a_port_that_is_down_is_told_and_taken(tmp_path: Path) -> None:
@@ -287,4 +288,6 @@ def test_a_link_at_a_port_that_containerlab_cannot_name(tmp_path: Path) -> None:
     )
     files["a"]["PORT"]["Ethernet2"] = port()
     (line,) = complaint(files, tmp_path)
-    assert "PORT|Ethernet2: leads to another switch, but a sonic-vs of Containerlab has Ethernet0, Ethernet4" in line
+    assert (
+        "PORT|Ethernet2: leads to another switch, but a sonic-vs of Containerlab has only Ethernet0, Ethernet4" in line
+    )

@@ -57,7 +57,7 @@ def test_one_port_of_a_neighbour_at_two_switches(tmp_path: Path) -> None:
     far = {"DEVICE_NEIGHBOR": {"Ethernet0": {"name": "h1", "port": "eth1"}, "Ethernet12": neighbour("a", "Ethernet8")}}
     fabric = imported(pair(theirs=far), tmp_path)
     assert stubs_of(fabric) == {"h1": [("a:Ethernet0", "eth1")], "h1-2": [("b:Ethernet0", "eth1")]}
-    assert "h1:eth1 is the neighbour of several ports; in the lab each has a node of its own" in fabric.notes
+    assert "h1:eth1 is the neighbour of several ports; in the lab each port gets a neighbour of its own" in fabric.notes
 
 
 def test_a_switch_without_a_file(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_switch_without_a_file_may_be_an_error(tmp_path: Path) -> None:
     assert [line.partition(" ")[2] for line in complaint(spineless(), tmp_path, "error")] == [
         f"BGP_NEIGHBOR|10.0.0.{2 * number + 1}: {name}:Ethernet8 leads to spine (BGP_NEIGHBOR "
         f"10.0.0.{2 * number + 1}), "
-        "of which there is no file; give its config_db.json, or --missing hosts or left-out"
+        "which has no file; give its config_db.json, or --missing hosts or left-out"
         for number, name in enumerate("ab")
     ]
 
@@ -111,7 +111,7 @@ def test_a_switch_without_a_file_may_be_left_out(tmp_path: Path) -> None:
         files[name]["DEVICE_NEIGHBOR"]["Ethernet12"] = neighbour(other, "Ethernet12")
     fabric = imported(files, tmp_path, "left-out")
     assert [*stubs_of(fabric)] == ["h1", "h2"]
-    assert "a:Ethernet8 leads to spine (BGP_NEIGHBOR 10.0.0.1), of which there is no file: left out" in fabric.notes
+    assert "a:Ethernet8 leads to spine (BGP_NEIGHBOR 10.0.0.1), which has no file: left out" in fabric.notes
 
 
 def test_hosts_that_bgp_does_not_announce_are_told(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_hosts_that_bgp_does_not_announce_are_told(tmp_path: Path) -> None:
     near["INTERFACE"] = {"Ethernet8|10.0.0.0/31": {}, "Ethernet0|10.9.0.0/31": {}}
     notes = imported(addressed(near, far), tmp_path).notes
     assert (
-        "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed "
+        "bgpcfgd announces only Loopback0 and the networks of VLANs: other switches do not reach hosts behind routed "
         "ports (a)" in notes
     )
 

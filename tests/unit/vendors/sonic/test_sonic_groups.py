@@ -71,7 +71,7 @@ def test_a_t0_is_imported_with_its_vlan_and_its_port_channels(tmp_path: Path) ->
 
 def test_what_a_lab_has_not_is_told() -> None:
     lab = imported(t0())
-    assert "Vlan1000: 2 addresses; in a lab it has the first one, 192.168.0.1/21" in lab.notes
+    assert "Vlan1000: 2 addresses; in the lab it has only the first one, 192.168.0.1/21" in lab.notes
     assert "4 IPv6 addresses were left out; a lab has IPv4 only" in lab.notes
     left_out = {one.what: one.why for one in lab.left_out}
     assert left_out["PORTCHANNEL: min_links"] == "a port channel of a lab is up while one of its members is"
@@ -84,7 +84,7 @@ def test_tagged_members_are_not_in_the_vlan(tmp_path: Path) -> None:
         f"Vlan1000|{port}": {"tagging_mode": "tagged" if port == "Ethernet12" else "untagged"} for port in SERVERS
     }
     lab = imported(t0(VLAN_MEMBER=members))
-    assert "Vlan1000: Ethernet12 not in it in the lab: tagged members, and frames of a lab have no tag" in lab.notes
+    assert "Vlan1000: the tagged members Ethernet12 were left out, because frames in a lab have no tag" in lab.notes
     switch = plan_of(lab, tmp_path).node("t0-1")
     assert switch.vlans[0].members == SERVERS[:3]
     assert switch.ports[3].address is not None
@@ -122,12 +122,12 @@ def test_a_server_behind_a_port_channel_in_a_vlan(tmp_path: Path) -> None:
             more("PORTCHANNEL_MEMBER", **{"PortChannel101|Ethernet24": {}}),
             "'Ethernet24' is a member of PortChannel102 too",
         ),
-        (more("PORTCHANNEL_MEMBER", **{"PortChannel9|Ethernet0": {}}), "'PortChannel9' is no PORTCHANNEL"),
+        (more("PORTCHANNEL_MEMBER", **{"PortChannel9|Ethernet0": {}}), "'PortChannel9' is not a PORTCHANNEL"),
         (
             more("VLAN_MEMBER", **{"Vlan1000|Ethernet16": {"tagging_mode": "untagged"}}),
             "'Ethernet16' is a member of PortChannel101 too",
         ),
-        (more("VLAN_MEMBER", **{"Vlan1000|Ethernet99": {"tagging_mode": "untagged"}}), "'Ethernet99' is no PORT"),
+        (more("VLAN_MEMBER", **{"Vlan1000|Ethernet99": {"tagging_mode": "untagged"}}), "'Ethernet99' is not a PORT"),
         (
             more("VLAN_MEMBER", **{"Vlan1000|Ethernet0": {"tagging_mode": "native"}}),
             "Vlan1000|Ethernet0|tagging_mode: 'native'",
@@ -201,7 +201,8 @@ def test_a_bound_file_without_memory_is_a_switch_without_profile(tmp_path: Path)
     plan = resolve_plan(parse_lab(bound_lab(tmp_path / "lab", tables)), {})
     assert plan.node("t0").switch is None
     assert any(
-        warning.startswith("t0: BUFFER_POOL: missing, or empty: the switch has no profile") for warning in plan.warnings
+        warning.startswith("t0: BUFFER_POOL is missing or empty: the switch gets no profile")
+        for warning in plan.warnings
     )
 
 

@@ -172,7 +172,7 @@ def test_wred_needs_to_be_enabled(tmp_path: Path) -> None:
 def test_a_file_that_says_nothing_of_memory_has_no_profile(tmp_path: Path) -> None:
     lab = imported({"BUFFER_POOL": {}, "BUFFER_PROFILE": {}, "BUFFER_PG": {}, "BUFFER_QUEUE": {}})
     assert "switch.yml" not in lab.files
-    assert any(note.startswith("BUFFER_POOL: missing, or empty: the switch has no profile") for note in lab.notes)
+    assert any(note.startswith("BUFFER_POOL is missing or empty: the switch gets no profile") for note in lab.notes)
     assert any(note.endswith("QUEUE, SCHEDULER left out with it") for note in lab.notes)
     port = plan_of(lab, tmp_path).node("switch").ports[0]
     assert (port.queue is not None, port.switch_port) == (True, None)
@@ -288,7 +288,7 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
         ),
         (
             both("BUFFER_QUEUE", "0-1", {"profile": "in"}),
-            "BUFFER_QUEUE|Ethernet0|0-1: overlaps BUFFER_QUEUE|Ethernet0|0, which says something else",
+            "BUFFER_QUEUE|Ethernet0|0-1: overlaps BUFFER_QUEUE|Ethernet0|0, which differs",
         ),
         (
             {
@@ -309,11 +309,11 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
         ),
         (
             {"WRED_PROFILE": {"w": {"wred_green_enable": "true"}}, **both("QUEUE", "0", {"wred_profile": "w"})},
-            "WRED_PROFILE|w|green_max_threshold: missing, and wred_green_enable is true",
+            "WRED_PROFILE|w|green_max_threshold: missing, although wred_green_enable is true",
         ),
         (
             {"PORT": {"Ethernet0": {"speed": "1000"}}, "QUEUE": {}, "BUFFER_QUEUE": {}, "BUFFER_PG": {}},
-            "PORT: 1 port(s) in use; a lab needs two",
+            "PORT: 1 port(s) in use; a lab needs at least two",
         ),
         (
             {"PORT": {name: {"speed": "1600001"} for name in NAMES}},

@@ -47,5 +47,5 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     named = CliRunner().invoke(
         app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "le af/1", "-o", str(tmp_path / "lab")]
     )
-    assert (named.exit_code, "--name 'le af/1': is no name" in named.output) == (2, True)
+    assert (named.exit_code, "--name 'le af/1': is not a name" in named.output) == (2, True)
     assert not (tmp_path / "lab").exists()

@@ -92,7 +92,7 @@ def test_what_only_one_side_has_is_told(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps(tables))
     done = oracle(tmp_path / "c.json", "--asic-db", ASIC)
     assert "group's profile, 2 times: only in ASIC_DB" in done.stdout
-    assert "buffermgrd makes it where a port has PFC" in done.stdout
+    assert "buffermgrd makes it for a port with PFC" in done.stdout
     assert "scheduler: not in ASIC_DB: kind STRICT" in done.stdout
 
 
@@ -116,7 +116,8 @@ def test_names_are_as_sairedis_escapes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "message"), [(b"no", "no JSON"), (b"{}", "no ASIC_DB of a switch"), (b"[]", "no ASIC_DB of a switch")]
+    ("data", "message"),
+    [(b"no", "no JSON"), (b"{}", "is not an ASIC_DB of a switch"), (b"[]", "is not an ASIC_DB of a switch")],
 )
 def test_what_is_no_dump_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(LabError, match=message):

@@ -148,10 +148,10 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"PORT": {"Ethernet0": []}}, "c.json:3: PORT|Ethernet0: a list stands here; an object of fields is wanted"),
+        ({"PORT": {"Ethernet0": []}}, "c.json:3: PORT|Ethernet0: a list is here; write an object of fields"),
         (
             {"PORT": {"Ethernet0": {"speed": {}}}},
-            "c.json:4: PORT|Ethernet0|speed: an object stands here; a text (or a list of texts) is wanted",
+            "c.json:4: PORT|Ethernet0|speed: an object is here; write a text or a list of texts",
         ),
         (
             {"PORT": {"Ethernet0": {"speed": "fast"}}},
@@ -162,7 +162,7 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ({"SCHEDULER": {"s": {"weight": "101"}}}, "SCHEDULER|s|weight: '101': a whole number from 1 to 100 is wanted"),
         (
             {"BUFFER_PROFILE": {"p": {"pool": "poll", "size": "0"}}, "BUFFER_POOL": POOLS},
-            "BUFFER_PROFILE|p|pool: 'poll' is no BUFFER_POOL; did you mean 'pool'?",
+            "BUFFER_PROFILE|p|pool: 'poll' is not a BUFFER_POOL; did you mean 'pool'?",
         ),
         (
             {"BUFFER_PROFILE": {"p": {"dynamic_th": "8"}}},
@@ -170,7 +170,7 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         (
             {"BUFFER_PG": {"Ethernet1|3": {"profile": "NULL"}}},
-            "BUFFER_PG|Ethernet1|3: 'Ethernet1' is no PORT; did you mean",
+            "BUFFER_PG|Ethernet1|3: 'Ethernet1' is not a PORT; did you mean",
         ),
         (
             {"BUFFER_PG": {"Ethernet0|4-3": {"profile": "NULL"}}},
@@ -191,7 +191,7 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         (
             {"PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "A"}}},
-            "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map: 'A' is no DSCP_TO_TC_MAP",
+            "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map: 'A' is not a DSCP_TO_TC_MAP",
         ),
         (
             {"CABLE_LENGTH": {"A": {"Ethernet0": "5"}}},
@@ -203,14 +203,14 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         (
             {"INTERFACE": {"Ethernet0|10.0.0.1": {}}},
-            "INTERFACE|Ethernet0|10.0.0.1: '10.0.0.1' is no address; write one with its prefix length",
+            "INTERFACE|Ethernet0|10.0.0.1: '10.0.0.1' is not an address; write one with its prefix length",
         ),
         ({"BGP_NEIGHBOR": {"10.0.0.1": {}}}, "BGP_NEIGHBOR|10.0.0.1|asn: missing; write the neighbour's AS number"),
         (
             {"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet9": {}}},
-            "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is no PORT",
+            "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is not a PORT",
         ),
-        ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: 'up' stands here; an object of fields is wanted"),
+        ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: 'up' is here; write an object of fields"),
         ({"X\ud800": 5}, "X\\ud800: the number 5 stands here"),
     ],
 )
@@ -228,10 +228,12 @@ def test_all_mistakes_come_at_once_with_their_lines() -> None:
 
 def test_what_stands_twice() -> None:
     text = b'{"PORT": {"Ethernet0": {"speed": "1",\n"speed": "2"},\n"Ethernet0": {"speed": "3"}}}'
-    assert complaints(text) == ["c.json:3: PORT|Ethernet0: occurs twice; only the last one would hold, remove one"]
+    assert complaints(text) == [
+        "c.json:3: PORT|Ethernet0: occurs twice, and only the last one would take effect; remove one"
+    ]
     text = b'{"PORT": {"Ethernet0": {"speed": "1",\n"speed": "2"}}}'
     assert complaints(text) == [
-        "c.json:2: PORT|Ethernet0|speed: occurs twice; only the last one would hold, remove one"
+        "c.json:2: PORT|Ethernet0|speed: occurs twice, and only the last one would take effect; remove one"
     ]
 
 
@@ -260,7 +262,7 @@ def test_a_table_that_no_switch_has() -> None:
 
 def test_names_of_the_file_are_shown_on_one_line() -> None:
     assert complaint({"BUFFER_POOL": {"a\nb": {}}, "BUFFER_PROFILE": {"p": {"pool": "x"}}}).endswith(
-        "'x' is no BUFFER_POOL; valid here: a\\nb"
+        "'x' is not a BUFFER_POOL; valid here: a\\nb"
     )
 
 

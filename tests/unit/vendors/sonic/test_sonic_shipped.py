@@ -132,10 +132,10 @@ def test_a_ninth_class_goes_where_it_is_treated_alike(tmp_path: Path) -> None:
     tables["TC_TO_QUEUE_MAP"]["AZURE"]["8"] = "1"
     tables["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["8"] = "0"
     lab = imported(tables)
-    assert any(note.startswith("traffic class 8 is 1 in the lab, which no DSCP is of") for note in lab.notes)
+    assert any(note.startswith("traffic class 8 is 1 in the lab, which has no DSCP") for note in lab.notes)
     port = plan_of(tables, tmp_path).node("leaf1").ports[0].switch_port
     assert port is not None and port.maps is not None
-    assert not any("not in it, taken as 0" in note for note in lab.notes)
+    assert not any("missing, taken as 0" in note for note in lab.notes)
     assert (port.maps.dscp_to_tc[33], port.maps.tc_to_queue[1], port.maps.tc_to_group[1]) == (1, 1, 0)
     tables["TC_TO_QUEUE_MAP"]["AZURE"]["8"] = "0"
     assert any("traffic class 8 is 0 in the lab, which has the same queue" in note for note in imported(tables).notes)
@@ -150,7 +150,7 @@ def test_what_eight_classes_and_queues_cannot_be_is_told() -> None:
     tables["TC_TO_QUEUE_MAP"]["AZURE"]["8"] = "5"
     tables["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["8"] = "0"
     (line,) = complaints(tables)
-    assert "DSCP_TO_TC_MAP|AZURE: 9 classes, no two of one queue and group" in line
+    assert "DSCP_TO_TC_MAP|AZURE: 9 classes, all with different queues and groups" in line
     tables = shipped()
     tables["TC_TO_QUEUE_MAP"]["AZURE"]["0"] = "9"
     (line,) = complaints(tables)
@@ -178,7 +178,9 @@ def test_a_port_channel_keeps_its_members_of_one_speed() -> None:
     tables["PORT"]["Ethernet8"]["speed"] = "40000"
     lab = imported(tables)
     assert [link.interface for link in lab.groups.channels[0].links] == ["Ethernet0", "Ethernet4"]
-    assert "PortChannel1: Ethernet8 not in it: LACP bundles links of one speed, and Ethernet0 has 100 Gbps" in lab.notes
+    assert (
+        "PortChannel1: Ethernet8 not included: LACP bundles links of one speed, and Ethernet0 has 100 Gbps" in lab.notes
+    )
 
 
 def test_unused_ports_of_nvidia_are_left_out(tmp_path: Path) -> None:
@@ -189,8 +191,8 @@ def test_unused_ports_of_nvidia_are_left_out(tmp_path: Path) -> None:
     tables["INTERFACE"] = {f"{name}|10.0.{number}.0/31": {} for number, name in enumerate(NAMES)}
     lab = imported(tables)
     assert [link.interface for link in lab.links] == list(NAMES[:3])
-    assert "Ethernet12: left out: their frames are of ingress_zero_pool, a pool of size 0" in lab.notes
-    assert "BUFFER_POOL|ingress_zero_pool: left out: of size 0, for ports that are not in use" in lab.notes
+    assert "Ethernet12: left out, because their frames use ingress_zero_pool, a pool of size 0" in lab.notes
+    assert "BUFFER_POOL|ingress_zero_pool: left out, because it has size 0, for ports that are not in use" in lab.notes
     assert set(pool_sizes(plan_of(tables, tmp_path))) == {
         "ingress_lossless_pool",
         "egress_lossless_pool",
@@ -233,7 +235,7 @@ def test_a_profile_of_the_other_sides_pool_gets_a_view_of_it(tmp_path: Path) -> 
 def test_a_missing_map_and_missing_speeds_are_one_mistake_each() -> None:
     tables = shipped(DSCP_TO_TC_MAP={})
     (line,) = complaints(tables)
-    assert "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map: 'AZURE' is no DSCP_TO_TC_MAP" in line
+    assert "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map: 'AZURE' is not a DSCP_TO_TC_MAP" in line
     assert "(so do 3 other entries, up to Ethernet12)" in line
     tables = shipped()
     for fields in tables["PORT"].values():
@@ -248,7 +250,7 @@ def test_a_missing_as_number_is_an_error() -> None:
         BGP_NEIGHBOR={"10.0.0.1": {"asn": "65200", "name": "spine"}},
     )
     (line,) = complaints(tables)
-    assert "DEVICE_METADATA|localhost|bgp_asn: missing, and there are BGP sessions (BGP_NEIGHBOR|10.0.0.1)" in line
+    assert "DEVICE_METADATA|localhost|bgp_asn: missing, although there are BGP sessions (BGP_NEIGHBOR|10.0.0.1)" in line
     tables["DEVICE_METADATA"]["localhost"]["frr_mgmt_framework_config"] = "true"
     tables["BGP_NEIGHBOR"] = {"default|10.0.0.1": {"asn": "65200"}}
     (line,) = complaints(tables)
@@ -265,7 +267,7 @@ def test_hosts_behind_neighbours_of_one_as_number_do_not_send_to_each_other(tmp_
     tables["DEVICE_METADATA"]["localhost"]["bgp_asn"] = "65100"
     lab = imported(tables)
     assert "senders: [n2-host, n3-host], receiver: n0-host" in lab.files["experiment.yml"]
-    assert any("2 neighbours of AS 65200, whose hosts do not reach each other" in note for note in lab.notes)
+    assert any("2 neighbours are in AS 65200, so their hosts do not reach each other" in note for note in lab.notes)
     tables["BGP_NEIGHBOR"]["10.0.3.1"]["asn"] = "65400"
     assert "senders: all, receiver: n2-host" in imported(tables).files["experiment.yml"]
     assert plan_of(tables, tmp_path).traffic
@@ -293,7 +295,7 @@ def test_an_archive_of_techsupport_and_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("dump.tar", b"no archive", "no archive that can be read"),
+        ("dump.tar", b"no archive", "is not a readable archive"),
         ("minigraph.xml", b"<DeviceMiniGraph/>", "sonic-cfggen -m minigraph.xml"),
         ("all.json", b'{"localhost": {}, "asic0": {}, "asic1": {}}', "the configuration of 2 chips"),
         ("etc/config_db0.json", b"{}", "a switch of 1 chips, each with a file of its own"),

@@ -96,7 +96,7 @@ def disagreement(directory: Path) -> str:
         ("{endpoints: ['leaf1:eth2', 'spine1:eth1'], mtu: 9000}", "9000, and 1500 in PORT|Ethernet4|mtu (LEAF:"),
         (
             "{endpoints: ['leaf1:eth9', 'spine1:eth1']}",
-            "'leaf1:eth9' is Ethernet32 in SONiC, and PORT of LEAF has none of that name (LEAF:",
+            "'leaf1:eth9' is Ethernet32 in SONiC, but PORT of LEAF has no port of that name (LEAF:",
         ),
         ("{endpoints: ['leaf1:Ethernet4', 'spine1:eth1']}", "Containerlab names the interfaces of sonic-vs eth1, eth2"),
         (
