@@ -23,7 +23,7 @@ def pair(directory: Path, routing: str = "", more: str = "") -> list[str]:
     """Return what is said of made-up hosts of two routers alike."""
     interface = INTERFACE.replace("{more}", more)
     texts = ((interface + routing).format(number=number, other=3 - number) for number in (1, 2))
-    return [note for note in imported(directory, *texts).notes if "-host" in note or note.startswith("policies")]
+    return [note for note in imported(directory, *texts).notes if "-host" in note or note.startswith("the policies")]
 
 
 def bgp(more: str = "", family: str = "") -> str:

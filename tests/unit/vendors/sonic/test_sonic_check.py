@@ -215,7 +215,7 @@ def test_findings_are_in_the_order_of_the_file() -> None:
 
 
 def test_what_waits_is_said() -> None:
-    assert "were not asked" in judge(trap("malformed")).skipped
+    assert "were not checked" in judge(trap("malformed")).skipped
     assert "no size in bytes of egress_lossy_pool" in judge(fine("percentage-of-the-dynamic-model")).skipped
     assert "correct the reserved sizes first" in judge(trap("reserved-above-pool")).skipped
 

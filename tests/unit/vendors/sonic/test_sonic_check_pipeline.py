@@ -60,7 +60,7 @@ def test_known_findings_are_counted_and_new_ones_told(bad: Path, tmp_path: Path)
     done = check(bad, "--baseline", known)
     assert done.exit_code == 0
     assert "nothing found" in done.output
-    assert "1 known finding not told" in done.output
+    assert "1 known finding not listed" in done.output
     bad.write_text(text_of(patched(trap("ecn-without-wred"), {"PORT": {"Ethernet4": {"lanes": "1"}}})))
     done = check(bad, "--baseline", known)
     assert done.exit_code == 1
@@ -129,7 +129,7 @@ def test_a_file_with_mistakes_is_compared_by_its_findings(tmp_path: Path) -> Non
     new = changed(tmp_path, {"BUFFER_PG": {"Ethernet4|3-4": {"profile": "no_such"}}})
     done = check("--diff", SOUND, new)
     assert done.exit_code == 1
-    assert "what the switch does was not compared" in done.stdout
+    assert "the switches' behaviour was not compared" in done.stdout
     assert "'no_such' is not a BUFFER_PROFILE" in " ".join(done.stdout.split())
 
 

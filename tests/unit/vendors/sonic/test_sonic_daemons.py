@@ -139,8 +139,8 @@ def test_a_file_that_they_do_not_take_does_not_stop_the_others(
     ("words", "message"),
     [
         ([LEAF], "write either --asic-db FILE or --daemons ROOT"),
-        ([LEAF, "--asic-db", ASIC, "--daemons", "."], "one of the two"),
-        ([LEAF, LEAF, "--asic-db", ASIC], "of one switch, and 2 files are given"),
+        ([LEAF, "--asic-db", ASIC, "--daemons", "."], "either --asic-db FILE or --daemons ROOT"),
+        ([LEAF, LEAF, "--asic-db", ASIC], "of one switch, but 2 files are given"),
         ([LEAF, "--asic-db", ASIC, "--save", "x"], "--save"),
         ([LEAF, "--daemons", ROOT], "it lacks redis-server, redis-cli, syncd, portsyncd, orchagent, buffermgrd"),
     ],

@@ -93,7 +93,7 @@ def test_a_switch_without_a_file_has_one_as_number(tmp_path: Path) -> None:
     files = spineless()
     files["b"]["BGP_NEIGHBOR"]["10.0.0.3"]["asn"] = "65200"
     (line,) = complaint(files, tmp_path)
-    assert "BGP_NEIGHBOR|10.0.0.3|asn: AS 65200 of 'spine', and 65100 in a.json:" in line
+    assert "BGP_NEIGHBOR|10.0.0.3|asn: AS 65200 of 'spine', but 65100 in a.json:" in line
 
 
 def test_a_switch_without_a_file_may_be_an_error(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_t0_is_imported_with_its_vlan_and_its_port_channels(tmp_path: Path) ->
 def test_what_a_lab_has_not_is_told() -> None:
     lab = imported(t0())
     assert "Vlan1000: 2 addresses; in the lab it has only the first one, 192.168.0.1/21" in lab.notes
-    assert "4 IPv6 addresses were left out; a lab has IPv4 only" in lab.notes
+    assert "4 IPv6 addresses were left out; a lab has only IPv4" in lab.notes
     left_out = {one.what: one.why for one in lab.left_out}
     assert left_out["PORTCHANNEL: min_links"] == "a port channel of a lab is up while one of its members is"
     assert left_out["PORTCHANNEL: lacp_key, fast_rate"] == "a lab's port channels are static: LACP is not emulated"
@@ -120,12 +120,12 @@ def test_a_server_behind_a_port_channel_in_a_vlan(tmp_path: Path) -> None:
     [
         (
             more("PORTCHANNEL_MEMBER", **{"PortChannel101|Ethernet24": {}}),
-            "'Ethernet24' is a member of PortChannel102 too",
+            "'Ethernet24' is also a member of PortChannel102",
         ),
         (more("PORTCHANNEL_MEMBER", **{"PortChannel9|Ethernet0": {}}), "'PortChannel9' is not a PORTCHANNEL"),
         (
             more("VLAN_MEMBER", **{"Vlan1000|Ethernet16": {"tagging_mode": "untagged"}}),
-            "'Ethernet16' is a member of PortChannel101 too",
+            "'Ethernet16' is also a member of PortChannel101",
         ),
         (more("VLAN_MEMBER", **{"Vlan1000|Ethernet99": {"tagging_mode": "untagged"}}), "'Ethernet99' is not a PORT"),
         (

@@ -301,7 +301,7 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
         ),
         (
             {"SCHEDULER": {"s": {"cir": "100"}}},
-            "SCHEDULER|s|cir: 100 bytes/s are 800 bps; a lab's queue is shaped to 8 kbps at least",
+            "SCHEDULER|s|cir: 100 bytes/s are 800 bps; a lab's queue is shaped to at least 8 kbps",
         ),
         (
             {"SCHEDULER": {"s": {"type": "DWRR"}, "w": {"type": "WRR"}}, **both("QUEUE", "1", {"scheduler": "w"})},
@@ -346,6 +346,6 @@ def test_a_meter_that_counts_packets_is_taken_at_full_frames(
     )
     (note,) = (note for note in imported(changes).notes if "meter_type" in note)
     assert (
-        "SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken as a full frame of MTU "
-        f"{mtu}" in note
+        "SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken to be a full "
+        f"frame of MTU {mtu}" in note
     )

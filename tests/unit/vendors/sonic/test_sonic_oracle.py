@@ -117,7 +117,7 @@ def test_names_are_as_sairedis_escapes_them() -> None:
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"no", "no JSON"), (b"{}", "is not an ASIC_DB of a switch"), (b"[]", "is not an ASIC_DB of a switch")],
+    [(b"no", "is not JSON"), (b"{}", "is not an ASIC_DB of a switch"), (b"[]", "is not an ASIC_DB of a switch")],
 )
 def test_what_is_no_dump_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(LabError, match=message):

@@ -68,7 +68,7 @@ def test_fields_that_are_not_emulated_are_told_together() -> None:
     addresses = {"Ethernet0": {"vrf_name": "Vrf1"}, "Ethernet0|10.0.0.0/31": {"scope": "global", "family": "IPv4"}}
     config = parse(PORT={**ports, "Ethernet8": {**PORTS["Ethernet0"], "pfc_asym": "on"}}, INTERFACE=addresses)
     assert [(left.what, left.entries, left.why) for left in config.left_out] == [
-        ("PORT: fec, lanes", 2, "of the front panel, the transceiver, or the chip"),
+        ("PORT: fec, lanes", 2, "settings of the front panel, the transceiver, or the chip"),
         ("PORT: pfc_asym", 1, "PFC is the same both ways"),
         ("INTERFACE: vrf_name", 1, "a lab has the default VRF only"),
     ]
@@ -130,14 +130,14 @@ def test_keys_of_sessions_with_and_without_a_vrf() -> None:
         (b'{"PORT":' * 100_000, "c.json: nested too deeply"),
         (b'{"PORT": {\n"Ethernet0": {"speed": "100', "c.json:2: the file ends within a value"),
         (b'{"PORT": {\n"Ethernet0": {', "c.json:2: the file ends within a value"),
-        (b'{"PORT": {\n"Ethernet0": {}},}', "c.json:2: no JSON: "),
+        (b'{"PORT": {\n"Ethernet0": {}},}', "c.json:2: is not JSON: "),
         (b"{} {}", "c.json:1: something follows the last bracket"),
         (b'{"PORT": {"a": {"speed": "1"}}}\n]', "c.json:2: something follows the last bracket"),
-        (b"[]", "c.json:1: the file holds a list; a config_db.json is an object of tables"),
-        (b'"x"', "c.json:1: the file holds 'x'"),
-        (b"NaN", "c.json:1: the file holds the number NaN"),
+        (b"[]", "c.json:1: the file contains a list; a config_db.json is an object of tables"),
+        (b'"x"', "c.json:1: the file contains 'x'"),
+        (b"NaN", "c.json:1: the file contains the number NaN"),
         (b"{}", "c.json:1: PORT: missing, or empty"),
-        (b'{\n"PORT": 5}', "c.json:2: PORT: the number 5 stands here; a table is an object of entries"),
+        (b'{\n"PORT": 5}', "c.json:2: PORT: the number 5 is here; a table is an object of entries"),
         (b"x" * (LARGEST_BYTES + 1), f"c.json: {LARGEST_BYTES + 1} bytes; a config_db.json is smaller than 32 MiB"),
     ],
 )
@@ -211,7 +211,7 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
             "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is not a PORT",
         ),
         ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: 'up' is here; write an object of fields"),
-        ({"X\ud800": 5}, "X\\ud800: the number 5 stands here"),
+        ({"X\ud800": 5}, "X\\ud800: the number 5 is here"),
     ],
 )
 def test_a_mistake_in_a_table(tables: dict[str, Any], message: str) -> None:

@@ -227,7 +227,7 @@ def test_a_profile_of_the_other_sides_pool_gets_a_view_of_it(tmp_path: Path) -> 
     sizes = pool_sizes(plan_of(tables, tmp_path))
     assert sizes["ingress_lossless_pool_egress"] == (8_000_000, 0)
     assert any(
-        "of ingress_lossless_pool, an ingress pool, and BUFFER_QUEUE refers to it" in note
+        "uses ingress_lossless_pool, an ingress pool, although BUFFER_QUEUE refers to it" in note
         for note in imported(tables).notes
     )
 

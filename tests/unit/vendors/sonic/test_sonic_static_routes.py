@@ -181,7 +181,7 @@ def test_a_link_that_comes_back_has_its_static_routes_again(tmp_path: Path) -> N
 
 
 LEFT_OUT = [
-    ({"Vrf1|192.0.2.0/24": {"nexthop": "10.0.0.1"}}, "STATIC_ROUTE|Vrf1|192.0.2.0/24: of VRF 'Vrf1', left out"),
+    ({"Vrf1|192.0.2.0/24": {"nexthop": "10.0.0.1"}}, "STATIC_ROUTE|Vrf1|192.0.2.0/24: in VRF 'Vrf1', left out"),
     ({"default|2001:db8::/32": {"nexthop": "fe80::1"}}, "STATIC_ROUTE|default|2001:db8::/32: IPv6, left out"),
     (
         {"192.0.2.0/24": {"nexthop": "203.0.113.9"}},
@@ -222,7 +222,7 @@ WRONG = [
     (
         {"192.0.2.0/24": {"nexthop": "10.0.0.1,10.0.0.3", "ifname": "Ethernet4"}},
         "ifname",
-        "1 in this list and 2 in nexthop",
+        "1 in this list, but 2 in nexthop",
     ),
     ({"192.0.2.0/33": {"nexthop": "10.0.0.1"}}, "", "'192.0.2.0/33' is not a network"),
     ({"192.0.2.0/24": {"nexthop": "10.0.0"}}, "nexthop", "'10.0.0' is not an IPv4 address"),

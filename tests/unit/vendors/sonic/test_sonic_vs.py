@@ -91,9 +91,9 @@ def disagreement(directory: Path) -> str:
     [
         (
             "{endpoints: ['leaf1:eth2', 'spine1:eth1'], vars: {rate: 10 Gbps}}",
-            "10 Gbps here, and 1 Gbps in PORT|Ethernet4|speed (LEAF:",
+            "10 Gbps here, but 1 Gbps in PORT|Ethernet4|speed (LEAF:",
         ),
-        ("{endpoints: ['leaf1:eth2', 'spine1:eth1'], mtu: 9000}", "9000, and 1500 in PORT|Ethernet4|mtu (LEAF:"),
+        ("{endpoints: ['leaf1:eth2', 'spine1:eth1'], mtu: 9000}", "9000 here, but 1500 in PORT|Ethernet4|mtu (LEAF:"),
         (
             "{endpoints: ['leaf1:eth9', 'spine1:eth1']}",
             "'leaf1:eth9' is Ethernet32 in SONiC, but PORT of LEAF has no port of that name (LEAF:",
@@ -101,7 +101,7 @@ def disagreement(directory: Path) -> str:
         ("{endpoints: ['leaf1:Ethernet4', 'spine1:eth1']}", "Containerlab names the interfaces of sonic-vs eth1, eth2"),
         (
             "{endpoints: ['leaf1:eth2', 'spine1:eth1'], ipv4: ['10.9.0.0/31', '']}",
-            "10.9.0.0/31 here, and INTERFACE|Ethernet4|",
+            "10.9.0.0/31 here, but INTERFACE|Ethernet4|",
         ),
     ],
     ids=["speed", "mtu", "port", "name", "address"],
@@ -119,7 +119,7 @@ def test_a_neighbour_that_has_another_address(tmp_path: Path) -> None:
     interfaces[old.rpartition(".")[0] + ".77/31"] = interfaces.pop(old)
     directory = write_lab(tmp_path / "sonic", configs)
     message = disagreement(directory)
-    assert "is the neighbour behind leaf1:Ethernet4, and spine1:Ethernet0 has 10.0.0.77 (" in message
+    assert "is the neighbour behind leaf1:Ethernet4, but spine1:Ethernet0 has 10.0.0.77 (" in message
     assert "leaf1.json:" in message and "spine1.json:" in message
 
 
@@ -134,7 +134,7 @@ def test_a_session_with_somebody_else(tmp_path: Path) -> None:
     directory = write_lab(tmp_path / "sonic", configs)
     message = disagreement(directory)
     assert (
-        f"BGP_NEIGHBOR|{own}: {own} is the neighbour behind leaf1:Ethernet4, and spine1:Ethernet0 has {address} ("
+        f"BGP_NEIGHBOR|{own}: {own} is the neighbour behind leaf1:Ethernet4, but spine1:Ethernet0 has {address} ("
         in message
     )
     assert message.count("leaf1.json:") == 1 and "spine1.json:" in message
@@ -155,7 +155,7 @@ def test_a_session_with_somebody_else(tmp_path: Path) -> None:
         ),
         (
             "{kind: sonic-vs, binds: ['leaf1.json:/etc/sonic/config_db.json'], labels: {fabriclab.asn: 65001}}",
-            "65001 here, and 64513 in BGP_GLOBALS|default|local_asn (",
+            "65001 here, but 64513 in BGP_GLOBALS|default|local_asn (",
         ),
     ],
     ids=["none", "missing", "no-json", "role", "asn"],
