@@ -369,8 +369,8 @@ def test_what_is_wrong_in_what_is_wanted_is_told() -> None:
         "validation.routes.r.med: routes of table ospf have none; only of bgp",
         "validation.routes.r.prefix: table ospf has no such prefixes; table ospf6 has IPv6's",
         "validation.routes.q.prefix: '10.0.0' is not a prefix; write one such as 10.1.0.0/24",
-        "validation.routes.q.as_numbers[0]: 'x' is not an AS number; write such as 65001",
-        f"validation.routes.q.as_numbers[1]: {shown('9' * 5000)} is not an AS number; write such as 65001",
+        "validation.routes.q.as_numbers[0]: 'x' is not an AS number; write one such as 65001",
+        f"validation.routes.q.as_numbers[1]: {shown('9' * 5000)} is not an AS number; write one such as 65001",
     ):
         assert message in text, text
 
