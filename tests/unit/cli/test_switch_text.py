@@ -37,7 +37,7 @@ congestion events begin at 50 KB
     queue 6: pool shared, at most 50 KB; strict, at most 100 Mbps (burst 3 KB); WRED drops from 50 us on
     priority group 0: pool in, all of it; lossy
     priority group 3: pool in, alpha 1/4 (60 KB alone, 37.5 KB with 4 busy); \
-lossless: headroom 15 KB, goes on 3 KB below the limit (9 KB at least)
+lossless: headroom 15 KB, continues 3 KB below the limit (9 KB at least)
     dscp_to_tc: 0..23, 25..45, 47..63 to 0; 24 to 3; 46 to 5
     tc_to_queue: 5 to 6
     PFC of priorities 3: 65,535 quanta, reaction 2 us; watchdog: after 100 ms: forward, until 200 ms
