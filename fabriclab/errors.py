@@ -29,7 +29,7 @@ class FabriclabError(Exception):
 
 
 class ArgumentError(FabriclabError, ValueError):
-    """An argument of a function, or of a command, can't be what it is."""
+    """An argument of a function or of a command is invalid."""
 
     def __init__(self, text: str, *values: object) -> None:
         """Take a text for `str.format`: `{0}`, `{1}` are the values, `{out}`, `{force}` and the like are arguments by

@@ -57,7 +57,7 @@ class Lab:
 
     @property
     def directory(self) -> Path:
-        """Where the lab was read from; the files that it names, such as a trace, lie there."""
+        """The directory that the lab was read from, and where the files are that it names, such as a trace."""
         return self.written.directory
 
     @property

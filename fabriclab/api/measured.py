@@ -53,7 +53,7 @@ class Run(FlowTables):
 
     @cached_property
     def results(self) -> Results:
-        """All that is known of the run, as the layers below have it.
+        """All results of the run, in the form of the layers below.
 
         Raises ResultsError for a broken file, which it names.
         """
@@ -174,7 +174,7 @@ class Sweep:
 
     @cached_property
     def results(self) -> SweepResults:
-        """All that is known of the sweep, as the layers below have it.
+        """All results of the sweep, in the form of the layers below.
 
         Raises ResultsError for a broken file, which it names.
         """

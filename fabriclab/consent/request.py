@@ -66,7 +66,7 @@ class ConsentRequest:
 
 
 class ConsentError(ArgumentError):
-    """Something would run that a person should know about, and nobody said that it may; nothing of it was run."""
+    """A lab or bundle brings code that nobody has allowed to run. Nothing of it was run."""
 
     def __init__(self, request: ConsentRequest) -> None:
         """Take what would have run."""

@@ -25,7 +25,7 @@ PROCESSOR = "x86_64"
 
 
 class EngineError(FabriclabError):
-    """A run can't start; the text says why and what mends it."""
+    """A run cannot start; the text says why, and how to repair it."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ CREDIT_STEP = OUTPUT_CREDIT // 2
 
 
 class LiveError(FabriclabError):
-    """A live lab refuses what was asked; the text says why. The lab goes on."""
+    """A live lab refused a request; the text says why. The lab continues."""
 
 
 class Gone(LiveError):  # noqa: N818 - it says what happened

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class CommandFailed(FabriclabError):  # noqa: N818 - it says what happened, as subprocess.CalledProcessError does
-    """A command in a node did not end with 0; `done` is what it left."""
+    """A command in a node did not end with exit status 0; `done` has its status and output."""
 
     def __init__(self, node: str, argv: Sequence[str], done: Executed) -> None:
         """Take the command, and how it ended."""
@@ -36,7 +36,7 @@ class CommandFailed(FabriclabError):  # noqa: N818 - it says what happened, as s
 
 @dataclass(frozen=True)
 class Executed:
-    """What a command in a node came to."""
+    """The exit status and the output of a command that ran in a node."""
 
     status: int
     """Its exit status; 128 and the signal's number where one ended it."""
@@ -94,7 +94,7 @@ class Live:
 
     @property
     def speed(self) -> str:
-        """Virtual seconds a second, as on the command line: `1`, `1/100`, `max`. It can be set, also to a number."""
+        """The virtual seconds per wall second: `1`, `1/100` or `max`, as on the command line. It can be set."""
         return str(self._ask("state")["speed"])
 
     @speed.setter
@@ -107,24 +107,24 @@ class Live:
         return bool(self._ask("state")["paused"])
 
     def pause(self) -> int:
-        """Stop time; returns the virtual time in nanoseconds. Commands run in a pause, as long as they do not sleep."""
+        """Stop time and return the virtual time in nanoseconds. Commands still run, as long as they do not sleep."""
         return int(self._ask("pause")["now_ns"])
 
     def resume(self) -> None:
-        """Let time go on."""
+        """Let time continue."""
         self._ask("resume")
 
     def step(self, duration: str | int) -> int:
-        """Let so much virtual time pass (`"10 us"`, or nanoseconds), then stop; returns the virtual time."""
+        """Let this virtual time pass (`"10 us"`, or nanoseconds), stop, and return the virtual time."""
         duration_ns = parse_duration(duration) if isinstance(duration, str) else duration
         return int(self._ask("step", duration_ns=duration_ns)["now_ns"])
 
     def start(self, traffic: str) -> int:
-        """Start a traffic of the lab; returns how many flows it has."""
+        """Start an entry of the lab's traffic and return the number of its flows."""
         return int(self._ask("start", traffic=traffic)["flows"])
 
     def stop(self, traffic: str) -> None:
-        """Stop a traffic that was started by hand, and wait until it has ended."""
+        """Stop an entry of the traffic that was started by hand, and wait until it has ended."""
         self._ask("stop", traffic=traffic)
 
     def flow(self, src: str, dst: str, size: str | int, *, congestion_control: str | None = None) -> None:
@@ -133,7 +133,7 @@ class Live:
         self._ask("flow", src=src, dst=dst, size_bytes=size_bytes, congestion_control=congestion_control)
 
     def inspect(self, place: str) -> Inspection:
-        """Look at a port (`"s1:eth49"`), with the packets that stand in it, or at all ports of a node, without them.
+        """Return a port (`"s1:eth49"`) with its queued packets, or all ports of a node without packets.
 
         Nothing that happens later depends on it.
         """
@@ -144,7 +144,7 @@ class Live:
         return seen_connections(self._ask("connections", node=node))
 
     def break_at(self, condition: str) -> int:
-        """Let time stop when a condition comes true, and return the break point's number.
+        """Stop time when a condition becomes true, and return the break point's number.
 
         `"s1:eth49 queue > 100 KB"` (or `> 20 packets`; `queue 3`: that one of a switch port's), `"s1:eth49 drop"`,
         `"s1 mark"`, `"pause"`, `"h1 timeout"`, `"flow 7 ends"`. It stops at the very instant; `stopped` says so. After
@@ -153,12 +153,12 @@ class Live:
         return int(self._ask("break", condition=condition)["number"])
 
     def clear_break(self, number: int | None = None) -> None:
-        """Take a break point back; None: all."""
+        """Remove a break point; None removes all."""
         self._ask("unbreak", number=number)
 
     @property
     def stopped(self) -> str | None:
-        """Which break point stopped time, in words (`s1:eth49 queue is 100.4 KB`); None: none did, or time goes on."""
+        """The condition that stopped time (`s1:eth49 queue is 100.4 KB`); None if no condition did, or time runs."""
         found = self._ask("state")["stopped"]
         return None if found is None else str(found)
 
@@ -172,19 +172,19 @@ class Live:
         return list(self._ask("set", settings=texts)["changes"])
 
     def link_down(self, port: str) -> list[str]:
-        """Cut a link, named by one of its ports (`"leaf1:eth5"`), at both ends. Returns what it was, and is."""
+        """Cut a link, named by one of its ports (`"leaf1:eth5"`), at both ends. Return the old and the new state."""
         return self._link(port, "down")
 
     def link_up(self, port: str) -> list[str]:
-        """Mend a link that is down, or loses everything. Returns what it was, and is."""
+        """Restore a link that is down or loses every packet. Return the old and the new state."""
         return self._link(port, "up")
 
     def link_blackhole(self, port: str) -> list[str]:
-        """Let a link lose every packet while both its ends stay up. Returns what it was, and is."""
+        """Let a link lose every packet while both its ends stay up. Return the old and the new state."""
         return self._link(port, "blackhole")
 
     def link_set(self, port: str, settings: Settings) -> list[str]:
-        """Change a link's `rate`, `delay` or `loss`, in both directions. Returns what it was, and is."""
+        """Change a link's `rate`, `delay` or `loss`, in both directions. Return the old and the new values."""
         texts = {key: value.text for key, value in settings_as_written(settings).items()}
         return self._link(port, "set", settings=texts)
 
@@ -192,11 +192,11 @@ class Live:
         return list(self._ask("link", port=port, action=action, **what)["changes"])
 
     def node_down(self, node: str) -> list[str]:
-        """Take a node its power: all its links and processes are gone. Returns what it was, and is."""
+        """Switch a node off, with all its links and processes. Return the old and the new state."""
         return list(self._ask("node", node=node, action="down")["changes"])
 
     def node_up(self, node: str) -> list[str]:
-        """Boot a node that is down: links, routes and daemons are back. Returns what it was, and is."""
+        """Boot a node that is down, with its links, routes and daemons. Return the old and the new state."""
         return list(self._ask("node", node=node, action="up")["changes"])
 
     def down(self) -> Run:
@@ -242,7 +242,7 @@ def up(
     trust: bool = False,
     stage: Callable[[str], None] | None = None,
 ) -> Live:
-    """Bring a lab up and return it as soon as it is; a process of its own serves it from then on.
+    """Start a lab and return it as soon as it is up. A separate process serves it from then on.
 
     `speed` is virtual seconds per second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
     conditions at which time stops (`Live.break_at`); `probes` samples as a run does; `engine` is `"vm"`, or

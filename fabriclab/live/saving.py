@@ -78,7 +78,7 @@ class _Session:
 
 
 def save_lab(session: PathLike, directory: PathLike) -> SavedLab:
-    """Write a lab of what was done in a live lab's session (its run directory; the lab may be up still), and return it.
+    """Make a lab of a live lab's session, given by its run directory, and return it. The lab may still be up.
 
     Raises RecordingError for what is no such run directory, SaveError where its lab is no longer what it was,
     ArgumentError where `directory` is there or its name can be no lab's, OSError.

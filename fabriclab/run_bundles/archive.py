@@ -44,7 +44,7 @@ _CHUNK = 1 << 20
 
 
 class ArchiveError(FabriclabError):
-    """A file is no archive of ours, or holds what may not be unpacked; the text says which."""
+    """A file is not a bundle, or contains something that may not be unpacked; the text says which."""
 
 
 def pack(files: Mapping[str, Path | bytes], out: Path) -> None:

@@ -142,7 +142,7 @@ class Check(Frozen):
 
 
 class Plan(Frozen):
-    """Everything that a run needs, every default explicit."""
+    """The plan of a run: everything that the run needs, with every default explicit."""
 
     format: Literal["fabriclab-plan-1"] = "fabriclab-plan-1"
     lab: Annotated[str, names.LINE]

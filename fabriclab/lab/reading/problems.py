@@ -22,7 +22,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong. `value` is what was written, as text; empty where there is none (a missing key).
+    """One mistake in a lab. `value` is the written text; it is empty if there is none, as for a missing key.
 
     `file` may be the place of an argument, such as `--set senders=x`; then, and of a whole file, `line` is None.
     """
