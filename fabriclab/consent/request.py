@@ -73,7 +73,7 @@ class ConsentError(ArgumentError):
         self.request = request
         lines = "\n".join(request.lines())
         super().__init__(
-            "{0} is not trusted yet, and brings what runs outside of its nodes:\n{1}\n"
+            "{0} is not trusted yet, and brings code that runs outside of its nodes:\n{1}\n"
             "Nothing of it was run. Look at it first; {trust} says that it may run",
             printable(request.where),
             lines,

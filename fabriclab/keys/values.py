@@ -129,13 +129,15 @@ class Word(Plain[T]):
 
     def schema(self) -> Schema:
         """Return its JSON schema."""
-        if not self.aliases:
-            return {"enum": list(self.words)} if len(self.words) > 1 else {"const": self.words[0]}
+        # YAML reads a word of digits as a number.
+        words = [int(word) if word.isdecimal() else word for word in self.words]
+        others = [*self.aliases, *(word for word in self.words if word.isdecimal())]
+        proposed: Schema = {"enum": words} if len(words) > 1 else {"const": words[0]}
+        if not others:
+            return proposed
         # An editor proposes what stands in `enum`, and need not propose aliases.
-        others = "|".join(self.aliases)
-        return {
-            "anyOf": [{"enum": list(self.words)}, {"type": "boolean"}, {"type": "string", "pattern": f"^(?:{others})$"}]
-        }
+        flag: list[Schema] = [{"type": "boolean"}] if self.aliases else []
+        return {"anyOf": [proposed, *flag, {"type": "string", "pattern": f"^(?:{'|'.join(others)})$"}]}
 
     def told(self) -> str:
         """Return the words."""

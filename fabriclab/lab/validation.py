@@ -98,8 +98,6 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                 )
         target = ping.convert("to", "a node's name or an address", lambda text: _target(text, nodes))
         family, answers = ping.read(keys.PING_FAMILY), ping.read(keys.PING_ANSWERS)
-        if family is not None and family.value == 5:
-            family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
         source = ping.convert("source", "an address of the node that sends the ping", _address)
         if target is not None:
             yield WrittenPing(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.keys.mappings import Key, Keys, Named
 from fabriclab.keys.quantities import Flag, Number, Quantity
 from fabriclab.keys.values import Several, Text, Word
@@ -138,7 +139,7 @@ FAILURE = Keys(
 )
 PING_FAMILY = Key(
     "ip",
-    Number(4, 6, "a version of IP", why="versions of IP"),
+    Word[Family](tuple(map(str, FAMILIES)), meanings={str(family): family for family in FAMILIES}),
     "The version of IP.",
     unset="the version of the address that the name stands for",
 )

@@ -23,7 +23,7 @@ cache_root() {
       return 1
       ;;
     *)
-      echo "\"$parent\" is no absolute path, so the virtual machine's files have no place: set XDG_CACHE_HOME (or HOME) to one" >&2
+      echo "\"$parent\" is not an absolute path, so the virtual machine's files have no place: set XDG_CACHE_HOME (or HOME) to one" >&2
       return 1
       ;;
   esac

@@ -82,5 +82,5 @@ def _network(environment: Mapping[str, str]) -> ipaddress.IPv4Network:
     except ValueError as error:
         raise RoomError(f"FABRICLAB_ROOM_NETWORK={text}: {error}; expected one such as 10.213.0.0/16") from None
     if not found.is_private:
-        raise RoomError(f"FABRICLAB_ROOM_NETWORK={text}: is no private network; expected one such as 10.213.0.0/16")
+        raise RoomError(f"FABRICLAB_ROOM_NETWORK={text}: is not a private network; expected one such as 10.213.0.0/16")
     return found

@@ -62,7 +62,7 @@ def test_without_a_terminal_a_stranger_s_code_is_refused(desk: Desk, way: str) -
         fabriclab.open_bundle(desk.directory / "x.zip", desk.directory / "opened")
     done = desk.type(*COMMANDS[way])
     assert done.returncode == 2, done.stderr
-    assert "is not trusted yet, and brings what runs outside of its nodes:" in done.stderr
+    assert "is not trusted yet, and brings code that runs outside of its nodes:" in done.stderr
     assert "Traceback" not in done.stderr and not desk.compiled and not (desk.directory / "runs").exists()
     typed = done.stderr.splitlines()[-1].split()
     assert typed[:2] == ["fabriclab", COMMANDS[way][0]] and typed[-1] == "--trust"

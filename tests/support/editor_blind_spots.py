@@ -29,10 +29,11 @@ BLIND_SPOTS: Mapping[str, str] = {
         unknown-sender unknown-switch unknown-traffic-in-probe two-racks
     """,
     "what is said together depends on more than one place: a layer, a section, the topology": """
-        aqm-and-threshold aqm-with-a-profile aqm-without-kind arrivals-burst-of-poisson
+        addresses-too-narrow aqm-and-threshold aqm-with-a-profile aqm-without-kind arrivals-burst-of-poisson
         arrivals-bursty-without-burst arrivals-jitter-of-fixed dctcp-without-ecn
         event-action-and-change flows-without-interval group-host-twice group-of-the-receiver group-rest
-        kept-connections-over-mptcp long-receiver-and-receivers matrix-seed-twice matrix-value-that-cannot-run
+        ip-without-addresses kept-connections-over-mptcp long-receiver-and-receivers matrix-seed-twice
+        matrix-value-that-cannot-run
         probe-connections-nobody program-all-serve program-circle hadoop-disk hadoop-jobs-off hadoop-two-clusters
         matrix-value-twice missing-buffer pairs-hot-share-of-random pairs-hot-spot-everybody
         pairs-hot-spot-missing pairs-only-receiver pairs-out-of-rack pause-storm-without-pfc query-asks-itself
