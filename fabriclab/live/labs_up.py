@@ -76,6 +76,7 @@ class Entry:
                 raise LabsUpError(f"{_MOST_LABS} labs of the name {wanted} are up; take one down")
             _lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, f"{place}/{name}.json")
         self.name = name
+        self._is_listed = True
         self.socket = f"{place}/{name}.sock"
         self._path = f"{place}/{name}.json"
         if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
@@ -90,10 +91,16 @@ class Entry:
         data = json.dumps({"name": self.name, **facts}).encode(errors="surrogateescape")
         os.pwrite(self._file, data, 0)
 
+    def withdraw(self) -> None:
+        """Take the lab out. Its name is free from now on, and files of that name may be another lab's."""
+        if self._is_listed:
+            self._is_listed = False
+            for path in (self.socket, self._path):
+                _unlink(path)
+
     def close(self) -> None:
-        """Take the lab out."""
-        for path in (self.socket, self._path):
-            _unlink(path)
+        """Take the lab out, unless that is done, and let it go."""
+        self.withdraw()
         os.close(self._file)
 
 

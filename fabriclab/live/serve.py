@@ -155,6 +155,8 @@ async def _serve(wanted: Wanted, directory: Path, entry: Entry, front: Front, *,
             front.close()
     await asyncio.wait((server.result,))
     _conclude(server.result, front)
+    # Before a client hears that the lab is down: what it types next must not find the lab.
+    entry.withdraw()
     await server.drain()
     if listening is not None:
         listening.close()

@@ -156,6 +156,18 @@ def test_what_a_killed_server_left_is_removed(runtime: Path) -> None:
     assert labs_up.labs() == {}
 
 
+def test_a_lab_that_was_taken_out_leaves_its_name_to_the_next(runtime: Path) -> None:
+    entry = labs_up.Entry("pair")
+    entry.fill({"nodes": ["h1"]})
+    entry.withdraw()
+    assert labs_up.labs() == {}
+    other = labs_up.Entry("pair")
+    other.fill({"nodes": ["h2"]})
+    entry.close()
+    assert labs_up.labs()["pair"]["nodes"] == ["h2"]
+    other.close()
+
+
 def test_a_name_whose_socket_would_have_too_long_a_path_is_refused(runtime: Path) -> None:
     with pytest.raises(labs_up.LabsUpError, match="shorter name"):
         labs_up.Entry("x" * 200)
