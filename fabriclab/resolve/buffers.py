@@ -148,16 +148,8 @@ def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str,
         # A host's NIC has the PFC of the switch's port that it faces.
         decides = peer if peer.node in topology.switches else end
         neighbour = experiment.shared_switches.get(decides.node)
-        honoured = resolve_pfc(neighbour.of(decides.interface).buffer.pfc) if neighbour is not None else None
-        lines[end.interface] = Line(
-            out_rate_bps=out.rate_bps,
-            out_delay_ns=out.delay_ns,
-            in_rate_bps=back.rate_bps,
-            in_delay_ns=back.delay_ns,
-            mtu=out.mtu,
-            honoured=honoured.priorities if honoured is not None else (),
-            reaction_ns=honoured.reaction_ns if honoured is not None else 0,
-        )
+        pfc = resolve_pfc(neighbour.of(decides.interface).buffer.pfc) if neighbour is not None else None
+        lines[end.interface] = Line.between(out, back, pfc)
     return lines
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
+from typing import cast
 
 _GRAMMAR = "rfc3987_syntax"
 
 if "jsonschema" in sys.modules or _GRAMMAR in sys.modules:
     from jsonschema import Draft7Validator, ValidationError
 else:
-    sys.modules[_GRAMMAR] = None  # type: ignore[assignment]  # An import of it fails, and jsonschema does without it.
+    # An import of what is None fails, and jsonschema does without it.
+    cast(dict[str, ModuleType | None], sys.modules)[_GRAMMAR] = None
     try:
         from jsonschema import Draft7Validator, ValidationError
     finally:

@@ -103,13 +103,4 @@ def checked_ports(node: Node, plan: Plan) -> tuple[CheckedPort, ...]:
 
 
 def _line(port: Port, peer: Port) -> Line:
-    pfc = peer.switch_port.pfc if peer.switch_port is not None else None
-    return Line(
-        out_rate_bps=port.rate_bps,
-        out_delay_ns=port.delay_ns,
-        in_rate_bps=peer.rate_bps,
-        in_delay_ns=peer.delay_ns,
-        mtu=port.mtu,
-        honoured=pfc.priorities if pfc is not None else (),
-        reaction_ns=pfc.reaction_ns if pfc is not None else 0,
-    )
+    return Line.between(port, peer, None if peer.switch_port is None else peer.switch_port.pfc)

@@ -39,10 +39,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Protocol
 
 from fabriclab.formats.framing import FRAMING_BYTES, HEADER_BYTES, LEAST_ON_LINE_BYTES
+from fabriclab.formats.plan.switch import Pfc
 
 _NS_PER_S = 10**9
+
+
+class Direction(Protocol):
+    """One direction of a link: of a plan's port, or of a lab that is being resolved."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Bits on the line in a second."""
+
+    @property
+    def delay_ns(self) -> int:
+        """Nanoseconds from one end to the other."""
+
+    @property
+    def mtu(self) -> int:
+        """Bytes of an IP packet."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +77,19 @@ class Line:
     """Priorities for which the neighbour stops when it is told to."""
     reaction_ns: int = 0
     """What the neighbour takes from a pause's arrival to its effect."""
+
+    @classmethod
+    def between(cls, out: Direction, back: Direction, neighbour: Pfc | None) -> Line:
+        """Return the link whose two directions these are; the neighbour has this PFC, or none."""
+        return cls(
+            out_rate_bps=out.rate_bps,
+            out_delay_ns=out.delay_ns,
+            in_rate_bps=back.rate_bps,
+            in_delay_ns=back.delay_ns,
+            mtu=out.mtu,
+            honoured=() if neighbour is None else neighbour.priorities,
+            reaction_ns=0 if neighbour is None else neighbour.reaction_ns,
+        )
 
     @property
     def frame_bytes(self) -> int:
