@@ -153,6 +153,17 @@ add_own_files() {
 # make_linux WORDS...: without pahole, whose version would stand in the program.
 make_linux() { make -s ARCH=um PAHOLE=false "$@"; }
 
+# remember_objects DIR: who has ccache compiles a file that is as it was in an earlier kernel no more. It is called by
+# the compiler's name, so that the kernel and its headers name a compiler that everybody has. It is told paths from DIR,
+# for each build has another, and the program names its files as without it.
+remember_objects() {
+  local ccache
+  if ! ccache=$(command -v ccache); then return; fi
+  mkdir "$1/compilers"
+  ln -s "$ccache" "$1/compilers/gcc"
+  export PATH=$1/compilers:$PATH CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 KCFLAGS=-fmacro-prefix-map=../source/=
+}
+
 # configure SOURCE OBJECTS FRAGMENT...
 configure() {
   local source=$1 objects=$2
@@ -218,6 +229,7 @@ build_in() {
   add_own_files "$directory/source"
   apply_patches "$directory/source" "$patches"
   mkdir "$directory/objects"
+  remember_objects "$directory"
   configure "$directory/source" "$directory/objects" "${fragments[@]}"
   # Fixed names and times: the same source gives the same program.
   make_linux -C "$directory/source" O="$directory/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
@@ -226,7 +238,7 @@ build_in() {
   cp "$directory/objects/linux" "$directory/linux"
   cp "$directory/objects/.config" "$directory/config"
   keep_headers "$directory/source" "$directory/objects" "$directory/headers"
-  rm -rf "$directory/source" "$directory/objects"
+  rm -rf "$directory/source" "$directory/objects" "$directory/compilers"
 }
 
 # keep_headers SOURCE OBJECTS TO: what a user's own algorithm is compiled with, which becomes a module.
