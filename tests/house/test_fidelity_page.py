@@ -21,8 +21,9 @@ def table() -> str:
     lines = ["| | by theory | measured | error |", "|---|---|---|---|"]
     for name, row in sorted(rows.items(), key=lambda item: _by_number(item[0])):
         error = 100 * (row["measured"] / row["theory"] - 1)
-        values = " | ".join(f"{row[key]:,.5g} {row['unit']}" for key in ("theory", "measured"))
-        lines.append(f"| {name} | {values} | {error:+.2g} % |")
+        theory, measured = (f"{row[key]:,.5g}" for key in ("theory", "measured"))
+        interval = f" ± {row['interval']:,.2g}" if "interval" in row else ""
+        lines.append(f"| {name} | {theory} {row['unit']} | {measured}{interval} {row['unit']} | {error:+.2g} % |")
     return "\n".join(lines) + "\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fidelity import known
 from machine import FULL_FRAME, FULL_WIRE, START_NS, Boot, Star, datagrams, receive, send, show_at, shown
 from switch_port import DWRR, ECN, UNLIMITED, Account, Port, Queue, Wred, read_shown
 
@@ -79,6 +80,21 @@ def test_pir_limits_and_cir_guarantees(boot: Boot) -> None:
     alone = saturated(boot, queues[:2], "alone")
     assert alone[5] == pytest.approx(0.1 * MEASURED_NS / 8, abs=3_000 + FULL_WIRE)
     assert alone[0] == pytest.approx(0.9 * MEASURED_NS / 8, abs=3_000 + 2 * FULL_WIRE)
+
+
+def test_a_bucket_of_400_frames_is_exact_to_ten_nanoseconds(boot: Boot) -> None:
+    """600 frames at 1 Gbps through a bucket of 100 Mbps, filled while it empties: 445 pass at once."""
+    frames, burst, slower = 600, 400, 10
+    shaped = Queue(0, Account(), pir=(GIGABIT // slower, burst * FULL_WIRE))
+    star = Star([Port(), Port()], [Port(), Port(rate_bps=10 * GIGABIT, queues=[shaped])])
+    run = boot.run(star, [("h1", [send("10.2.0.2", count=frames)]), ("h2", [receive(60_000_000)])])
+    times_ns = [datagram.time_ns for datagram in datagrams(boot, run, "h2-0")]
+    first_ns = START_NS + FRAME_NS + FRAME_NS / 10
+    # A frame leaves when it has come and the bucket is not empty: the burst, and one frame (test_line.py).
+    theory_ns = [first_ns + FRAME_NS * max(number, slower * (number - burst)) for number in range(frames)]
+    assert max(abs(time - due) for time, due in zip(times_ns, theory_ns, strict=True)) <= 10
+    waited_us = [(times[-1] - START_NS) / 1e3 for times in (theory_ns, times_ns)]
+    known("Token bucket of 400 frames, the last of 600 frames", *waited_us, "us", within=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from fidelity import known
 from multipath_plans import BOTH_DUAL_HOMED, EXPERIMENT, generated_plan, network, written_plan
 from vm import Vm
 
@@ -234,6 +235,7 @@ def test_coupled_subflows_take_what_one_tcp_takes(vm: Vm) -> None:
     for subflows in (2, 4, 8):
         coupled, uncoupled = share(vm, "lia", subflows), share(vm, "reno", subflows)
         assert 0.5 < coupled < 1.1 < 0.6 * subflows < uncoupled, (subflows, coupled, uncoupled)
+        known(f"LIA with {subflows} subflows beside Reno, share", 1, coupled, "of Reno's", within=0.5)
 
 
 def test_the_cause_of_every_fallback_is_told(vm: Vm) -> None:
