@@ -16,12 +16,14 @@ mod namespace;
 mod ports;
 mod probe;
 mod queue;
+mod recorder;
 mod schedule;
 mod series;
 mod subflow;
 mod switch;
 mod tcp;
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -32,7 +34,7 @@ use nix::sys::resource::{getrlimit, setrlimit, Resource};
 use config::{Config, Handle, Interfaces, Queues};
 use connections::ConnectionWatcher;
 use interface::InterfaceQuery;
-use ports::{PortSampler, PortSpec};
+use ports::{recorded, PortSampler, PortSpec};
 use probe::Probe;
 use queue::QueueQuery;
 use schedule::{common_period, DueTimes, Punctuality, Timer, Wake, Watched};
@@ -41,6 +43,9 @@ use tcp::TcpSampler;
 
 /// The epoch, from which all times count: CLOCK_MONOTONIC in nanoseconds (see `images/machine/README.md`).
 const EPOCH_VARIABLE: &str = "FABRICLAB_EPOCH_NS";
+
+/// What the kernel has recorded is taken at the latest after this time.
+const TAKE_NS: u64 = 250_000_000;
 
 /// Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV.
 ///
@@ -57,19 +62,17 @@ struct Arguments {
 struct Part {
     probe: Box<dyn Probe>,
     interval_ns: u64,
+    /// When to sample, or to take the samples that the kernel has taken.
     due: DueTimes,
-}
-
-/// Connections that are told when they end, and what wakes the sampler then.
-struct Told {
-    watcher: ConnectionWatcher,
-    wakes: Watched,
 }
 
 /// All that the configuration asks for, at work.
 struct Sampler {
     parts: Vec<Part>,
-    told: Option<Told>,
+    period_ns: u64,
+    watcher: Option<ConnectionWatcher>,
+    /// What wakes the sampler beside its timer: connections that end, then the kernel's recorders.
+    wakes: Option<Watched>,
     timer: Timer,
 }
 
@@ -119,19 +122,24 @@ fn read_epoch(value: Option<&str>) -> Result<u64, String> {
 fn open_parts(config: &Config, epoch_ns: u64) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     if let Some(queues) = &config.queues {
-        let probe = PortSampler::open(queue_ports(queues), &queues.output)?;
-        parts.push(Part::new(probe, queues.interval_ns.0));
+        let sampler = PortSampler::open(queue_ports(queues), &queues.output)?;
+        let interval_ns = queues.interval_ns.0;
+        let probe = recorded::record(sampler, epoch_ns, interval_ns)?;
+        parts.push(Part::new(probe, interval_ns));
     }
     if let Some(tcp) = &config.tcp {
-        parts.push(Part::new(TcpSampler::open(tcp)?, tcp.interval_ns.0));
+        parts.push(Part::new(
+            Box::new(TcpSampler::open(tcp)?),
+            tcp.interval_ns.0,
+        ));
     }
     if let Some(interfaces) = &config.interfaces {
         let probe = PortSampler::open(interface_ports(interfaces), &interfaces.output)?;
-        parts.push(Part::new(probe, interfaces.interval_ns.0));
+        parts.push(Part::new(Box::new(probe), interfaces.interval_ns.0));
     }
     if let Some(switches) = &config.switches {
         let probe = SwitchSampler::open(switches, epoch_ns)?;
-        parts.push(Part::new(probe, switches.interval_ns.0));
+        parts.push(Part::new(Box::new(probe), switches.interval_ns.0));
     }
     Ok(parts)
 }
@@ -177,12 +185,16 @@ fn interface_ports(interfaces: &Interfaces) -> Vec<PortSpec<'_, InterfaceQuery>>
 }
 
 impl Part {
-    fn new(probe: impl Probe + 'static, interval_ns: u64) -> Self {
+    fn new(probe: Box<dyn Probe>, interval_ns: u64) -> Self {
         Self {
-            probe: Box::new(probe),
+            probe,
             interval_ns,
             due: DueTimes::new(interval_ns),
         }
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.probe.recorder().is_some()
     }
 }
 
@@ -191,51 +203,51 @@ impl Sampler {
         let epoch_ns = read_epoch(std::env::var(EPOCH_VARIABLE).ok().as_deref())?;
         let config = config::read_config(&arguments.config)?;
         let named = |error| format!("{}: {error}", arguments.config.display());
-        let parts = open_parts(&config, epoch_ns).map_err(named)?;
+        let mut parts = open_parts(&config, epoch_ns).map_err(named)?;
         let watcher = config.connections.as_ref().map(ConnectionWatcher::open);
         let watcher = watcher.transpose().map_err(named)?;
-        let timer = Timer::start(epoch_ns, period_of(&parts)).map_err(of_timer)?;
-        let told = watcher.map(|watcher| Told::new(watcher, &timer));
+        let period_ns = share_period(&mut parts);
+        let timer = Timer::start(epoch_ns, period_ns).map_err(of_timer)?;
         Ok(Self {
-            told: told.transpose()?,
+            wakes: watch(&timer, watcher.as_ref(), &parts).map_err(of_timer)?,
             parts,
+            period_ns,
+            watcher,
             timer,
         })
     }
 
     /// Samples until SIGTERM or SIGINT.
     fn run(&mut self) -> Result<Punctuality, String> {
-        let period_ns = period_of(&self.parts);
         let mut expirations = 0;
         let mut punctuality = Punctuality::default();
         loop {
             match self.wait()? {
                 Wake::Expired(count) => {
                     expirations += count;
-                    self.sample((expirations - 1) * period_ns, &mut punctuality)?;
+                    self.sample((expirations - 1) * self.period_ns, &mut punctuality)?;
                 }
-                Wake::Readable(sockets) => {
-                    if let Some(Told { watcher, .. }) = &mut self.told {
-                        watcher.take(&sockets, self.timer.since_epoch_ns())?;
-                    }
-                }
+                Wake::Readable(numbers) => self.take(&numbers)?,
                 Wake::Stop => break,
             }
         }
         for part in &mut self.parts {
             if let Some(now_ns) = self.timer.now_ns() {
+                if part.is_recorded() {
+                    punctuality.count_recorded(now_ns.div_ceil(part.interval_ns));
+                }
                 part.probe.sample(now_ns, true)?;
             }
         }
-        if let Some(Told { watcher, .. }) = &mut self.told {
+        if let Some(watcher) = &mut self.watcher {
             watcher.take_last(|| self.timer.since_epoch_ns())?;
         }
         Ok(punctuality)
     }
 
     fn wait(&self) -> Result<Wake, String> {
-        let woken = match &self.told {
-            Some(Told { wakes, .. }) => self.timer.wait_beside(wakes),
+        let woken = match &self.wakes {
+            Some(wakes) => self.timer.wait_beside(wakes),
             None => self.timer.wait(),
         };
         woken.map_err(of_timer)
@@ -245,15 +257,34 @@ impl Sampler {
         for part in &mut self.parts {
             if let Some(due) = part.due.take(now_ns) {
                 part.probe.sample(due.time_ns, false)?;
-                punctuality.count(&due, || self.timer.now_ns().unwrap_or(0));
+                if !part.is_recorded() {
+                    punctuality.count(&due, || self.timer.now_ns().unwrap_or(0));
+                }
             }
         }
         Ok(())
     }
 
+    /// Takes what is readable, by the numbers that [`watch`] gave.
+    fn take(&mut self, numbers: &[usize]) -> Result<(), String> {
+        let mut sockets = 0;
+        if let Some(watcher) = &mut self.watcher {
+            sockets = watcher.sockets().count();
+            let own: Vec<usize> = numbers.iter().copied().filter(|n| *n < sockets).collect();
+            if !own.is_empty() {
+                watcher.take(&own, self.timer.since_epoch_ns())?;
+            }
+        }
+        let recorded = self.parts.iter_mut().filter(|part| part.is_recorded());
+        recorded
+            .enumerate()
+            .filter(|(place, _)| numbers.contains(&(sockets + place)))
+            .try_for_each(|(_, part)| part.probe.drain())
+    }
+
     fn finish(&mut self) -> Result<(), String> {
-        let connections = match &mut self.told {
-            Some(Told { watcher, .. }) => watcher.finish(),
+        let connections = match &mut self.watcher {
+            Some(watcher) => watcher.finish(),
             None => Ok(()),
         };
         self.parts
@@ -263,10 +294,18 @@ impl Sampler {
     }
 }
 
-impl Told {
-    fn new(watcher: ConnectionWatcher, timer: &Timer) -> Result<Self, String> {
-        let wakes = Watched::new(timer, watcher.sockets()).map_err(of_timer)?;
-        Ok(Self { watcher, wakes })
+/// The timer, the sockets of connections that end, and the recorders, in this order; `None` where only the timer wakes.
+fn watch(
+    timer: &Timer,
+    watcher: Option<&ConnectionWatcher>,
+    parts: &[Part],
+) -> std::io::Result<Option<Watched>> {
+    let sockets = watcher.into_iter().flat_map(ConnectionWatcher::sockets);
+    let recorders = parts.iter().filter_map(|part| part.probe.recorder());
+    let all: Vec<BorrowedFd<'_>> = sockets.map(AsFd::as_fd).chain(recorders).collect();
+    match all.is_empty() {
+        true => Ok(None),
+        false => Watched::new(timer, all.into_iter()).map(Some),
     }
 }
 
@@ -274,7 +313,22 @@ fn of_timer(error: std::io::Error) -> String {
     format!("timer: {error}")
 }
 
-/// 0 where nothing is sampled: then the timer expires once, at the epoch.
-fn period_of(parts: &[Part]) -> u64 {
-    common_period(parts.iter().map(|part| part.interval_ns))
+/// The period of the timer, which expires once, at the epoch, if that is 0. What the kernel records is taken now and
+/// then, whenever the timer expires anyway, so that a machine that is killed keeps what was measured.
+fn share_period(parts: &mut [Part]) -> u64 {
+    let sampled = parts.iter().filter(|part| !part.is_recorded());
+    let period_ns = common_period(sampled.map(|part| part.interval_ns));
+    let taken_ns = match period_ns {
+        0 => TAKE_NS,
+        _ => TAKE_NS.next_multiple_of(period_ns),
+    };
+    let mut are_recorded = false;
+    for part in parts.iter_mut().filter(|part| part.is_recorded()) {
+        part.due = DueTimes::new(taken_ns);
+        are_recorded = true;
+    }
+    match (period_ns, are_recorded) {
+        (0, true) => taken_ns,
+        _ => period_ns,
+    }
 }

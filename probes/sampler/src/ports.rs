@@ -2,7 +2,9 @@
 //!
 //! The kernel answers at once: the values are those of the moment in which the request was sent. Its answers wait in
 //! the socket's queue, in order, so that they can be taken later, those of several samples together: a sample of one
-//! port costs one system call and a thirty-second.
+//! port costs one system call and a thirty-second. Where the kernel takes samples itself ([`recorded`]), they cost none.
+
+pub mod recorded;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::links;
 use crate::namespace::{describe, open_socket};
 use crate::probe::Probe;
+use crate::recorder::Item;
 use crate::series::Series;
 use netlink::{messages, u32_at, Inbox, Message, Protocol, Reply, Request, Socket};
 
@@ -33,6 +36,11 @@ pub trait Query<const N: usize> {
 
     /// Reads the answer; `None` if it is not one. A value that the kernel does not tell is `None`.
     fn read(&self, payload: &[u8]) -> Option<Values<N>>;
+
+    /// What the kernel is to record; `None`: it can't.
+    fn item(&self) -> Option<Item> {
+        None
+    }
 
     /// Makes a port's row of its own values and those of its parts.
     fn add_parts(_values: &mut Values<N>, _parts: &mut dyn Iterator<Item = Option<Values<N>>>) {}
@@ -122,6 +130,17 @@ impl<Q: Query<N>, const N: usize> PortSampler<Q, N> {
             inbox: Inbox::new(QUEUED_ANSWERS, ANSWER_BYTES),
             series: Series::create(output, Q::FORMAT.0, Q::FORMAT.1)?,
         })
+    }
+
+    /// The namespace of each port.
+    fn namespaces(&self) -> Vec<Option<PathBuf>> {
+        let mut namespaces = vec![None; self.ports.len()];
+        for batch in &self.batches {
+            for port in &batch.ports {
+                namespaces[*port].clone_from(&batch.netns);
+            }
+        }
+        namespaces
     }
 
     /// Takes the answers to all pending samples and writes their rows.

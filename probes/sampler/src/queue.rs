@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::config::{Counter, CounterBytes, Handle};
 use crate::links::{describe_qdiscs, list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
 use crate::ports::{append_request, Query, Values};
+use crate::recorder::Item;
 use netlink::uapi::{TCA_STATS_APP, TCA_STATS_BASIC, TCA_STATS_PKT64, TCA_STATS_QUEUE};
 use netlink::{attributes, u32_at, u64_at, Socket};
 
@@ -43,6 +44,10 @@ impl Query<VALUES> for QueueQuery {
 
     fn read(&self, payload: &[u8]) -> Option<Values<VALUES>> {
         read_queue(payload, &self.marks)
+    }
+
+    fn item(&self) -> Option<Item> {
+        Some(Item::Queue(self.handle.0))
     }
 
     /// The marks of the qdiscs below are the port's; unknown as soon as one of them is.

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct Qdisc;
+struct gnet_dump;
 struct sk_buff;
 
 /* Who looks. */
@@ -25,6 +26,12 @@ struct switch_look {
 
 /* Whether the qdisc is a switch's port; then it has been told. */
 bool switch_port_look(struct Qdisc *sch, const struct switch_look *look);
+
+/*
+ * Whether the qdisc is a switch's port: then it has put its own statistics into the dump,
+ * and brought up to date what all qdiscs tell.
+ */
+bool switch_port_dump_stats(struct Qdisc *sch, u64 until, struct gnet_dump *dump);
 
 /* What has happened at a port so far, as far as anybody looked. */
 struct switch_counts {

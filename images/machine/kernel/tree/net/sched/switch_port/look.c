@@ -7,6 +7,7 @@
  * effect outside, and no timer is set for them. Were a port to wait for something now,
  * its wire's timer still comes before that, and arms the chip's as it would have.
  */
+#include <net/gen_stats.h>
 #include <net/switch_port.h>
 
 #include "switch.h"
@@ -103,6 +104,21 @@ bool switch_port_look(struct Qdisc *sch, const struct switch_look *look)
 			switch_look_group(port, number, look);
 	spin_unlock(&port->chip->lock);
 	return true;
+}
+
+bool switch_port_dump_stats(struct Qdisc *sch, u64 until, struct gnet_dump *dump)
+{
+	struct switch_port *port = switch_port_of_qdisc(sch);
+	struct tc_switch_port_xstats stats;
+
+	if (!port || !port->chip)
+		return false;
+	spin_lock(&port->chip->lock);
+	switch_chip_advance_to(port->chip, until);
+	switch_port_sync_stats(port);
+	switch_port_read_stats(port, &stats);
+	spin_unlock(&port->chip->lock);
+	return !gnet_stats_copy_app(dump, &stats, sizeof(stats));
 }
 
 bool switch_port_count(struct Qdisc *sch, struct switch_counts *counts)

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Samples at fixed times, taken by the kernel itself.
+ *
+ * A sample is taken when the clock is about to leave the instant at which it is due: when
+ * everything of that instant has happened, and nobody runs who is not asleep. No task and no
+ * interrupt takes part, no timer is armed, and nothing that happens later depends on it. Who
+ * reads the records is woken when there are many, and runs before the time goes on.
+ */
+#include <linux/bottom_half.h>
+#include <linux/hardirq.h>
+#include <linux/log2.h>
+#include <linux/rcupdate.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/time-internal.h>
+#include <linux/vmalloc.h>
+#include <uapi/linux/fabriclab_samples.h>
+#include "samples.h"
+
+/* More than one item's record takes. */
+#define SAMPLES_ITEM_BYTES 4096
+/* Records of so many samples have room, and never less than that, if not more than that. */
+#define SAMPLES_KEPT 64
+#define SAMPLES_LEAST_BYTES (1 << 20)
+#define SAMPLES_MOST_BYTES (1 << 24)
+
+unsigned long long samples_due = U64_MAX;
+static LIST_HEAD(recorders);
+
+/* -- Records ------------------------------------------------------------------------- */
+
+bool samples_are_many(const struct samples_recorder *recorder)
+{
+	return recorder->lost || kfifo_len(&recorder->records) >= kfifo_size(&recorder->records) / 2;
+}
+
+/* Remembers the record, to compare the next one with it; whether there is memory for it. */
+static bool remember(struct samples_item *item, const struct sk_buff *skb)
+{
+	u8 *bytes = item->bytes;
+
+	if (skb->len > item->room) {
+		bytes = krealloc(bytes, skb->len, GFP_ATOMIC);
+		if (!bytes)
+			return false;
+		item->bytes = bytes;
+		item->room = skb->len;
+	}
+	memcpy(bytes, skb->data, skb->len);
+	item->length = skb->len;
+	item->is_told = true;
+	return true;
+}
+
+static void record(struct samples_recorder *recorder, u32 number, struct sk_buff *skb)
+{
+	struct samples_item *item = &recorder->items[number];
+	struct samples_record head = {
+		.time_ns = recorder->due - recorder->first,
+		.item = number,
+		.length = skb->len,
+	};
+
+	if (item->is_told && item->length == skb->len && !memcmp(item->bytes, skb->data, skb->len))
+		return;
+	if (kfifo_avail(&recorder->records) < sizeof(head) + ALIGN(skb->len, 8) ||
+	    !remember(item, skb)) {
+		recorder->lost++;
+		return;
+	}
+	skb_put_zero(skb, ALIGN(skb->len, 8) - skb->len);
+	kfifo_in(&recorder->records, (const u8 *)&head, sizeof(head));
+	kfifo_in(&recorder->records, skb->data, skb->len);
+}
+
+/* -- Samples ------------------------------------------------------------------------- */
+
+static void take(struct samples_recorder *recorder, u64 now, struct sk_buff *skb)
+{
+	u32 number;
+
+	for (number = 0; number < recorder->count; number++) {
+		skb_trim(skb, 0);
+		if (!samples_read_queue(&recorder->items[number], now, skb))
+			skb_trim(skb, 0);
+		record(recorder, number, skb);
+	}
+	recorder->due += recorder->interval;
+}
+
+/* The idle loop sleeps for RCU; an interrupt wakes it. */
+static void wake(struct samples_recorder *recorder)
+{
+	irq_enter();
+	wake_up_interruptible(&recorder->readers);
+	irq_exit();
+}
+
+static void find_next_due(void)
+{
+	struct samples_recorder *recorder;
+
+	samples_due = U64_MAX;
+	list_for_each_entry(recorder, &recorders, list)
+		samples_due = min(samples_due, recorder->due);
+}
+
+bool samples_take(unsigned long long now)
+{
+	struct samples_recorder *recorder;
+	static struct sk_buff *skb;
+	bool locked, woken = false;
+
+	if (!skb)
+		skb = alloc_skb(SAMPLES_ITEM_BYTES, GFP_ATOMIC | __GFP_NOFAIL);
+	/* No softirq runs when it is enabled again. */
+	local_bh_disable();
+	rcu_read_lock();
+	/* Qdiscs ask that RTNL be held; if a task that sleeps holds it, that will do. */
+	locked = rtnl_trylock();
+	list_for_each_entry(recorder, &recorders, list)
+		if (recorder->due <= now)
+			take(recorder, now, skb);
+	if (locked)
+		__rtnl_unlock();
+	rcu_read_unlock();
+	_local_bh_enable();
+	find_next_due();
+	list_for_each_entry(recorder, &recorders, list)
+		if (samples_are_many(recorder) && waitqueue_active(&recorder->readers)) {
+			wake(recorder);
+			woken = true;
+		}
+	return woken;
+}
+
+/* -- Begin and end ------------------------------------------------------------------- */
+
+int samples_start(struct samples_recorder *recorder, u64 first, u64 interval)
+{
+	size_t bytes = (size_t)recorder->count * SAMPLES_ITEM_BYTES / 4 * SAMPLES_KEPT;
+	u64 now = time_travel_now();
+
+	bytes = clamp_t(size_t, bytes, SAMPLES_LEAST_BYTES, SAMPLES_MOST_BYTES);
+	bytes = roundup_pow_of_two(bytes);
+	recorder->memory = vmalloc(bytes);
+	if (!recorder->memory)
+		return -ENOMEM;
+	kfifo_init(&recorder->records, recorder->memory, bytes);
+	recorder->first = first;
+	recorder->interval = interval;
+	recorder->due = first;
+	if (now > first)
+		recorder->due += DIV_ROUND_UP_ULL(now - first, interval) * interval;
+	list_add_tail(&recorder->list, &recorders);
+	find_next_due();
+	return 0;
+}
+
+void samples_stop(struct samples_recorder *recorder)
+{
+	list_del_init(&recorder->list);
+	find_next_due();
+}

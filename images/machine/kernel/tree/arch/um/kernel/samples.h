@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Recorders, each of which samples several items at times of its own.
+ */
+#ifndef UM_SAMPLES_H
+#define UM_SAMPLES_H
+
+#include <linux/if.h>
+#include <linux/kfifo.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/fabriclab_samples.h>
+
+struct net;
+struct sk_buff;
+
+struct samples_item {
+	struct net *net;
+	u32 interface_index;
+	u32 handle;
+	/* Of the interface, by which it is found when it is there again. */
+	char name[IFNAMSIZ];
+	/* Its last record, if it has any. */
+	bool is_told;
+	u32 length;
+	u32 room;
+	u8 *bytes;
+};
+
+struct samples_recorder {
+	/* Of those that have started. */
+	struct list_head list;
+	u64 first;
+	u64 interval;
+	u64 due;
+	struct samples_item *items;
+	u32 count;
+	/* Records that nobody has read yet. */
+	struct kfifo records;
+	void *memory;
+	u64 lost;
+	wait_queue_head_t readers;
+	/* Held by who writes requests or reads. */
+	struct mutex lock;
+};
+
+/* samples.c */
+int samples_start(struct samples_recorder *recorder, u64 first, u64 interval);
+void samples_stop(struct samples_recorder *recorder);
+bool samples_are_many(const struct samples_recorder *recorder);
+
+/* samples_queue.c: appends what is told of the item at `now`; whether it is there. */
+bool samples_read_queue(struct samples_item *item, u64 now, struct sk_buff *skb);
+
+#endif
