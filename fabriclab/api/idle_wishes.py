@@ -72,7 +72,9 @@ def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Pla
     `points` are those of all matrices; `flows` are the base plan's (`fabriclab.compile.compiled_flows`), for the
     classes of a user's trace.
     """
-    sights = [Sights(plan, trace_classes(flows, base, plan)) for plan in (base, *points)]
+    read, classes = _trace_files(base), _trace_classes(flows, base)
+    # A point with another trace has classes that nobody has read.
+    sights = [Sights(plan, classes if _trace_files(plan) == read else None) for plan in (base, *points)]
     reasons = ((wish, wish.why(sights) or _fixed(wish.subject, points)) for wish in _wishes(lab))
     return [_line(lab, wish, why) for wish, why in reasons if why]
 
@@ -116,13 +118,16 @@ def _others(lab: Lab, planned: Callable[[Mapping[str, str]], Plan]) -> Iterator[
             yield Sights(planned(settings), None)
 
 
-def trace_classes(flows: pl.DataFrame, base: Plan, plan: Plan) -> dict[str, bool] | None:
-    """Return the classes of the user's trace and whether they have flows with a size;
-    None where a point has another trace."""
-    files = [[each.sha256 for each in one.traffic if isinstance(each, TraceTraffic)] for one in (base, plan)]
-    if files[0] != files[1]:
-        return None
-    names = [each.name for each in base.traffic if isinstance(each, TraceTraffic)]
+def _trace_files(plan: Plan) -> list[str]:
+    """Return what identifies the contents of a plan's traces."""
+    return [traffic.sha256 for traffic in plan.traffic if isinstance(traffic, TraceTraffic)]
+
+
+def _trace_classes(flows: pl.DataFrame, plan: Plan) -> dict[str, bool]:
+    """Return the classes of the traces in a plan's flows, and whether they have flows with a size."""
+    names = [traffic.name for traffic in plan.traffic if isinstance(traffic, TraceTraffic)]
+    if not names:
+        return {}
     own = flows.filter(pl.col("traffic").cast(pl.String).is_in(names) & pl.col("class").is_not_null())
     sized = own.group_by(pl.col("class").cast(pl.String)).agg(pl.col("size_bytes").is_not_null().any())
     return dict(sized.sort("class").iter_rows())
