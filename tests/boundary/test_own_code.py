@@ -23,6 +23,18 @@ from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
 from fabriclab.lab import LabError, parse_lab
 
 SECRET = "hunter2_is_the_password"
+BARE = """// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+
+static int __init mine_register(void)
+{
+	return 0;
+}
+module_init(mine_register);
+
+MODULE_LICENSE("GPL");
+"""
+"""A module that needs the fewest headers: an algorithm's take the compiler three times as long."""
 BAIT = f"{SECRET} other words: 1\n#{SECRET} directive\nstruct {SECRET} {{\n"
 
 
@@ -77,9 +89,13 @@ INCLUDES = {
 }
 
 
+def test_the_text_in_which_ways_are_tried_is_a_module(compiler: Compiler) -> None:
+    assert compiled(compiler, BARE).is_file()
+
+
 @pytest.mark.parametrize("way", INCLUDES)
 def test_no_directive_reads_a_file_of_the_host(compiler: Compiler, bait: Path, way: str) -> None:
-    said = refused(compiler, INCLUDES[way].format(file=bait) + "\n" + CONTROL)
+    said = refused(compiler, INCLUDES[way].format(file=bait) + "\n" + BARE)
     first = INCLUDES[way].format(file=bait).splitlines()
     assert any(said.startswith(f"lab/mine.c:{number}: ") for number in range(1, len(first) + 1)), said
 
@@ -91,7 +107,7 @@ def test_nor_where_the_look_at_the_text_sees_nothing(
     """The text is looked at so that an error has a line; whoever gets past that meets the list of what gcc read."""
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
     try:
-        module = compiled(compiler, INCLUDES[way].format(file=bait) + "\n" + CONTROL)
+        module = compiled(compiler, INCLUDES[way].format(file=bait) + "\n" + BARE)
     except CompileError as error:
         assert SECRET not in str(error)
     else:
@@ -106,7 +122,7 @@ def test_a_header_s_own_macro_reads_no_other_file(
     header = bait.with_suffix(".h")
     header.write_text("int harmless;\n")
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
-    text = f'#define ELSEWHERE "{header}"\n#include ELSEWHERE\n' + CONTROL
+    text = f'#define ELSEWHERE "{header}"\n#include ELSEWHERE\n' + BARE
     assert refused(compiler, text) == f"lab/mine.c:1: {header}: Permission denied"
     said = refused(replace(compiler, confine=None), text)
     assert said.startswith(f"lab/mine.c: it reads '{header}', and no header of the kernel's")
@@ -120,12 +136,12 @@ def test_what_gcc_reads_in_one_step_alone_is_seen(
     header.write_text(f'static const char stolen[] __used = "{SECRET}";\n')
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
     text = f'#pragma GCC target("bmi2")\n#ifdef __BMI2__\n#include "{header}"\n#endif\n'
-    assert f"it reads '{header}'" in refused(replace(compiler, confine=None), text + CONTROL)
+    assert f"it reads '{header}'" in refused(replace(compiler, confine=None), text + BARE)
 
 
 def test_the_name_of_a_file_is_no_line_of_it(compiler: Compiler, bait: Path) -> None:
     file = f'x"\n#include "{bait}"\nb.c'
-    algorithm = OwnAlgorithm(kind="congestion_control", name="mine", file=file, sha256="", source=CONTROL)
+    algorithm = OwnAlgorithm(kind="congestion_control", name="mine", file=file, sha256="", source=BARE)
     assert SECRET.encode() not in compiler.module(algorithm, "lab/mine.c").read_bytes()
 
 
@@ -140,7 +156,7 @@ ASKS = {
 def test_nobody_learns_whether_a_file_is_there(compiler: Compiler, bait: Path, way: str) -> None:
     question = ASKS[way].format(file=bait)
     text = f"#define PASTED(a, b) a##b\n#if {question}\nstatic int found;\n#endif\n"
-    assert refused(compiler, text + CONTROL).startswith("lab/mine.c:2: ")
+    assert refused(compiler, text + BARE).startswith("lab/mine.c:2: ")
 
 
 ASSEMBLY = {
@@ -162,7 +178,7 @@ ASSEMBLY = {
 
 @pytest.mark.parametrize("way", ASSEMBLY)
 def test_no_assembly_reads_a_file_of_the_host(compiler: Compiler, bait: Path, way: str) -> None:
-    assert refused(compiler, CONTROL + ASSEMBLY[way].format(file=bait) + "\n").startswith("lab/mine.c")
+    assert refused(compiler, BARE + ASSEMBLY[way].format(file=bait) + "\n").startswith("lab/mine.c")
 
 
 @pytest.mark.parametrize("way", ASSEMBLY)
@@ -170,12 +186,12 @@ def test_nor_where_the_look_at_the_assembly_sees_nothing(
     compiler: Compiler, bait: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(modules, "assembly_complaints", lambda *_: iter(()))
-    refused(compiler, CONTROL + ASSEMBLY[way].format(file=bait) + "\n")
+    refused(compiler, BARE + ASSEMBLY[way].format(file=bait) + "\n")
 
 
 def test_assembly_is_complained_of_with_its_line(compiler: Compiler, bait: Path) -> None:
-    said = refused(compiler, CONTROL + ASSEMBLY["plainly"].format(file=bait) + "\n")
-    line = CONTROL.count("\n") + 1
+    said = refused(compiler, BARE + ASSEMBLY["plainly"].format(file=bait) + "\n")
+    line = BARE.count("\n") + 1
     assert said.startswith(f"lab/mine.c:{line}: `.incbin` in assembly reads another file; an algorithm is one file")
 
 
@@ -185,12 +201,12 @@ def test_what_a_message_of_another_file_holds_is_not_shown(
     """gcc quotes what it complains about. Without the looks before it, nothing of that may come through either."""
     monkeypatch.setattr(modules, "text_complaints", lambda _source: iter(()))
     monkeypatch.setattr(modules, "files_read", lambda _list: [])
-    said = refused(replace(compiler, confine=None), f'#include "{bait}"\n' + CONTROL)
+    said = refused(replace(compiler, confine=None), f'#include "{bait}"\n' + BARE)
     assert said.startswith("lab/mine.c: gcc failed")
 
 
 def test_gcc_s_words_reach_no_terminal_as_they_are(compiler: Compiler) -> None:
-    said = refused(compiler, "#error \x1b]0;owned\x07\n" + CONTROL)
+    said = refused(compiler, "#error \x1b]0;owned\x07\n" + BARE)
     assert "\\x1b]0;owned\\x07" in said and "\x1b" not in said
 
 
@@ -199,8 +215,8 @@ def test_variables_of_gcc_s_lead_it_nowhere(
 ) -> None:
     monkeypatch.setenv("CPATH", str(tmp_path))
     monkeypatch.setenv("DEPENDENCIES_OUTPUT", str(tmp_path / "written"))
-    assert "secret.txt: No such file or directory" in refused(compiler, f"#include <{bait.name}>\n" + CONTROL)
-    assert compiled(compiler, CONTROL).is_file() and not (tmp_path / "written").exists()
+    assert "secret.txt: No such file or directory" in refused(compiler, f"#include <{bait.name}>\n" + BARE)
+    assert compiled(compiler, BARE).is_file() and not (tmp_path / "written").exists()
 
 
 def test_the_compiler_reads_headers_and_writes_in_its_own_directory(
