@@ -21,7 +21,7 @@ def generate_flows(plan: Plan, first: int = 0) -> pl.DataFrame:
     tables = [table_of(traffic, site) for traffic in plan.traffic if not isinstance(traffic, TraceTraffic)]
     if first + sum(table.height for table in tables) > LARGEST_FLOW + 1:
         raise TraceError(
-            f"the flows' numbers end at {LARGEST_FLOW}, and there are more; use smaller numbers in the traces, "
+            f"flow numbers end at {LARGEST_FLOW}, and this lab needs more; use smaller numbers in the traces, "
             "or fewer flows"
         )
     return numbered(tables, first, site)

@@ -47,7 +47,7 @@ class Receivers:
         if not others:
             where = {
                 "in-rack": f" behind {racks[sender]}",
-                "out-of-rack": f" behind another switch than {racks[sender]}",
+                "out-of-rack": f" that is not behind {racks[sender]}",
             }.get(pattern, "")
             raise TraceError(
                 f"traffic.{self._traffic}: {sender} has no other receiver{where}; add one, "

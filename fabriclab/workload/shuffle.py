@@ -104,7 +104,7 @@ def _replicas(traffic: ShuffleTraffic, reducer: str, site: Site) -> list[str]:
     free = site.stream(traffic.name, reducer, "replicas").shuffled(_others(list(members), reducer))
     if len(free) < traffic.replicas - 1:
         raise TraceError(
-            f"traffic.{traffic.name}: replicas: {traffic.replicas} copies need as many hosts; "
+            f"traffic.{traffic.name}: replicas: {traffic.replicas} copies need {traffic.replicas} hosts; "
             f"the job has {len(members)}"
         )
     # A stable sort: false comes first, and the random order stands where several are as good.
@@ -123,7 +123,8 @@ def _split(traffic: ShuffleTraffic, size_bytes: int, shares: int) -> list[int]:
     least, larger = divmod(size_bytes, shares)
     if least < SMALLEST_BYTES:
         raise TraceError(
-            f"traffic.{traffic.name}: size: {size_bytes} bytes in {shares} shares; a share must be {SMALLEST_BYTES} "
-            "bytes or more"
+            f"traffic.{traffic.name}: size: {size_bytes} bytes can't be divided into {shares} shares of "
+            f"{SMALLEST_BYTES} "
+            "bytes or more each"
         )
     return [least + 1] * larger + [least] * (shares - larger)

@@ -54,7 +54,7 @@ def _starts(flows: pl.DataFrame) -> str:
     waiting = flows.height - len(timed)
     waits = f"; {waiting:,} wait for a group" if waiting else ""
     if timed.is_empty():
-        return f"starts: none at a time of its own{waits}"
+        return f"starts: no flow has a start time of its own{waits}"
     first, last = min(timed), max(timed)
     spread = (
         f"at {format_duration(first)}"
@@ -80,8 +80,9 @@ def size_lines(size: Size) -> Iterator[str]:
     if cap is not None:
         kept = size.mean_bytes / distribution.mean_bytes
         uncut = format_size(distribution.mean_bytes, 4)
-        yield f"  the cap keeps {kept:.1%} of its bytes (mean without it {uncut}): say so with every result"
+        yield f"  the cap keeps {kept:.1%} of the bytes (the mean without it is {uncut}): say so with every result"
     if distribution.raised_share >= _RAISED_WORTH_SAYING:
         yield (
-            f"  {distribution.raised_share:.2%} of its flows are smaller than {SMALLEST_BYTES} bytes and raised to that"
+            f"  {distribution.raised_share:.2%} of its flows are smaller than {SMALLEST_BYTES} bytes, and are raised "
+            "to that"
         )

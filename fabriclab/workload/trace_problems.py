@@ -35,7 +35,7 @@ class TraceProblems:
             return
         lines = [f"{path}:{line}: {message}" for (_, line, message), path in sorted(self._found.items())]
         if len(lines) > MOST_SHOWN:
-            lines[MOST_SHOWN:] = [f"and more: these are the first {MOST_SHOWN}"]
+            lines[MOST_SHOWN:] = [f"there are more; these are the first {MOST_SHOWN}"]
         raise TraceError("\n".join(lines))
 
 

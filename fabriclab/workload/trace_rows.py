@@ -53,12 +53,12 @@ def _is_text(trace: UserTrace, problems: TraceProblems) -> bool:
     for byte, what in ((b"\0", "a zero byte"), (_NEVER_IN_TEXT.encode(), "a control character (0x1f)")):
         at = trace.content.find(byte)
         if at >= 0:
-            problems.add(trace.path, _line_of(trace, at), f"{what} stands here; a trace is text, UTF-8")
+            problems.add(trace.path, _line_of(trace, at), f"the line has {what}; a trace must be UTF-8 text")
             return False
     try:
         trace.content.decode()
     except UnicodeDecodeError as error:
-        problems.add(trace.path, _line_of(trace, error.start), f"{error.reason}; a trace is text, UTF-8")
+        problems.add(trace.path, _line_of(trace, error.start), f"{error.reason}; a trace must be UTF-8 text")
         return False
     return True
 
@@ -78,7 +78,7 @@ def _columns(trace: UserTrace, header: str, problems: TraceProblems) -> list[str
     before = problems.count
     for name in dict.fromkeys(names):
         if name not in COLUMNS:
-            problems.add(trace.path, 2, f"{shown(name)} is not a column; they are {', '.join(COLUMNS)}")
+            problems.add(trace.path, 2, f"{shown(name)} is not a column; the columns are {', '.join(COLUMNS)}")
         elif names.count(name) > 1:
             problems.add(trace.path, 2, f"the column {name} occurs twice")
     missing = [name for name in REQUIRED if name not in names]
@@ -132,9 +132,9 @@ def _parsed(trace: UserTrace, columns: Sequence[str], problems: TraceProblems) -
                 problems.add(trace.path, reader.line_num, _wrong_count(len(row), columns))
     except csv.Error as error:
         problems.add(
-            trace.path, reader.line_num, f"{error}; a quoted value ends with a quote, one inside it is written twice"
+            trace.path, reader.line_num, f"{error}; a quoted value must end with a quote; write a quote inside it twice"
         )
 
 
 def _wrong_count(count: int, columns: Sequence[str]) -> str:
-    return f"{count} values; {len(columns)} columns are needed: {','.join(columns)}"
+    return f"the row has {count} values, not one for each of the {len(columns)} columns: {','.join(columns)}"

@@ -48,7 +48,7 @@ def whole_number(column: str) -> pl.Expr:
 
 def rules(hosts: Sequence[str], congestion_controls: Sequence[str], families: Sequence[Family]) -> list[Rule]:
     """Return the rules of a row, which has every column of the trace as text."""
-    has = _one_of("ip", tuple(map(str, families)), "must be a version of IP of which the fabric has addresses: ")
+    has = _one_of("ip", tuple(map(str, families)), "must be an IP version of the fabric's addresses: ")
     return [*_number_rules(), *_name_rules(hosts, congestion_controls), has, *_rules_of_ends(), *_rules_of_kinds()]
 
 
@@ -76,7 +76,7 @@ def _name_rules(hosts: Sequence[str], congestion_controls: Sequence[str]) -> lis
     named = [_one_of(column, hosts, "is not a host of this lab: ", needed=True) for column in ("src", "dst")]
     return [
         *named,
-        Rule("dst", pl.col("dst") == pl.col("src"), "is src, too; it must be another host"),
+        Rule("dst", pl.col("dst") == pl.col("src"), "is also src; it must be another host"),
         _one_of("mode", MODES, "must be one of "),
         _one_of("transport", TRANSPORTS, "must be one of "),
         _one_of("congestion_control", congestion_controls, "must be one of "),
@@ -108,19 +108,21 @@ def _rules_of_kinds() -> list[Rule]:
     long, mptcp, iperf3 = pl.col("stop_ns").is_not_null(), pl.col("transport") == "mptcp", pl.col("mode") == "iperf3"
     request, kept = pl.col("request_bytes").is_not_null(), pl.col("connection").is_not_null()
     return [
-        Rule("mode", iperf3 & ~long, "needs a stop_ns: iperf3 sends for a time"),
+        Rule("mode", iperf3 & ~long, "needs a stop_ns, because iperf3 sends until a set time"),
         Rule(
             "after",
             iperf3 & pl.col("after").is_not_null(),
-            "can't be waited for by iperf3, which starts at its time; leave it empty",
+            "can't be used with iperf3, which starts at start_ns; leave it empty",
         ),
-        Rule("request_bytes", request & pl.col("mode").ne_missing("pull"), "is for mode pull alone; leave it empty"),
+        Rule("request_bytes", request & pl.col("mode").ne_missing("pull"), "is only for mode pull; leave it empty"),
         Rule(
             "connection",
             kept & long,
-            "is kept, and a long flow ends with its connection; leave it empty where stop_ns is given",
+            "would be kept, but a long flow ends with its connection; leave it empty where stop_ns is given",
         ),
-        Rule("connection", kept & mptcp, "is kept, and a flow over MPTCP has a connection of its own; leave it empty"),
+        Rule(
+            "connection", kept & mptcp, "would be kept, but each flow over MPTCP has its own connection; leave it empty"
+        ),
     ]
 
 

@@ -94,7 +94,7 @@ def _check_groups(rows: pl.DataFrame, problems: TraceProblems) -> None:
         .select("path", "line", "after")
         .iter_rows()
     ):
-        problems.add(path, line, f"after: {shown(after)} is the group of no flow")
+        problems.add(path, line, f"after: no flow has the group {shown(after)}")
     loop = waiting_loop(rows)
     if loop:
         path, line, after = (
@@ -105,5 +105,5 @@ def _check_groups(rows: pl.DataFrame, problems: TraceProblems) -> None:
         problems.add(
             path,
             line,
-            f"after: {shown(after)} waits for this flow's own group in a loop: {' waits for '.join(loop[:8])}",
+            f"after: {shown(after)} makes this flow's group wait for itself: {' waits for '.join(loop[:8])}",
         )

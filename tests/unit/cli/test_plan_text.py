@@ -35,7 +35,7 @@ traffic:
     5 flows of 1 KB from each, one each 10 ms, from 0 s on
   web (arrivals): 8 hosts to 8 hosts, random, over tcp, DSCP 46
     sizes: web-search CAPPED at 10 MB (linear between points); mean 1.411 MB
-      the cap keeps 82.5% of its bytes (mean without it 1.711 MB): say so with every result
+      the cap keeps 82.5% of the bytes (the mean without it is 1.711 MB): say so with every result
     poisson, one flow each 28.225 ms of each sender = 8 x 1411250 B / (0.4 x 1 Gbps)
     0 s to 10 s: about 2,834 flows and 4 GB, 40 % of a sender's line; deadline 20 ms
   bursts (arrivals): h1 to 8 hosts, random, over tcp

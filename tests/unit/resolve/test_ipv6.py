@@ -219,7 +219,7 @@ def test_a_users_trace_may_name_what_the_fabric_has(tmp_path: Path) -> None:
     experiment = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {own: {kind: trace, file: flows.csv}}\n"
     plan = plan_of(tmp_path, TWO_HOSTS, "addresses: dual\n" + experiment)
     assert compiled_flows(plan, tmp_path)["ip"].to_list() == [6]
-    with pytest.raises(ValueError, match=r"flows\.csv:3: ip: '6' must be a version of IP of which the fabric has"):
+    with pytest.raises(ValueError, match=r"flows\.csv:3: ip: '6' must be an IP version of the fabric's addresses"):
         compiled_flows(plan_of(tmp_path, TWO_HOSTS, experiment), tmp_path)
 
 

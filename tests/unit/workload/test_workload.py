@@ -265,9 +265,11 @@ def test_replicas_lie_as_hdfs_puts_them() -> None:
 
 def test_a_shuffle_that_cannot_be_is_an_error() -> None:
     job = KINDS["shuffle"]
-    with pytest.raises(TraceError, match=r"traffic\.job: size: 40 bytes in 12 shares; a share must be 4 bytes or more"):
+    with pytest.raises(
+        TraceError, match=r"traffic\.job: size: 40 bytes can.t be divided into 12 shares of 4 bytes or more each"
+    ):
         flows_of(changed(job, size_bytes=40, sources=()))
-    with pytest.raises(TraceError, match=r"traffic\.job: replicas: 7 copies need as many hosts; the job has 6"):
+    with pytest.raises(TraceError, match=r"traffic\.job: replicas: 7 copies need 7 hosts; the job has 6"):
         flows_of(changed(job, replicas=7))
 
 

@@ -77,7 +77,7 @@ def complaints(*texts: str) -> list[str]:
         ({"src": "s1"}, "src: 's1' is not a host of this lab: h1, h2, h3"),
         ({"dst": "h9"}, "dst: 'h9' is not a host of this lab: h1, h2, h3"),
         ({"dst": ""}, "dst: '' is not a host of this lab: h1, h2, h3"),
-        ({"dst": "h1"}, "dst: 'h1' is src, too; it must be another host"),
+        ({"dst": "h1"}, "dst: 'h1' is also src; it must be another host"),
         ({"size_bytes": "3"}, "size_bytes: '3' must be at least 4, a whole number of bytes"),
         ({"size_bytes": "0"}, "size_bytes: '0' must be at least 4, a whole number of bytes"),
         ({"size_bytes": "4 KB"}, "size_bytes: '4 KB' must be at least 4, a whole number of bytes"),
@@ -86,21 +86,22 @@ def complaints(*texts: str) -> list[str]:
         (LONG | {"stop_ns": "0"}, "stop_ns: '0' must be a whole number from 1 to 4611686018427387903"),
         (LONG | {"start_ns": "9"}, "stop_ns: '9' must be later than start_ns, 9"),
         ({"mode": "shove"}, "mode: 'shove' must be one of push, pull, iperf3"),
-        ({"mode": "iperf3"}, "mode: 'iperf3' needs a stop_ns: iperf3 sends for a time"),
-        (LONG | {"request_bytes": "4"}, "request_bytes: '4' is for mode pull alone; leave it empty"),
+        ({"mode": "iperf3"}, "mode: 'iperf3' needs a stop_ns, because iperf3 sends until a set time"),
+        (LONG | {"request_bytes": "4"}, "request_bytes: '4' is only for mode pull; leave it empty"),
         (
             {"mode": "pull", "request_bytes": "3"},
             "request_bytes: '3' must be a whole number of bytes from 4 to 4294967295",
         ),
         (
             LONG | {"connection": "c"},
-            "connection: 'c' is kept, and a long flow ends with its connection; leave it empty where stop_ns is given",
+            "connection: 'c' would be kept, but a long flow ends with its connection; leave it empty where stop_ns is "
+            "given",
         ),
         (
             {"connection": "c", "transport": "mptcp"},
-            "connection: 'c' is kept, and a flow over MPTCP has a connection of its own; leave it empty",
+            "connection: 'c' would be kept, but each flow over MPTCP has its own connection; leave it empty",
         ),
-        ({"after": "nobody"}, "after: 'nobody' is the group of no flow"),
+        ({"after": "nobody"}, "after: no flow has the group 'nobody'"),
         ({"transport": "udp"}, "transport: 'udp' must be one of tcp, mptcp"),
         (
             {"congestion_control": "Cubic"},
@@ -118,7 +119,7 @@ def test_a_bad_row_is_named_by_line(row: dict[str, str], message: str) -> None:
 def test_iperf3_waits_for_no_group() -> None:
     late = LONG | {"mode": "iperf3", "after": "g"}
     assert complaints(numbered({"group": "g"}, late)) == [
-        "t0.csv:4: after: 'g' can't be waited for by iperf3, which starts at its time; leave it empty"
+        "t0.csv:4: after: 'g' can't be used with iperf3, which starts at start_ns; leave it empty"
     ]
 
 
@@ -135,20 +136,20 @@ def test_a_flow_that_waits_may_stop_before_its_start_counts() -> None:
         (f"{VERSION}flow,start_ns,src,dst\n", "2: 'flow,start_ns,src,dst': size_bytes must be among the columns"),
         (
             f"{VERSION}flow,start_ns,src,dst,size_bytes,size\n",
-            f"2: 'size' is not a column; they are {', '.join(COLUMNS)}",
+            f"2: 'size' is not a column; the columns are {', '.join(COLUMNS)}",
         ),
         (f"{VERSION}flow,start_ns,src,dst,size_bytes,dst\n", "2: the column dst occurs twice"),
         (
             f"{VERSION}flow,start_ns,src,dst,size_bytes\n\n0,0,h1,h2\n",
-            "4: 4 values; 5 columns are needed: flow,start_ns,src,dst,size_bytes",
+            "4: the row has 4 values, not one for each of the 5 columns: flow,start_ns,src,dst,size_bytes",
         ),
         (
             f"{VERSION}flow,start_ns,src,dst,size_bytes\r\n0,0,h1,h2,4,\r\n",
-            "3: 6 values; 5 columns are needed: flow,start_ns,src,dst,size_bytes",
+            "3: the row has 6 values, not one for each of the 5 columns: flow,start_ns,src,dst,size_bytes",
         ),
         (
             f"{VERSION}flow,start_ns,src,dst,size_bytes\n0,0,h1,h2,4\0\n",
-            "3: a zero byte stands here; a trace is text, UTF-8",
+            "3: the line has a zero byte; a trace must be UTF-8 text",
         ),
     ],
 )
@@ -158,7 +159,7 @@ def test_a_file_of_another_form_is_named_by_line(text: str, message: str) -> Non
 
 def test_bytes_that_are_no_text_are_named_by_line() -> None:
     trace = UserTrace("t", "t.csv", VERSION.encode() + b"flow\n\xff\n")
-    with pytest.raises(TraceError, match=r"t\.csv:3: invalid start byte; a trace is text, UTF-8"):
+    with pytest.raises(TraceError, match=r"t\.csv:3: invalid start byte; a trace must be UTF-8 text"):
         read_traces([trace], site_of(star(3)), CONGESTION_CONTROLS)
 
 
@@ -167,7 +168,7 @@ def test_quoted_values_may_hold_commas_and_lines() -> None:
     assert read(text)["class"].to_list() == ['a, "b"\nc', None]
     assert complaints(text + line(flow="2", dst="h7")) == ["t0.csv:6: dst: 'h7' is not a host of this lab: h1, h2, h3"]
     assert complaints(text + '2,"0\n')[0].startswith(
-        "t0.csv:6: unexpected end of data; a quoted value ends with a quote"
+        "t0.csv:6: unexpected end of data; a quoted value must end with a quote"
     )
 
 
@@ -188,7 +189,7 @@ def test_groups_must_not_wait_in_a_loop() -> None:
     text = numbered({"group": "job/a", "after": "b"}, {"group": "b", "after": "c"}, {"group": "c", "after": "job"})
     (complaint,) = complaints(text)
     assert complaint.startswith("t0.csv:")
-    assert "waits for this flow's own group in a loop: " in complaint
+    assert "makes this flow's group wait for itself: " in complaint
     assert complaint.endswith(
         (
             "job waits for job/a waits for b waits for c waits for job",
@@ -206,7 +207,7 @@ def test_a_loop_is_given_in_the_order_of_waiting() -> None:
 
 
 def test_a_group_may_not_wait_for_the_whole_that_it_is_part_of() -> None:
-    assert "in a loop" in complaints(numbered({"group": "job/a", "after": "job"}))[0]
+    assert "makes this flow's group wait for itself: " in complaints(numbered({"group": "job/a", "after": "job"}))[0]
     assert (
         "in a loop" in complaints(numbered({"group": "job", "after": "job/a"}, {"group": "job/a", "after": "job"}))[0]
     )
@@ -220,4 +221,4 @@ def test_the_first_twenty_problems_are_shown_by_line() -> None:
     found = complaints(numbered(*({"size_bytes": "0", "dscp": "99"} for _ in range(40))))
     assert len(found) == 21
     assert [entry.split(":")[1] for entry in found[:4]] == ["3", "3", "4", "4"]
-    assert found[-1] == "and more: these are the first 20"
+    assert found[-1] == "there are more; these are the first 20"

@@ -40,11 +40,13 @@ def test_the_load_is_shown_with_its_formula_and_what_was_got() -> None:
 def test_a_cap_is_labelled() -> None:
     lines = summary(loaded("data-mining", 10**7))
     assert "  sizes: data-mining CAPPED at 10 MB (linear between points); mean 603.6 KB" in lines
-    assert "    the cap keeps 4.8% of its bytes (mean without it 12.66 MB): say so with every result" in lines
+    assert "    the cap keeps 4.8% of the bytes (the mean without it is 12.66 MB): say so with every result" in lines
 
 
 def test_flows_that_are_raised_to_four_bytes_are_said() -> None:
-    assert "    28.57% of its flows are smaller than 4 bytes and raised to that" in summary(loaded("key-value", None))
+    assert "    28.57% of its flows are smaller than 4 bytes, and are raised to that" in summary(
+        loaded("key-value", None)
+    )
 
 
 def test_every_kind_has_its_lines() -> None:
