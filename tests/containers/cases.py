@@ -19,7 +19,9 @@ _DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
 _HASH = "there are few flows, and each kernel's own hash chooses their paths"
 """Inferred: of 26 and 34 flows single ones take from 0.36 to 3.8 times as long in containers, either way."""
 _LATER = {"reconvergence_ns": "in containers the daemons' computing takes time"}
-_LAST = {"goodput_bps": "it is chance which flow loses its last packet and waits at least 0.2 s for a probe or a timer"}
+_LAST = {
+    "goodput_bps": "chance decides which flow loses its last packet and waits at least 0.2 s for a probe or a timer"
+}
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ CASES = (
         "PIE",
         "labs/dctcp-queue",
         {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"},
-        reasons={"queue_mean_bytes": "it drops at random, about fifteen packets in total"},
+        reasons={"queue_mean_bytes": "PIE drops packets at random, about fifteen in total"},
     ),
     Case("Shared buffer", f"{_OWN}/shared"),
     Case(
@@ -59,7 +61,7 @@ CASES = (
     Case(
         "MPTCP, send buffers of 4 MB",
         f"{_OWN}/two-paths",
-        reasons={"goodput_bps": "a matter of the first millisecond: see below"},
+        reasons={"goodput_bps": "the first millisecond decides it, see below"},
     ),
     Case(
         "Link down, FRR",
@@ -86,7 +88,11 @@ CASES = (
         f"{_OWN}/fabric",
         {"variant": "lossy"},
         metrics=("goodput_bps", "fct_median_ns"),
-        reasons={"goodput_bps": "other packets are lost, and it is chance which of the 60 flows waits a second"},
+        reasons={
+            "goodput_bps": (
+                "the engines lose different packets, and chance decides which of the 60 flows wait for a second"
+            )
+        },
     ),
     Case(
         "In-cast of 8",
@@ -135,7 +141,9 @@ CASES = (
         },
         metrics=("goodput_bps", "queue_mean_bytes", "jain_phase_mean"),
         reasons={
-            "queue_mean_bytes": "phases of 0.2 s have only a few round trips, so it is chance which flow loses first"
+            "queue_mean_bytes": (
+                "phases of 0.2 s have only a few round trips, so chance decides which flow loses a packet first"
+            )
         },
     ),
     Case(
@@ -167,7 +175,7 @@ CASES = (
         },
         metrics=("throughput_bps[background1]", "goodput_bps", "coflow_median_ns[query]", "queue_max_bytes"),
         reasons=dict.fromkeys(
-            ("throughput_bps[background1]", "goodput_bps"), "two timeouts instead of four, by chance"
+            ("throughput_bps[background1]", "goodput_bps"), "there were two timeouts instead of four, by chance"
         ),
     ),
     Case(
@@ -299,7 +307,11 @@ CASES = (
         },
         metrics=("job_ns", "goodput_bps", "drops"),
         # Input takes 871 and 875 ms; of the shuffle two flows last 310 ms in place of 231, others end sooner.
-        reasons={"goodput_bps": "no packet is lost, so nothing evens out how flows share a link; the last flow counts"},
+        reasons={
+            "goodput_bps": (
+                "no packet is lost, so flows may share a link unequally, and the last flow decides the job's time"
+            )
+        },
     ),
     Case(
         "Long flows and queries, static limits",
@@ -374,12 +386,12 @@ CASES = (
 )
 
 NOT_RUN = {
-    "labs/hadoop": "it runs, but its JVMs compute in real time there, so the network is not what is measured",
-    "labs/spark": "its JVMs compute in real time there, like Hadoop's",
+    "labs/hadoop": "the lab runs, but its JVMs take real time to compute, so the run does not measure the network",
+    "labs/spark": "its JVMs take real time to compute, like Hadoop's",
     "labs/l4s": "DualPI2 needs Linux 6.17 or later, and Prague is an algorithm that the lab brings",
     "labs/sonic-leaf-spine": "its switches need SONiC's image, which no registry has",
-    "labs/dx-fat-tree": "all its 80 switches are deployed, however few hosts take part",
-    "labs/mptcp-short-flows": "all its 20 switches are deployed, however few hosts take part",
+    "labs/dx-fat-tree": "all its 80 switches would be deployed, however few hosts take part",
+    "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
 }
 """Labs without a measured case, each with the reason."""
 
@@ -389,6 +401,6 @@ NOT_ITSELF = {
     "labs/hull": (
         "the phantom queue and the pacer are parts of the virtual machine's switch and NIC; DCTCP at 30 KB runs instead"
     ),
-    "labs/pfc-storm": "no node sends pause frames; the variant without PFC runs",
+    "labs/pfc-storm": "no node sends pause frames; the variant without PFC runs instead",
 }
 """Labs with a measured case that does not cover their subject."""

@@ -73,7 +73,7 @@ def _absent(measured: set[str]) -> Iterator[str]:
     reasons = {
         lab: "; ".join(part[lab] for part in (NOT_ITSELF, waiting) if lab in part) for lab in NOT_ITSELF | waiting
     }
-    yield "| lab | reason why it is not here |"
+    yield "| lab | why it is not here |"
     yield "|---|---|"
     for lab, reason in sorted((NOT_RUN | reasons).items()):
         yield f"| {_linked(lab, lab.removeprefix('labs/'))} | {reason} |"
