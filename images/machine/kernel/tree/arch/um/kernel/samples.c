@@ -39,16 +39,15 @@ bool samples_are_many(const struct samples_recorder *recorder)
 /* Remembers the record, to compare the next one with it; whether there is memory for it. */
 static bool remember(struct samples_item *item, const struct sk_buff *skb)
 {
-	u8 *bytes = item->bytes;
-
 	if (skb->len > item->room) {
-		bytes = krealloc(bytes, skb->len, GFP_ATOMIC);
+		u8 *bytes = krealloc(item->bytes, skb->len, GFP_ATOMIC);
+
 		if (!bytes)
 			return false;
 		item->bytes = bytes;
 		item->room = skb->len;
 	}
-	memcpy(bytes, skb->data, skb->len);
+	memcpy(item->bytes, skb->data, skb->len);
 	item->length = skb->len;
 	item->is_told = true;
 	return true;
@@ -90,12 +89,16 @@ static void take(struct samples_recorder *recorder, u64 now, struct sk_buff *skb
 	recorder->due += recorder->interval;
 }
 
-/* The idle loop sleeps for RCU; an interrupt wakes it. */
-static void wake(struct samples_recorder *recorder)
+/* Wakes who waits for records, if anybody does. */
+static bool wake(struct samples_recorder *recorder)
 {
+	if (!wq_has_sleeper(&recorder->readers))
+		return false;
+	/* The idle loop sleeps for RCU; an interrupt wakes it. */
 	irq_enter();
 	wake_up_interruptible(&recorder->readers);
 	irq_exit();
+	return true;
 }
 
 static void find_next_due(void)
@@ -129,10 +132,7 @@ bool samples_take(unsigned long long now)
 	_local_bh_enable();
 	find_next_due();
 	list_for_each_entry(recorder, &recorders, list)
-		if (samples_are_many(recorder) && waitqueue_active(&recorder->readers)) {
-			wake(recorder);
-			woken = true;
-		}
+		woken |= samples_are_many(recorder) && wake(recorder);
 	return woken;
 }
 
