@@ -12,9 +12,9 @@
  * buffer of its own when it first enters a cable, of a size that follows from its length,
  * as a NIC's driver does. So what TCP reckons of buffers does not depend on where the
  * sender runs, nor on whether it still holds the data.
+ * With GRO on an end is a NIC's: wire_nic.c.
  */
 #include <linux/etherdevice.h>
-#include <linux/ethtool.h>
 #include <linux/fabriclab_wires.h>
 #include <linux/hardirq.h>
 #include <linux/interrupt.h>
@@ -23,6 +23,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/time-internal.h>
 #include <net/rtnetlink.h>
+#include "wire.h"
 
 #define WIRE_LANES_MAX 256
 #define WIRES_MAX (1 << 20)
@@ -43,14 +44,6 @@ struct wire_lane {
 	struct sk_buff_head frames;
 	u64 delay_ns;
 	u32 part;
-};
-
-struct wire {
-	struct net_device *dev;
-	u64 delay_ns;
-	u32 number;
-	u32 part;	/* of the other end; U32_MAX: this one */
-	struct wire_lane *lane;	/* of what comes in */
 };
 
 struct wire_way {
@@ -74,6 +67,11 @@ static struct wire_way *way(const struct sk_buff *skb)
 struct net *wire_receiving(void)
 {
 	return in_serving_softirq() ? receiving : NULL;
+}
+
+void wire_serve(struct net *network)
+{
+	receiving = network;
 }
 
 u64 wire_next_arrival(void)
@@ -164,9 +162,13 @@ static void receive(struct sk_buff *skb)
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb->protocol = eth_type_trans(skb, dev);
-	receiving = dev_net(dev);
+	if (dev->features & NETIF_F_GRO) {
+		wire_nic_take(to, skb);
+		return;
+	}
+	wire_serve(dev_net(dev));
 	netif_receive_skb(skb);
-	receiving = NULL;
+	wire_serve(NULL);
 }
 
 /* One after another, to the end: no other work of the kernel comes between two of them. */
@@ -225,7 +227,7 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 
 	if (wire->part == U32_MAX)
 		to = wire_end(there);
-	if (now < wires_begin() || skb_is_gso(skb) || (wire->part == U32_MAX && !to)) {
+	if (skb_is_gso(skb) || (wire->part == U32_MAX && !to)) {
 		dev_core_stats_tx_dropped_inc(dev);
 		kfree_skb(skb);
 		return NETDEV_TX_OK;
@@ -248,6 +250,7 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 
 static int wire_open(struct net_device *dev)
 {
+	wire_nic_open(netdev_priv(dev));
 	netif_carrier_on(dev);
 	return 0;
 }
@@ -255,6 +258,7 @@ static int wire_open(struct net_device *dev)
 static int wire_stop(struct net_device *dev)
 {
 	netif_carrier_off(dev);
+	wire_nic_stop(netdev_priv(dev));
 	return 0;
 }
 
@@ -265,10 +269,6 @@ static const struct net_device_ops wire_operations = {
 	.ndo_set_mac_address	= eth_mac_addr,
 	.ndo_validate_addr	= eth_validate_addr,
 	.ndo_get_stats64	= dev_get_tstats64,
-};
-
-static const struct ethtool_ops wire_ethtool = {
-	.get_link	= ethtool_op_get_link,
 };
 
 #define WIRE_FEATURES (NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM | NETIF_F_HIGHDMA)
@@ -287,6 +287,11 @@ static void wire_setup(struct net_device *dev)
 	dev->features |= WIRE_FEATURES;
 	/* PID 1 switches bursts of TCP off: there is something that it can switch. */
 	dev->hw_features = WIRE_FEATURES | NETIF_F_ALL_TSO;
+}
+
+bool wire_has_not_begun(const struct net_device *dev)
+{
+	return dev->netdev_ops == &wire_operations && time_travel_now() < wires_begin();
 }
 
 static struct wire_lane *find_lane(u32 part, u64 delay_ns)
@@ -348,6 +353,7 @@ static int wire_newlink(struct net *source, struct net_device *dev, struct nlatt
 		return status;
 	if (wire_ends[wire->number])
 		return -EEXIST;
+	wire_nic_init(wire);
 	status = register_netdevice(dev);
 	if (!status)
 		wire_ends[wire->number] = wire;

@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 struct net;
+struct net_device;
 
 #ifdef CONFIG_UML_TIME_TRAVEL_SUPPORT
 extern bool wires_are_on;
@@ -31,21 +32,32 @@ void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void 
 		u32 length);
 /* Frames that would leave before this instant are lost: the lab has not begun. */
 u64 wires_begin(void);
+/* What this worker of the kernel does from now on, it does for that node; NULL: for none. */
+void wires_work_for(struct net *network);
 /* Whether the current context draws random numbers of a node's own; then `key` is drawn. */
 bool wires_draw(void *key, size_t length);
 bool wires_draws(void);
 /* A secret of the whole kernel, which is the same in all machines. */
 bool wires_secret(void *secret, size_t length);
 
+/* -- lib/once.c ---------------------------------------------------------------------- */
+
+/* Whether something is being drawn that the kernel draws once. */
+bool draws_once(void);
+
 /* -- drivers/net/wire.c -------------------------------------------------------------- */
 
+/* Whether a device is a cable's end, and the lab has not begun. */
+bool wire_has_not_begun(const struct net_device *dev);
 /* When the next frame arrives, of those that are known. */
 u64 wire_next_arrival(void);
 /* Delivers what arrives at this instant. */
 void wire_deliver(u64 now);
 /* A frame of another machine is on its way. */
 void wire_take(u64 arrival, u32 wire, u64 stamp, const void *bytes, u32 length);
-/* The network of the node whose frame is being received, else NULL. */
+/* The network of the node whose frame is being received, or whose timer is run; else NULL. */
 struct net *wire_receiving(void);
+/* A timer of that node is run from now on; NULL: of none. */
+void wire_serve(struct net *network);
 
 #endif

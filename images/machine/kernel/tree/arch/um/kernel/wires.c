@@ -13,7 +13,6 @@
  */
 #include <linux/fabriclab_wires.h>
 #include <linux/init.h>
-#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/nsproxy.h>
@@ -217,15 +216,28 @@ static void fill(u64 *stream, void *buffer, size_t length)
 	}
 }
 
+/* Who of the kernel's workers does something for a node, and for which. */
+static struct task_struct *worker;
+static struct net *worked_for;
+
+void wires_work_for(struct net *network)
+{
+	worker = current;
+	worked_for = network;
+}
+
 /*
- * The node for which something is done now, as far as that is known: a program's own, or
- * the one that receives a frame. Timers draw from what the whole machine has.
+ * The node for which something is done now, as far as that is known: a program's own, the
+ * one that a worker works for, the one that receives a frame, or whose TCP times out. Other
+ * timers draw from what the whole machine has.
  */
 static struct net *node_network(void)
 {
 	struct net *network = wire_receiving();
 
-	if (in_task() && current->nsproxy)
+	if (in_task() && current == worker && worked_for)
+		network = worked_for;
+	else if (in_task() && current->nsproxy)
 		network = current->nsproxy->net_ns;
 	return network && network->wire_stream ? network : NULL;
 }
@@ -245,15 +257,26 @@ bool wires_draw(void *key, size_t length)
 	return true;
 }
 
+/* All machines of a lab have the same. */
+static u64 seed;
+
+static int __init seed_setup(char *text)
+{
+	return kstrtoull(text, 10, &seed);
+}
+early_param("fabriclab.seed", seed_setup);
+
 /*
- * What the kernel draws once, for all (DO_ONCE, interrupts off): who comes first is not the
- * same in all machines. Nothing here is secret; the variable's address tells them apart.
+ * What the kernel draws once, for all (DO_ONCE): who comes first is not the same in all
+ * machines. So each secret is the beginning of the same stream. Nothing here is secret; and
+ * nothing tells one variable from another but its address, which is another one in each
+ * kernel that was built.
  */
 bool wires_secret(void *secret, size_t length)
 {
-	u64 stream = (u64)secret;
+	u64 stream = seed;
 
-	if (!wires_are_on || !irqs_disabled())
+	if (!wires_are_on || !draws_once())
 		return false;
 	fill(&stream, secret, length);
 	return true;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A cable's end, which wire.c and wire_nic.c share. */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+
+struct wire_lane;
+
+struct wire {
+	struct net_device *dev;
+	u64 delay_ns;
+	u32 number;
+	u32 part;	/* of the other end; U32_MAX: this one */
+	struct wire_lane *lane;	/* of what comes in */
+	u32 rx_usecs;	/* from a frame to the interrupt that tells of it */
+	struct sk_buff_head ring;	/* what no interrupt has told of */
+	struct hrtimer interrupt;
+	struct napi_struct napi;
+};
+
+/* -- drivers/net/wire_nic.c ---------------------------------------------------------- */
+
+extern const struct ethtool_ops wire_ethtool;
+void wire_nic_init(struct wire *wire);
+void wire_nic_open(struct wire *wire);
+void wire_nic_stop(struct wire *wire);
+/* A frame has arrived. */
+void wire_nic_take(struct wire *wire, struct sk_buff *skb);
+
+#endif
