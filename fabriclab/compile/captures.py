@@ -27,10 +27,15 @@ may before the traffic does: then a `sleep` holds its place. Beside the packets 
 from."""
 
 
+def captures_by_port(pcap: Pcap | None) -> dict[str, Program]:
+    """Return the program for each port. They are the machine's own, in the ports' network namespaces: a node that loses
+    its power loses its programs, and what passes its ports until then and after is to be seen."""
+    return {} if pcap is None else {port: _capture(port, pcap) for port in pcap.ports}
+
+
 def compile_captures(pcap: Pcap | None) -> list[Program]:
-    """Return the programs. They are the machine's own, in the ports' network namespaces: a node that loses its power
-    loses its programs, and what passes its ports until then and after is to be seen."""
-    return [] if pcap is None else [_capture(port, pcap) for port in pcap.ports]
+    """Return the programs."""
+    return list(captures_by_port(pcap).values())
 
 
 def most_packets(pcap: Pcap) -> int:

@@ -12,10 +12,10 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.compile.captures import captures_by_port
 from fabriclab.compile.cut import Cut
 from fabriclab.formats.job import Job, JobNode, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
 
@@ -53,37 +53,13 @@ def _unfit(plan: Plan) -> Iterator[str]:
         (plan.configured, "nodes that bring their own addresses and routes run in one virtual machine only"),
         (plan.events, "events: links and settings change in one virtual machine only"),
         (plan.pause_storms, "pause storms happen in one virtual machine only"),
-        (plan.algorithms, "algorithms of your own run in one virtual machine only"),
-        (plan.families != (4,), "addresses: IPv6 runs in one virtual machine only"),
         (any(node.setup for node in plan.nodes), "nodes with commands of their own run in one virtual machine only"),
-        (
-            any(node.vlans or node.port_channels for node in plan.nodes),
-            "VLANs and port channels: one virtual machine only",
-        ),
-        (plan.probes.pcap, "pcap: packets are captured in one virtual machine only"),
     ):
         if found:
             yield sentence
     for traffic in plan.traffic:
         if traffic.program_nodes() or isinstance(traffic, Iperf3Traffic):
             yield f"traffic.{traffic.name}: programs run in one virtual machine only"
-    yield from (sentence for node in plan.nodes for sentence in _unfit_node(node))
-
-
-def _unfit_node(node: Node) -> Iterator[str]:
-    transport = node.transport
-    if transport is not None and transport.mptcp is not None:
-        yield f"{node.name}: MPTCP runs in one virtual machine only"
-    if any(port.nic is not None and (port.nic.gro or port.nic.interrupt_delay_us) for port in node.ports):
-        yield f"{node.name}: a NIC that merges segments or delays its interrupts runs in one virtual machine only"
-    if any(_queues_by_sockets(port) for port in node.ports):
-        # It knows flows by the addresses of their sockets in the kernel's memory, which all nodes share.
-        yield f"{node.name}: fq, and NICs with a queue in front of them, run in one virtual machine only"
-
-
-def _queues_by_sockets(port: Port) -> bool:
-    in_front = port.nic is not None and port.nic.ring_bytes is not None
-    return in_front or (port.queue is not None and port.queue.aqm is not None and port.queue.aqm.kind == "fq")
 
 
 def unmet_waits(cut: Cut, flows: pl.DataFrame) -> list[str]:
@@ -126,8 +102,7 @@ def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]
             "links": [],
             "wires": {"begin_ns": BEGIN_NS, "ends": ends[part]},
             "daemons": [],
-            # Besides its format.
-            "probes": [_own_sampler(program, part) for program in job["probes"] if len(samplers[part]) > 1],
+            "probes": list(_probes(job["probes"], plan, cut, part, samplers[part])),
             "traffic": _of_part(job["traffic"], cut, part),
             "collect": _of_part(job["collect"], cut, part),
         }
@@ -138,6 +113,21 @@ def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]
 def _of_part(programs: Sequence[Program], cut: Cut, part: int) -> list[Program]:
     names = set(cut.parts[part])
     return [one for one in programs if (one["node"] in names if one["node"] is not None else part == 0)]
+
+
+def _probes(
+    programs: Sequence[Program], plan: Plan, cut: Cut, part: int, sampler: Mapping[str, Any]
+) -> Iterator[Program]:
+    """Yield what watches in a part: captures of its nodes' ports, and a sampler where there is anything to sample."""
+    names = set(cut.parts[part])
+    captured = {program["name"]: port.partition(":")[0] for port, program in captures_by_port(plan.probes.pcap).items()}
+    for program in programs:
+        if program["name"] in captured:
+            if captured[program["name"]] in names:
+                yield program
+        # Besides its format.
+        elif len(sampler) > 1:
+            yield _own_sampler(program, part)
 
 
 def _own_sampler(program: Program, part: int) -> Program:

@@ -17,6 +17,7 @@ from typing import TextIO
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.own_faults import OwnModules
 from fabriclab.engine.private_directory import clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.virtual import Machine, machine_argv
@@ -25,8 +26,8 @@ from fabriclab.scratch import Scratch
 
 _WORST_FIRST: tuple[Status, ...] = ("crashed", "failed", "starved", "interrupted", "stopped", "limit", "complete")
 _ORDERLY = ("complete", "limit", "stopped", "interrupted")
-_ONCE = ("epoch", "phase")
-"""Events that are of the lab when all machines have told them."""
+_ONCE = {"epoch": "", "phase": "phase", "module": "name"}
+"""Events that are of the lab when all machines have told them, and the field that tells one from another."""
 
 
 class MergedEvents:
@@ -57,7 +58,7 @@ class MergedEvents:
 
     def _is_news(self, event: Event) -> bool:
         if event.name in _ONCE:
-            key = event.name, event.text("phase")
+            key = event.name, event.text(_ONCE[event.name])
             self._told[key] += 1
             return self._told[key] == self._count
         if event.name == "progress":
@@ -160,8 +161,12 @@ def _all_booted(
         stream = MergedEvents(len(machines), scratch, file, on_event)
         processes = [stack.enter_context(MachineProcess(parent)) for _ in machines]
         watches = [
-            Watch(scratch, process, _taking(stream, part), interrupt, machines[part].stall_s, part=part)
-            for part, process in enumerate(processes)
+            Watch(
+                *(scratch, process, _taking(stream, part), interrupt, machine.stall_s),
+                part=part,
+                own=OwnModules(machine.directory, machine.own) if machine.own else None,
+            )
+            for part, (machine, process) in enumerate(zip(machines, processes, strict=True))
         ]
         # By this thread: a machine dies with the thread that started it.
         outputs = [_start(machine, process) for machine, process in zip(machines, processes, strict=True)]

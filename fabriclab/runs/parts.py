@@ -63,9 +63,10 @@ def execute_parts(
     # As much as one machine would need for all: what a kernel makes of its memory must not tell of the cut.
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     size = ring_bytes(plan, cut)
+    own = {algorithm.module: algorithm.file for algorithm in plan.algorithms}
     with claim_cpus(count) as cpus, shared_memory(count, BEGIN_NS, size, cut.least_delay_ns) as shared:
         machines = [
-            Machine(artefacts, directory, plan.seed, memory_bytes, cpu, stall_s, wired=Wired(part, shared))
+            Machine(artefacts, directory, plan.seed, memory_bytes, cpu, stall_s, own=own, wired=Wired(part, shared))
             for part, cpu in enumerate(cpus)
         ]
         return run_machines(machines, several_memory_bytes(memory_bytes, count), on_event, interrupt)

@@ -1,4 +1,4 @@
-"""A small fabric that can be cut: three racks, two spines, everything that a lab in several machines may have."""
+"""A small fabric that can be cut: racks, two spines, everything that a lab in several machines may have."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fabriclab.topologies import leaf_spine, topology_text
 EXPERIMENT = """
 title: A small fabric
 switches: {default: SWITCHES}
-hosts: {default: {congestion_control: dctcp, ecn: on, rto_min: 10 ms, nic: NIC}}
+hosts: {default: {congestion_control: CONTROL, ecn: on, rto_min: 10 ms, nic: NICHOST}}
 traffic:
-  long: {kind: long, senders: [h1, h3], receiver: h5, stop: 20 ms}
+  long: {kind: long, senders: [h1, h3], receiver: h5, stop: 20 msTRANSPORT}
   mice: {kind: arrivals, senders: all, pairs: out-of-rack, size: {distribution: web-search, cap: 200 KB}, load: 30 %,
-         stop: 20 ms}
+         stop: 20 msTRANSPORT}
 probes:
   queues: {interval: SAMPLED, ports: all}
   tcp: {interval: 1 ms, traffic: [long]}
@@ -34,13 +34,17 @@ def write_lab(
     delay_ns: int = 10_000,
     nic: str = "none",
     sampled: str = "100 us",
+    control: str = "dctcp",
+    racks: int = 3,
+    hosts: str = "",
+    transport: str = "",
 ) -> Path:
-    """Write the lab; returns its directory."""
+    """Write the lab; returns its directory. `hosts`: what all hosts have besides."""
     directory.mkdir(exist_ok=True)
     fabric = leaf_spine(
         "cores",
         spines=2,
-        leaves=3,
+        leaves=racks,
         hosts_per_leaf=2,
         host_rate_bps=10**9,
         uplink_rate_bps=None,
@@ -49,8 +53,14 @@ def write_lab(
         mtu_bytes=1500,
     )
     (directory / "topology.clab.yml").write_text(topology_text(fabric))
-    text = EXPERIMENT.replace("SWITCHES", switches).replace("NIC", nic).replace("SAMPLED", sampled)
-    text = text.replace("MORE", more)
+    text = (
+        EXPERIMENT.replace("SWITCHES", switches)
+        .replace("NIC", nic)
+        .replace("HOST", hosts and f", {hosts}")
+        .replace("SAMPLED", sampled)
+    )
+    text = text.replace("TRANSPORT", transport and f", transport: {transport}")
+    text = text.replace("CONTROL", control).replace("MORE", more)
     (directory / "experiment.yml").write_text(text)
     return directory
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import signal
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cores_lab import SHARED, STOCK, plan_of, write_lab
+from digests import digests
 from patience import wait_until
 from processes import live_processes
 from vm import Vm, ignore
@@ -36,10 +36,6 @@ def run(
         cut=cut_for(plan, cores, lab),
     )
     return run_point(plan, vm.directory / f"run-{cores}", context, on_event)
-
-
-def hashes(directory: Path) -> dict[str, str]:
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(directory.glob("*.parquet"))}
 
 
 def check_nothing_is_left(vm: Vm) -> None:
@@ -74,7 +70,7 @@ def test_the_bits_are_the_same_for_every_number_of_machines(
         result = run(vm, lab, plan, cores, note)
         assert (result.status, result.message) == ("complete", "")
         assert phases == ["nodes", "links", "configure", "daemons", "probes", "traffic", "epoch", "collect", "end"]
-        seen.append(hashes(vm.directory / f"run-{cores}"))
+        seen.append(digests(vm.directory / f"run-{cores}"))
     assert set(seen[0]) >= {"flows.parquet", "queues.parquet", "tcp.parquet", "interfaces.parquet"}
     assert seen == [seen[0]] * most
     assert (result.virtual_ns > 10**9) is (seed == LOSES_A_SYN and switches is SHARED)
@@ -128,7 +124,7 @@ def test_the_limit_of_virtual_time_is_the_same_in_all(vm: Vm, tmp_path: Path) ->
     seen = []
     for cores in (1, 2):
         assert run(vm, lab, short, cores).status == "limit"
-        seen.append(hashes(vm.directory / f"run-{cores}"))
+        seen.append(digests(vm.directory / f"run-{cores}"))
     assert seen[0] == seen[1]
 
 
