@@ -6,6 +6,7 @@ A clause that concerns none would leave its check unasked, or its figure empty, 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -56,9 +57,15 @@ def told_of_idle_clauses(lab: Lab, resolver: Resolver, point: Parameters) -> lis
 
 
 def _idle(lab: Lab, resolver: Resolver, seen: list[Parameters]) -> list[_Clause]:
-    """Return the clauses that concern no point of the lab; the points that were looked at are added to `seen`."""
+    """Return the clauses that concern no point of the lab; the points that were planned for it are added to `seen`."""
     idle = _left(_clauses(lab), seen)
-    others = _other_points(lab, resolver, idle) if idle else iter(())
+    if not idle:
+        return []
+    points = settings_of_points(lab, with_variants=any(VARIANT in clause.where for clause in idle))
+    normalise = cache(lab.normalise)
+    # Most clauses name what a matrix sets. To plan such a point would tell nothing new, and takes milliseconds.
+    idle = [clause for clause in idle if not any(_is_set_by(lab, normalise, clause, point) for point in points)]
+    others = _in_likeliest_order(resolver, normalise, idle, points) if idle else iter(())
     while idle and (parameters := next(others, None)) is not None:
         seen.append(parameters)
         idle = _left(idle, [parameters])
@@ -88,12 +95,33 @@ def _left(clauses: Iterable[_Clause], points: Sequence[Parameters]) -> list[_Cla
     return [each for each in clauses if not any(concerns(each.where, parameters) for parameters in points)]
 
 
-def _other_points(lab: Lab, resolver: Resolver, clauses: Sequence[_Clause]) -> Iterator[Parameters]:
-    """Yield the parameters of the lab's points: first the likeliest one of each clause, then those that fit any."""
-    points = settings_of_points(lab, with_variants=any(VARIANT in clause.where for clause in clauses))
-    normalise = cache(lab.normalise)
+def _is_set_by(lab: Lab, normalise: Callable[[str, str], Scalar], clause: _Clause, settings: Mapping[str, str]) -> bool:
+    """Return whether a point sets each of a clause's parameters as the clause has it, and none of them twice."""
+    if not clause.where.keys() <= settings.keys() or _fitting_keys(normalise, clause, settings) < 0:
+        return False
+    keys = Counter(key for name in settings for key in lab.parameters.get(name, (name,)))
+    return all(keys[lab.parameters[name][0]] == 1 for name in clause.where if name in lab.parameters)
+
+
+def _in_likeliest_order(
+    resolver: Resolver,
+    normalise: Callable[[str, str], Scalar],
+    clauses: Sequence[_Clause],
+    points: Sequence[Mapping[str, str]],
+) -> Iterator[Parameters]:
+    """Yield the parameters of points: first those of the likeliest point of each clause, then of those that fit any."""
     fits = [[_fitting_keys(normalise, clause, settings) for clause in clauses] for settings in points]
-    likeliest = {max(range(len(points)), key=lambda point: fits[point][clause]) for clause in range(len(clauses))}
+    bare = next((plan.parameters for plan in plans_of_points(resolver, [{}])), {})
+
+    def likeliest_of(clause: int) -> int:
+        """Return the point that has the clause if what it does not set is as in the bare lab; else one that sets most
+        of it."""
+        by_fit = sorted(range(len(points)), key=lambda point: -fits[point][clause])
+        guessed = ({**bare, **{name: normalise(name, text) for name, text in points[one].items()}} for one in by_fit)
+        fitting = zip(by_fit, guessed, strict=True)
+        return next((one for one, guess in fitting if concerns(clauses[clause].where, guess)), by_fit[0])
+
+    likeliest = {likeliest_of(clause) for clause in range(len(clauses))}
 
     def order(point: int) -> tuple[bool, bool]:
         return point not in likeliest, all(keys < 0 for keys in fits[point])
