@@ -88,11 +88,7 @@ CASES = (
         f"{_OWN}/fabric",
         {"variant": "lossy"},
         metrics=("goodput_bps", "fct_median_ns"),
-        reasons={
-            "goodput_bps": (
-                "the engines lose different packets, and chance decides which of the 60 flows wait for a second"
-            )
-        },
+        reasons={"goodput_bps": ("the engines lose different packets; chance decides which of 60 flows wait a second")},
     ),
     Case(
         "In-cast of 8",
@@ -142,7 +138,7 @@ CASES = (
         metrics=("goodput_bps", "queue_mean_bytes", "jain_phase_mean"),
         reasons={
             "queue_mean_bytes": (
-                "phases of 0.2 s have only a few round trips, so chance decides which flow loses a packet first"
+                "phases of 0.2 s have only a few round trips, so chance decides which flow loses first"
             )
         },
     ),
@@ -307,11 +303,7 @@ CASES = (
         },
         metrics=("job_ns", "goodput_bps", "drops"),
         # Input takes 871 and 875 ms; of the shuffle two flows last 310 ms in place of 231, others end sooner.
-        reasons={
-            "goodput_bps": (
-                "no packet is lost, so flows may share a link unequally, and the last flow decides the job's time"
-            )
-        },
+        reasons={"goodput_bps": ("no packet is lost, so flows may share a link unequally; the last one decides")},
     ),
     Case(
         "Long flows and queries, static limits",
