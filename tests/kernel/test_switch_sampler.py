@@ -260,9 +260,9 @@ def test_what_is_no_switch_port_is_refused_by_name(boot: Boot) -> None:
     run = boot.run(star, [("s1", ask)], files=only_switches)
     words = (run / "logs/s1-1.log").read_text().splitlines()
     assert words == [
-        "sampler: /job/plain.json: switches.ports[1].interface: `eth2` of the sampler's own network namespace is no "
-        "switch_port; "
-        "its qdiscs: 3: (bfifo)",
+        "sampler: /job/plain.json: switches.ports[1].interface: `eth2` of the sampler's own network namespace "
+        "does not have the qdisc switch_port; "
+        "its qdiscs are: 3: (bfifo)",
         "exit 2",
         "sampler: /job/missing.json: switches.ports[0].interface: `eth9` does not exist in the sampler's own network "
         "namespace; "

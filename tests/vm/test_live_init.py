@@ -69,14 +69,14 @@ def test_what_can_t_be_opened_or_understood_is_an_error_and_the_lab_runs_on(live
     missing = live.open(exec={"node": "a", "argv": ["no-such-program"]})
     assert missing.error == {"node": "a", "message": "start no-such-program: No such file or directory"}
     assert live.open(exec={"node": "c", "argv": ["ls"]}).error == {"message": 'there is no node "c"'}
-    assert live.open(exec={"node": "a", "argv": []}).error == {"message": "argv names no program"}
+    assert live.open(exec={"node": "a", "argv": []}).error == {"message": "argv must name a program"}
     assert "unknown variant `fly`" in live.open(fly={}).error["message"]  # type: ignore[index]
     for number, (kind, data, expected) in enumerate(
         [
             (Input.OPEN, b"{", "the JSON of open"),
             (Input.RESIZE, b"1", "resize with 1 bytes"),
             (Input.SIGNAL, b"\xff", "there is no signal 255"),
-            (99, b"", "an input of kind 99"),
+            (99, b"", "an input has the kind 99"),
         ],
         900,
     ):
@@ -171,13 +171,13 @@ def test_credit_bounds_what_flows_either_way_and_sessions_do_not_wait_for_each_o
     greedy = shell(live, "sleep 1000")
     for length in (INPUT_CREDIT // 2, INPUT_CREDIT // 2, INPUT_CREDIT // 2, INPUT_CREDIT // 2, 1):
         live.say(greedy.number, Input.DATA, bytes(length))
-    assert live.finish(greedy).error == {"message": "1 bytes for the input, with credit for 0"}
+    assert live.finish(greedy).error == {"message": "the input got 1 bytes, but had credit for 0"}
 
 
 def test_two_hundred_and_fifty_six_sessions_are_open_at_once_and_no_more(live: LiveMachine) -> None:
     cats = [live.open(exec={"node": "ab"[number % 2], "argv": ["cat"]}) for number in range(256)]
     refused = live.open(exec={"node": "a", "argv": ["cat"]})
-    assert refused.error == {"message": "256 sessions are open, and no more can be"}
+    assert refused.error == {"message": "256 sessions are open, which is the most that can be open"}
     for cat in cats:
         live.say(cat.number, Input.DATA, b"%d" % cat.number)
         live.say(cat.number, Input.EOF)
@@ -252,11 +252,11 @@ def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: 
         long = program("long", "b", "sleep", "1000")
         running = live.open(start={"programs": [long], "role": "disturbance"})
         again = live.open(start={"programs": [long], "role": "traffic"})
-        assert again.error == {"message": 'a program "long" runs already'}
+        assert again.error == {"message": 'a program "long" is already running'}
         nowhere = live.open(start={"programs": [program("p", "c", "true")], "role": "traffic"})
         assert 'program "p" names the node "c"' in nowhere.error["message"]  # type: ignore[index]
         unknown = live.open(stop={"names": ["short"]})
-        assert unknown.error == {"message": 'no program "short" runs; there are: long'}
+        assert unknown.error == {"message": 'no program "short" is running; these are: long'}
         assert live.finish(live.open(stop={"names": ["long"]})).status == "exit 0"
         assert live.finish(running).status == "exit 0"
         deaf = program("deaf", "b", "sh", "-c", "trap '' TERM; while :; do sleep 1; done")

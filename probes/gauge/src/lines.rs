@@ -213,9 +213,9 @@ impl Counters {
         let read = |counter: &str| -> io::Result<u64> {
             let path = format!("/sys/class/net/{interface}/statistics/{counter}");
             let text = fs::read_to_string(&path)?;
-            text.trim()
-                .parse()
-                .map_err(|_| io::Error::other(format!("{path} holds {text:?}, no number")))
+            text.trim().parse().map_err(|_| {
+                io::Error::other(format!("{path} holds {text:?}, which is not a number"))
+            })
         };
         Ok(Self {
             at: Instant::now(),

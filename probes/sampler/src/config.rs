@@ -75,7 +75,7 @@ impl TryFrom<u8> for CounterBytes {
         match bytes {
             4 => Ok(Self::Four),
             8 => Ok(Self::Eight),
-            _ => Err(format!("no counter has {bytes} bytes: write 4 or 8")),
+            _ => Err(format!("a counter cannot have {bytes} bytes; write 4 or 8")),
         }
     }
 }
@@ -183,7 +183,7 @@ impl TryFrom<u64> for Interval {
             return Ok(Self(ns));
         }
         Err(format!(
-            "{ns} is no sampling interval: write 10000 (10 us) to 1000000000 (1 s) nanoseconds"
+            "{ns} is not a sampling interval; write 10000 (10 us) to 1000000000 (1 s) nanoseconds"
         ))
     }
 }
@@ -206,7 +206,7 @@ impl TryFrom<u64> for Flow {
         match u32::try_from(number) {
             Ok(number) if number < u32::MAX => Ok(Self(number)),
             _ => Err(format!(
-                "{number} is no flow that a socket mark can hold: write 0 to 4294967294"
+                "{number} is not a flow number that a socket mark can hold; write 0 to 4294967294"
             )),
         }
     }
@@ -227,7 +227,7 @@ impl TryFrom<String> for Handle {
         match major.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
             Some(major) if major != 0 => Ok(Self(u32::from(major) << 16)),
             _ => Err(format!(
-                "`{text}` is no qdisc handle: write 1: to ffff: (hexadecimal, with the colon), as `tc qdisc show` \
+                "`{text}` is not a qdisc handle; write 1: to ffff: (hexadecimal, with the colon), as `tc qdisc show` \
                  prints it"
             )),
         }
@@ -257,7 +257,7 @@ impl TryFrom<String> for InterfaceName {
             return Ok(Self(name));
         }
         Err(format!(
-            "`{name}` is no interface name: write 1 to {INTERFACE_NAME_BYTES} bytes without a slash or a space"
+            "`{name}` is not an interface name; write 1 to {INTERFACE_NAME_BYTES} bytes without a slash or a space"
         ))
     }
 }
@@ -279,8 +279,8 @@ impl TryFrom<String> for Label {
             return Ok(Self(label));
         }
         Err(format!(
-            "{label:?} is no name for a CSV column: write at least one character, and no comma, quote or control \
-             character"
+            "{label:?} is not a name for a CSV column; write at least one character, without a comma, quote or \
+             control character"
         ))
     }
 }

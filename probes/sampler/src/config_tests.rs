@@ -110,7 +110,7 @@ fn an_error_names_key_value_and_what_is_right() {
         (
             "\"h1\"",
             "\"h,1\"",
-            &["tcp.nodes[0].name: \"h,1\"", "no comma"],
+            &["tcp.nodes[0].name: \"h,1\"", "without a comma"],
         ),
         (
             "41]",
@@ -182,7 +182,7 @@ fn an_error_names_key_value_and_what_is_right() {
         (
             "c.csv",
             "t.csv",
-            &["connections.output: `t.csv` is `tcp.output` already"],
+            &["connections.output: `t.csv` is already `tcp.output`"],
         ),
         ("\"tcp\"", "\"tpc\"", &["unknown field `tpc`", "`tcp`"]),
         (

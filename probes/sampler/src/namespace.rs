@@ -62,7 +62,7 @@ fn missing(path: &Path, error: &io::Error) -> String {
     others.sort();
     match others.is_empty() {
         true => format!(
-            "network namespace {}: {error}; there is none beside it",
+            "network namespace {}: {error}; its directory has no others",
             path.display()
         ),
         false => format!(

@@ -93,7 +93,7 @@ impl Hosts {
                 problems.wrong(line, "host", &name, "must be the name of a node");
             } else if let Some(&first) = hosts.by_name.get(&name) {
                 let right = format!(
-                    "stands already on line {}; a host has one row",
+                    "is already on line {}; a host has one row",
                     line_of[first as usize]
                 );
                 problems.wrong(line, "host", &name, right);
@@ -197,7 +197,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains(":5: host is \"h2\": stands already on line 4"),
+            text.contains(":5: host is \"h2\": is already on line 4"),
             "{text}"
         );
     }

@@ -51,7 +51,7 @@ impl FromStr for Sign {
                 let number = port.parse().ok().filter(|&number: &u16| number > 0);
                 (
                     program,
-                    Some(number.ok_or_else(|| format!("\"{port}\" is no TCP port"))?),
+                    Some(number.ok_or_else(|| format!("\"{port}\" is not a TCP port"))?),
                 )
             }
         };

@@ -54,7 +54,7 @@ fn parse_priorities(written: &str) -> Result<Priorities, String> {
         let number =
             number.ok_or("must be numbers from 0 to 7 with commas between, such as 3,4")?;
         if mask & (1 << number) != 0 {
-            return Err(format!("{number} stands twice"));
+            return Err(format!("{number} occurs twice"));
         }
         mask |= 1 << number;
     }
@@ -153,7 +153,7 @@ mod tests {
             let told = parse_priorities(wrong).unwrap_err();
             assert!(told.starts_with("must be numbers from 0 to 7"), "{wrong}");
         }
-        assert_eq!(parse_priorities("3,4,3"), Err("3 stands twice".to_owned()));
+        assert_eq!(parse_priorities("3,4,3"), Err("3 occurs twice".to_owned()));
     }
 
     #[test]

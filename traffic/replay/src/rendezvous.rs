@@ -70,7 +70,7 @@ impl Rendezvous {
         decode(&message[..length]).map(Some).ok_or_else(|| {
             let directory = self.directory.display();
             io::Error::other(format!(
-                "{directory}: a message that no replay of this version writes"
+                "{directory}: got a message that this version of replay does not write"
             ))
         })
     }

@@ -153,7 +153,7 @@ fn match_columns(
         } else if names[..index].contains(name) {
             problems.add(
                 2,
-                format!("column \"{name}\" stands twice: must stand once"),
+                format!("column \"{name}\" occurs twice; it must occur once"),
             );
         }
     }

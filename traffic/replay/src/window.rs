@@ -66,7 +66,7 @@ impl RouteWindows {
         for (index, line) in text.lines().enumerate().skip(1) {
             let route = RouteWindow::parse(line).ok_or_else(|| {
                 let message = format!(
-                    "{ROUTES}:{}: \"{}\" is no route as Linux shows it",
+                    "{ROUTES}:{}: \"{}\" is not a route as Linux shows it",
                     index + 1,
                     line.trim_end()
                 );
@@ -212,7 +212,7 @@ mod tests {
         let error = RouteWindows::parse(&(HEADER.to_owned() + "eth1\tx\n")).expect_err("wrong");
         assert_eq!(
             error.to_string(),
-            "/proc/net/route:2: \"eth1\tx\" is no route as Linux shows it"
+            "/proc/net/route:2: \"eth1\tx\" is not a route as Linux shows it"
         );
     }
 }

@@ -36,8 +36,8 @@ impl std::str::FromStr for Prefix {
             .filter(|prefix| prefix.length <= if prefix.address.is_ipv4() { 32 } else { 128 })
             .ok_or_else(|| {
                 format!(
-                    "\"{text}\" is no prefix; an address and a length such as 10.0.0.0/31 or \
-                     fd00::/127 are"
+                    "\"{text}\" is not a prefix; write an address and a length such as \
+                     10.0.0.0/31 or fd00::/127"
                 )
             })
     }

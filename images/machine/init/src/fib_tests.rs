@@ -129,6 +129,6 @@ fn a_refusal_and_a_cut_message_are_failures() {
 fn what_is_no_prefix_is_named() {
     for text in ["10.0.0.0", "10.0.0.0/33", "fd00::/129", "h1/24", ""] {
         let message = text.parse::<Prefix>().expect_err("must be refused");
-        assert!(message.contains("is no prefix"), "{message}");
+        assert!(message.contains("is not a prefix"), "{message}");
     }
 }

@@ -340,8 +340,9 @@ impl TryFrom<String> for Mac {
     type Error = String;
 
     fn try_from(text: String) -> std::result::Result<Self, String> {
-        let wrong =
-            || format!("\"{text}\" is no MAC address; six bytes such as 02:fa:00:00:00:01 are");
+        let wrong = || {
+            format!("\"{text}\" is not a MAC address; write six bytes such as 02:fa:00:00:00:01")
+        };
         let bytes = text
             .split(':')
             .map(|byte| match byte.len() {

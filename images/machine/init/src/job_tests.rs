@@ -39,7 +39,9 @@ fn layers_are_file_names() {
     assert!(job.nodes[1].layers.is_empty());
     let refused = parse(&layers(r#"["../x"]"#)).expect_err("must be refused");
     assert!(
-        refused.message.contains("layer \"../x\" is no file name"),
+        refused
+            .message
+            .contains("layer \"../x\" is not a file name"),
         "{}",
         refused.message
     );
@@ -125,7 +127,7 @@ fn each_broken_rule_is_named() {
         (
             "{\"name\": \"s1\"}",
             "{\"name\": \"../s1\"}",
-            "is no node name",
+            "is not a node name",
         ),
         (
             "\"node\": \"s1\"",
@@ -137,11 +139,15 @@ fn each_broken_rule_is_named() {
             "\"node\": \"h9\", \"argv\"",
             "program \"replay@h1\" names the node \"h9\"",
         ),
-        ("02:fa:00:00:00:02", "02:fa:00:00:00", "is no MAC address"),
+        (
+            "02:fa:00:00:00:02",
+            "02:fa:00:00:00",
+            "is not a MAC address",
+        ),
         (
             "02:fa:00:00:00:02",
             "02:fa:00:00:00:+2",
-            "is no MAC address",
+            "is not a MAC address",
         ),
         ("\"mtu\": 1500", "\"mtu\": 60", "mtu 60 of h1:eth1"),
         (
@@ -152,9 +158,9 @@ fn each_broken_rule_is_named() {
         (
             "\"interface\": \"eth1\"",
             "\"interface\": \"an-interface-of-16\"",
-            "is no interface name",
+            "is not an interface name",
         ),
-        ("replay@h1", "../replay", "is no file name"),
+        ("replay@h1", "../replay", "is not a file name"),
         ("[\"/tools/replay\"]", "[]", "must name a program"),
     ];
     for (old, new, expected) in cases {
@@ -199,7 +205,7 @@ fn bad_routes_and_events_are_named() {
     let cases = [
         (
             ready(&format!(r#"{{"node": "s1", "routes": [{route}]}}"#)),
-            "\"10.0.0.0\" is no prefix",
+            "\"10.0.0.0\" is not a prefix",
         ),
         (
             ready(r#"{"node": "s9", "routes": []}"#),
@@ -251,5 +257,8 @@ fn wires_have_both_ends_here_or_one_in_another_machine() {
     let lonely = job(&[end("h1", 0, "")]).expect_err("must be refused");
     assert!(lonely.message.contains("no other end"), "{lonely:?}");
     let twice = job(&[end("h1", 0, ""), end("s1", 0, "")]).expect_err("must be refused");
-    assert!(twice.message.contains("number of its own"), "{twice:?}");
+    assert!(
+        twice.message.contains("a number that no other wire has"),
+        "{twice:?}"
+    );
 }

@@ -35,12 +35,12 @@ fn name_and_address(line: &str) -> Option<(&str, &str)> {
 
 fn refusal(errno: Errno) -> String {
     let why = match errno {
-        Errno::EEXIST => "the kernel has one of that name already",
-        Errno::ENOEXEC => "it is no module of this kernel",
+        Errno::EEXIST => "the kernel already has a module of that name",
+        Errno::ENOEXEC => "it is not a module of this kernel",
         Errno::ENOENT => "the kernel does not offer all that it uses",
         other => other.desc(),
     };
-    format!("the kernel does not take this module: {why}")
+    format!("the kernel refuses this module: {why}")
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_says_is_told_in_words() {
-        assert!(refusal(Errno::EEXIST).ends_with("has one of that name already"));
+        assert!(refusal(Errno::EEXIST).ends_with("already has a module of that name"));
         assert!(refusal(Errno::EINVAL).ends_with("Invalid argument"));
     }
 }

@@ -75,7 +75,7 @@ fn wait_until_healthy(lab: &Lab, supervisor: &mut Supervisor, step: &SetupStep) 
         return Err(Failure {
             node: step.program.node.clone(),
             ..Failure::new(format!(
-                "{} failed; logs/{}.log has what it said",
+                "{} failed; logs/{}.log has its output",
                 step.program.name, step.program.name
             ))
         });
@@ -83,7 +83,8 @@ fn wait_until_healthy(lab: &Lab, supervisor: &mut Supervisor, step: &SetupStep) 
     Err(Failure {
         node: step.program.node.clone(),
         ..Failure::new(format!(
-            "is not healthy after {} tries, and another node waits for it; logs/{}.log has what its health check said",
+            "is not healthy after {} tries, and another node waits for it; logs/{}.log has the \
+             output of its health check",
             step.tries, step.program.name
         ))
     })

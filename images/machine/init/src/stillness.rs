@@ -24,7 +24,7 @@ pub fn wait(lab: &Lab, supervisor: &mut Supervisor, still: &Still) -> Result<()>
         }
         if now_ns - start_ns >= still.limit_ns {
             return Err(Failure::new(format!(
-                "routes have not been at rest for {} virtual ms within {}; the last change was {} ms ago",
+                "routes were never unchanged for {} virtual ms within {} ms; the last change was {} ms ago",
                 still.still_ns / clock::MILLISECOND_NS,
                 still.limit_ns / clock::MILLISECOND_NS,
                 (now_ns - changed_ns) / clock::MILLISECOND_NS,

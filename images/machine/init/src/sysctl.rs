@@ -25,7 +25,7 @@ fn parse_line(line: &str) -> std::result::Result<Option<(String, &str)>, String>
     }
     let (key, value) = line
         .split_once('=')
-        .ok_or_else(|| "no \"=\"; a line is \"key = value\"".to_owned())?;
+        .ok_or_else(|| "the line has no \"=\"; write \"key = value\"".to_owned())?;
     Ok(Some((path_of(key.trim())?, value.trim())))
 }
 
@@ -55,7 +55,7 @@ fn path_of(key: &str) -> std::result::Result<String, String> {
         Ok(path)
     } else {
         Err(format!(
-            "\"{key}\" is no sysctl; one is written like net.ipv4.ip_forward"
+            "\"{key}\" is not a sysctl; write one such as net.ipv4.ip_forward"
         ))
     }
 }
@@ -101,7 +101,7 @@ mod tests {
             .contains("no \"=\""));
         assert!(path_of("net/../../etc/passwd")
             .unwrap_err()
-            .contains("is no sysctl"));
+            .contains("is not a sysctl"));
         assert!(path_of("").is_err());
     }
 }

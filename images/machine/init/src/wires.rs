@@ -31,7 +31,7 @@ pub fn end_ns() -> Result<Option<i64>> {
     let text = read_once().context(|| format!("read {FILE}"))?;
     let wrong = |_| {
         Failure::new(format!(
-            "{FILE} says \"{}\", which is no number",
+            "{FILE} says \"{}\", which is not a number",
             text.trim()
         ))
     };

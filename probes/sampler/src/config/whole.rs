@@ -58,7 +58,7 @@ fn check_names<'a>(
     for (index, Label(name)) in names.enumerate() {
         if let Some(first) = seen.insert(name, index) {
             return Err(format!(
-                "{key}[{index}].name: `{name}` is the name of {key}[{first}] already: give each {what} a name of its \
+                "{key}[{index}].name: `{name}` is already the name of {key}[{first}]; give each {what} a name of its \
                  own"
             ));
         }
@@ -109,7 +109,7 @@ fn check_outputs(outputs: &[(&str, &PathBuf)]) -> Result<(), String> {
     for (index, (key, path)) in outputs.iter().enumerate() {
         if let Some((first, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
             return Err(format!(
-                "{key}: `{}` is `{first}` already: give each output a file of its own",
+                "{key}: `{}` is already `{first}`; give each output a file of its own",
                 path.display()
             ));
         }

@@ -178,7 +178,7 @@ fn check_kind(
         return Ok(());
     }
     Err(format!(
-        "`{interface}` of {} is no {KIND}; its qdiscs: {}",
+        "`{interface}` of {} does not have the qdisc {KIND}; its qdiscs are: {}",
         describe(netns),
         links::describe_qdiscs(&qdiscs)
     ))

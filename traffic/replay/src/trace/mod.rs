@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
         for pair in self.numbers.windows(2) {
             let ((number, first), (next, line)) = (pair[0], pair[1]);
             if number == next {
-                let right = format!("stands already on line {first}; must be unique");
+                let right = format!("is already on line {first}; must be unique");
                 self.problems
                     .wrong(line, "flow", &number.to_string(), right);
             }

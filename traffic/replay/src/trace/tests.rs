@@ -138,7 +138,7 @@ fn values_are_judged() {
     );
     assert_wrong(
         "7,0,h1,h3,4,,push,,,,\n7,0,h1,h3,4,,push,,,,\n",
-        ":4: flow is \"7\": stands already on line 3",
+        ":4: flow is \"7\": is already on line 3",
     );
 }
 

@@ -74,7 +74,7 @@ impl Job {
         };
         if wires.begin_ns <= 0 || !self.links.is_empty() || self.live.is_some() {
             return Err(
-                "a job of wires begins after 0, and has no links, and is not live".to_owned(),
+                "a job with wires must begin after 0, have no links, and not be live".to_owned(),
             );
         }
         let mut numbers = HashSet::new();
@@ -82,14 +82,14 @@ impl Job {
             check_interface(&end.node, &end.interface, nodes)?;
             if end.delay_ns == 0 || !MTU_BYTES.contains(&end.mtu) || !numbers.insert(end.number) {
                 return Err(format!(
-                    "wire {} of {}:{} needs a delay, an mtu of 68 to 65535 bytes and a number of its own",
+                    "wire {} of {}:{} needs a delay, an mtu of 68 to 65535 bytes, and a number that no other wire has",
                     end.number, end.node, end.interface
                 ));
             }
         }
         let lonely = |end: &&WireEnd| end.part.is_none() && !numbers.contains(&(end.number ^ 1));
         match wires.ends.iter().find(lonely) {
-            Some(end) => Err(format!("wire {} has no other end here", end.number)),
+            Some(end) => Err(format!("wire {} has no other end in this job", end.number)),
             None => Ok(()),
         }
     }
@@ -111,7 +111,10 @@ impl Job {
         let bad_name = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
         for node in &self.nodes {
             if let Some(name) = node.environment.keys().find(bad_name) {
-                return Err(format!("\"{name}\" of {} names no variable", node.name));
+                return Err(format!(
+                    "\"{name}\" of {} is not the name of a variable",
+                    node.name
+                ));
             }
         }
         for step in &self.setup {
@@ -231,8 +234,9 @@ fn check_interface(node: &str, name: &str, nodes: &HashSet<&str>) -> Checked {
         || name == "lo"
     {
         return Err(format!(
-                "interface \"{name}\" of node {node} is no interface name: 1 to 15 characters, no space, / or :, not lo"
-            ));
+            "interface \"{name}\" of node {node} is not an interface name; write 1 to 15 characters \
+             without a space, / or :, and not lo"
+        ));
     }
     Ok(())
 }
@@ -307,8 +311,8 @@ fn check_node_name(name: &str) -> Checked {
         || !name.starts_with(|first: char| first.is_ascii_alphanumeric())
     {
         return Err(format!(
-            "\"{name}\" is no node name: a letter or digit, then letters, digits, - _ . ; at most \
-             {NODE_NAME_MAX}"
+            "\"{name}\" is not a node name; write a letter or digit, then letters, digits, - _ . (at most \
+             {NODE_NAME_MAX})"
         ));
     }
     Ok(())
@@ -318,7 +322,7 @@ fn check_node_name(name: &str) -> Checked {
 fn check_file_name(key: &str, name: &str) -> Checked {
     if name.is_empty() || name.len() > 200 || name.starts_with('.') || name.contains(['/', '\0']) {
         return Err(format!(
-            "{key} \"{name}\" is no file name: 1 to 200 characters, no /, no . first"
+            "{key} \"{name}\" is not a file name; write 1 to 200 characters without a / or a leading ."
         ));
     }
     Ok(())

@@ -42,7 +42,7 @@ impl Channel {
             .open(DEVICE);
         let removed = fs::remove_file(DEVICE);
         let device = opened.context(|| {
-            format!("open {DEVICE}, which a kernel has that was started with fabriclab.live=FD")
+            format!("open {DEVICE} (only a kernel that was started with fabriclab.live=FD has it)")
         })?;
         removed.context(|| format!("remove {DEVICE}"))?;
         Ok(Self {

@@ -45,7 +45,7 @@ impl Execution {
             .transpose()?;
         let variables = variables(asked)?;
         if asked.argv.first().is_none_or(String::is_empty) {
-            return Err(Failure::new("argv names no program"));
+            return Err(Failure::new("argv must name a program"));
         }
         let (streams, flows, terminal) = match asked.terminal {
             Some(size) => on_terminal(Terminal::open(lab, node, size)?, session)?,

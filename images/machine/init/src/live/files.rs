@@ -50,7 +50,7 @@ fn checked(name: &str) -> Result<PathBuf> {
         return Ok(path);
     }
     Err(Failure::new(format!(
-        "\"{name}\" is no path of a file below {DIRECTORY}/"
+        "\"{name}\" is not the path of a file below {DIRECTORY}/"
     ))
     .in_file(name))
 }

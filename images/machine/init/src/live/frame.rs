@@ -158,7 +158,7 @@ pub fn parse(payload: &[u8]) -> (u32, Result<Request<'_>>) {
         return (
             0,
             Err(Failure::new(format!(
-                "an input of {length} bytes: at least {HEAD_BYTES} were expected"
+                "an input has {length} bytes; at least {HEAD_BYTES} were expected"
             ))),
         );
     };
@@ -185,7 +185,7 @@ fn request(kind: u8, bytes: &[u8]) -> Result<Request<'_>> {
             let [number] = exactly("signal", bytes)?;
             let unknown = |_| {
                 Failure::new(format!(
-                    "there is no signal {number}: 1 to 31 were expected"
+                    "there is no signal {number}; 1 to 31 were expected"
                 ))
             };
             Request::Signal(Signal::try_from(i32::from(number)).map_err(unknown)?)
@@ -193,7 +193,7 @@ fn request(kind: u8, bytes: &[u8]) -> Result<Request<'_>> {
         CREDIT => Request::Credit(u32::from_le_bytes(exactly("credit", bytes)?)),
         _ => {
             return Err(Failure::new(format!(
-                "an input of kind {kind}: {OPEN} to {CREDIT} were expected"
+                "an input has the kind {kind}; {OPEN} to {CREDIT} were expected"
             )))
         }
     })
@@ -202,7 +202,7 @@ fn request(kind: u8, bytes: &[u8]) -> Result<Request<'_>> {
 fn exactly<const N: usize>(kind: &str, bytes: &[u8]) -> Result<[u8; N]> {
     bytes.try_into().map_err(|_| {
         let length = bytes.len();
-        Failure::new(format!("{kind} with {length} bytes: {N} were expected"))
+        Failure::new(format!("{kind} has {length} bytes; {N} were expected"))
     })
 }
 

@@ -62,7 +62,7 @@ fn what_is_malformed_is_refused_with_what_was_expected() {
         refusal(&[]),
         (
             0,
-            "an input of 0 bytes: at least 5 were expected".to_owned()
+            "an input has 0 bytes; at least 5 were expected".to_owned()
         )
     );
     assert_eq!(refusal(&[1, 0, 0, 0]).0, 0);
@@ -70,18 +70,22 @@ fn what_is_malformed_is_refused_with_what_was_expected() {
         (
             RESIZE,
             &[1, 2, 3][..],
-            "resize with 3 bytes: 4 were expected",
+            "resize has 3 bytes; 4 were expected",
         ),
-        (SIGNAL, &[], "signal with 0 bytes: 1 were expected"),
-        (SIGNAL, &[0], "there is no signal 0: 1 to 31 were expected"),
+        (SIGNAL, &[], "signal has 0 bytes; 1 were expected"),
+        (SIGNAL, &[0], "there is no signal 0; 1 to 31 were expected"),
         (
             SIGNAL,
             &[255],
-            "there is no signal 255: 1 to 31 were expected",
+            "there is no signal 255; 1 to 31 were expected",
         ),
-        (CREDIT, &[1], "credit with 1 bytes: 4 were expected"),
-        (0, &[], "an input of kind 0: 1 to 6 were expected"),
-        (200, b"{}", "an input of kind 200: 1 to 6 were expected"),
+        (CREDIT, &[1], "credit has 1 bytes; 4 were expected"),
+        (0, &[], "an input has the kind 0; 1 to 6 were expected"),
+        (
+            200,
+            b"{}",
+            "an input has the kind 200; 1 to 6 were expected",
+        ),
         (
             OPEN,
             &[0xff],

@@ -157,7 +157,7 @@ impl<'a> Live<'a> {
     fn open_session(&mut self, supervisor: &mut Supervisor, number: u32, open: Open) -> Result<()> {
         if self.sessions.len() >= SESSIONS_MAX {
             return Err(Failure::new(format!(
-                "{SESSIONS_MAX} sessions are open, and no more can be"
+                "{SESSIONS_MAX} sessions are open, which is the most that can be open"
             )));
         }
         let mut told = Started::default();

@@ -32,7 +32,7 @@ impl Programs {
     ) -> Result<Self> {
         for program in &asked.programs {
             if supervisor.find(&program.name, &ROLES).is_some() {
-                let message = format!("a program \"{}\" runs already", program.name);
+                let message = format!("a program \"{}\" is already running", program.name);
                 return Err(Failure::new(message));
             }
         }
@@ -59,7 +59,9 @@ impl Programs {
         let find = |name: &String| {
             supervisor.find(name, &ROLES).ok_or_else(|| {
                 let running = supervisor.names(&ROLES).join(", ");
-                Failure::new(format!("no program \"{name}\" runs; there are: {running}"))
+                Failure::new(format!(
+                    "no program \"{name}\" is running; these are: {running}"
+                ))
             })
         };
         let left = asked.names.iter().map(find).collect::<Result<_>>()?;

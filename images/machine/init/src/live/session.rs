@@ -60,7 +60,11 @@ impl Session {
             Request::Open(_) => return Err(Failure::new("the session is open already")),
             Request::Data(bytes) => match self.flows_mut() {
                 Some(flows) => flows.input.push(bytes)?,
-                None => return Err(Failure::new("the session takes no input yet, or never")),
+                None => {
+                    return Err(Failure::new(
+                        "the session does not take input, or does not take it yet",
+                    ))
+                }
             },
             Request::Eof => {
                 if let Some(flows) = self.flows_mut() {

@@ -59,7 +59,7 @@ impl Inflow {
         let excess = || {
             let (sent, credit) = (bytes.len(), self.credit);
             Failure::new(format!(
-                "{sent} bytes for the input, with credit for {credit}"
+                "the input got {sent} bytes, but had credit for {credit}"
             ))
         };
         self.credit = self.credit.checked_sub(bytes.len()).ok_or_else(excess)?;

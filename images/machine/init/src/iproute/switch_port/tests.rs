@@ -61,7 +61,7 @@ fn every_mistake_names_its_word_and_what_would_be_right() {
     for (words, told) in [
         ("delay 5ns", "switch_port: a port needs a rate, such as \"rate 1000000000bit\""),
         ("rate 1000000000", "rate \"1000000000\": must be a rate such as 1000000000bit"),
-        ("rate", "rate: nothing behind it: must be a rate such as 1000000000bit"),
+        ("rate", "rate: has no value; it must be a rate such as 1000000000bit"),
         ("rate 1gbit rate 1gbit", "rate: given twice"),
         ("rate 1gbit dealy 5ns", "\"dealy\": a port has no such word"),
         ("rate 1gbit delay 5", "delay \"5\": must be a time such as 25000ns"),
@@ -92,11 +92,11 @@ fn every_mistake_names_its_word_and_what_would_be_right() {
         ("rate 1gbit queue 3 dwrr 63", "queue 3: dwrr \"63\": must be a whole number from 64 to 4294967295"),
         ("rate 1gbit queue 3 wred 3000 5000ns 5%", "queue 3: wred: both thresholds must be bytes, or both times"),
         ("rate 1gbit queue 3 wred 3000 5000",
-         "queue 3: wred: nothing behind it: must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
+         "queue 3: wred: has no value; it must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
         ("rate 1gbit queue 3 wred 1 2 5% weight 16", "queue 3: weight \"16\": must be a whole number from 0 to 15"),
         ("rate 1gbit group 3 wred 1 2 5%", "group 3: \"wred\": a priority group has no such word"),
         ("rate 1gbit group 3 lossless 9000 4000",
-         "group 3: lossless: nothing behind it: must be a whole number of bytes"),
+         "group 3: lossless: has no value; it must be a whole number of bytes"),
         ("rate 1gbit group 3 group 3", "group 3: named twice"),
     ] {
         let line = format!("qdisc add dev eth1 root handle 1: switch_port {words}");

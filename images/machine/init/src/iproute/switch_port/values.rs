@@ -18,7 +18,7 @@ pub(super) fn value<T>(
 ) -> Parsed<T> {
     let word = words
         .next()
-        .ok_or_else(|| format!("{name}: nothing behind it: must be {what}"))?;
+        .ok_or_else(|| format!("{name}: has no value; it must be {what}"))?;
     read(word).ok_or_else(|| format!("{name} \"{word}\": must be {what}"))
 }
 
