@@ -25,9 +25,9 @@ _NO_ROOM = {
 }
 _MISTAKES = {
     errno.ENOENT: "no such file or directory",
-    errno.EEXIST: "is there already, and is not a directory",
+    errno.EEXIST: "already exists, and is not a directory",
     errno.ENOTDIR: "is not a directory",
-    errno.EISDIR: "is a directory; a file is wanted",
+    errno.EISDIR: "is a directory, not a file",
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
     errno.EROFS: "the file system is read-only",
@@ -37,10 +37,10 @@ _MISTAKES = {
 """What is wrong with a path that the user named. Any other error of the system, such as a full disk,
 is a failure of ours to run."""
 _KINDS = {
-    stat.S_IFIFO: "is a pipe",
-    stat.S_IFSOCK: "is a socket",
-    stat.S_IFCHR: "is a device",
-    stat.S_IFBLK: "is a device",
+    stat.S_IFIFO: "is a pipe, not a file",
+    stat.S_IFSOCK: "is a socket, not a file",
+    stat.S_IFCHR: "is a device, not a file",
+    stat.S_IFBLK: "is a device, not a file",
 }
 _PART = ".part"
 
@@ -146,11 +146,11 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
 def write_files(contents: Mapping[Path, str | bytes], *, force: bool) -> None:
     """Write files and the directories that they lie in, all or none.
 
-    Raises ArgumentError where one is there already, unless it may be replaced; OSError that names one.
+    Raises ArgumentError where one already exists, unless it may be replaced; OSError that names one.
     """
     for path in contents:
         if path.exists() and not force:
-            raise ArgumentError("{0} is there already; {force} replaces it", path)
+            raise ArgumentError("{0} already exists; {force} replaces it", path)
         if path.parent.exists() and not path.parent.is_dir():
             raise ArgumentError("{0} is a file; give a directory", path.parent)
     write_all(contents)
@@ -235,9 +235,7 @@ def _check_kind(mode: int, path: Path, *, pipes: bool) -> None:
     if kind == stat.S_IFDIR:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if kind != stat.S_IFREG and not (pipes and kind == stat.S_IFIFO):
-        raise NotReadableError(
-            errno.EINVAL, f"{_KINDS.get(kind, 'is not a regular file')}; a file is wanted", str(path)
-        )
+        raise NotReadableError(errno.EINVAL, _KINDS.get(kind, "is not a regular file"), str(path))
 
 
 def _too_large(size_bytes: int, most_bytes: int, path: Path) -> NotReadableError:

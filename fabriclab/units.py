@@ -221,7 +221,7 @@ def _wrong_unit(written: str, unit: str, dimension: Dimension) -> str:
     """Say what is wrong with a unit: of another kind, in the wrong case, or unknown."""
     for other in _DIMENSIONS:
         if other is not dimension and other.scale(unit) is not None:
-            return f"{written!r} is a {other.name}; a {dimension.name} is wanted here, in {dimension.all_units()}"
+            return f"{written!r} is a {other.name}; write a {dimension.name}, in {dimension.all_units()}"
     known = [*dimension.units, *dimension.binary, *dimension.spellings]
     same = [name for name in known if name.lower() == unit.lower()]
     if same:

@@ -29,7 +29,7 @@ class BroughtLab:
 def lab_as_frr(file: PathLike, name: str | None = None, *, variables: Sequence[PathLike] = ()) -> BroughtLab:
     """Return the lab of a Containerlab file with FRR on each switch. `name`: the lab's name if not the file's.
 
-    `variables`: files of these, where the file is a Go template; by default those beside it.
+    `variables` are files with the variables of a Go template, by default those beside it.
 
     Raises LabError for mistakes in the file, ArgumentError where it is not there.
     """

@@ -67,7 +67,7 @@ def bundle(run: Run | Sweep | PathLike, out: PathLike | None = None, *, force: b
     directory = run.directory if isinstance(run, Run | Sweep) else Path(run)
     file = Path(f"{directory.resolve().name}{ENDING}") if out is None else Path(out)
     if file.exists() and not force:
-        raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", file)
+        raise ArgumentError("{out} {0} already exists; choose another one, or replace it with {force}", file)
     write_bundle(directory, file)
     return file
 
@@ -86,7 +86,7 @@ def open_bundle(file: PathLike, out: PathLike | None = None) -> Bundle:
         return _opened(about, path, path / CONTENT)
     directory = Path(path.name.removesuffix(ENDING).removesuffix(".zip") or "bundle") if out is None else Path(out)
     if directory.exists() or directory.is_symlink():
-        raise ArgumentError("{out} {0}: is there already; name a new directory", directory)
+        raise ArgumentError("{out} {0} already exists; name a new directory", directory)
     return _opened(about, directory, unpack_bundle(path, directory))
 
 
@@ -108,9 +108,9 @@ def reproduce(
     The engine's input is made from the plan here. An algorithm in C in the plan is compiled, and runs in the virtual
     machine's kernel, if `trust` is true or that code is trusted already.
 
-    The runs go into the directory `out`, `again` beside the bundle's content by default. Raises ConsentError where the
-    plans bring code that nobody said may run, EngineError where this host can't run them, ArgumentError for runs of
-    containers, RunFailed, ResultsError, OSError.
+    The runs go into the directory `out`, `again` beside the bundle's content by default. Raises ConsentError if the
+    plans bring code that is not trusted, EngineError if this host can't run them, ArgumentError for runs in containers,
+    RunFailed, ResultsError, OSError.
     """
     with reading(opened.content.directory):
         runs = runs_of(opened.content.directory)
@@ -118,7 +118,7 @@ def reproduce(
     place = opened.directory / "again" if out is None else Path(out)
     for run in runs:
         if run.manifest.engine != "vm":
-            raise ArgumentError("{0}: was measured in real time: containers give no bits to compare", run.directory)
+            raise ArgumentError("{0}: was measured in real time, so there are no bits to compare", run.directory)
         try:
             check_runnable(run.plan)
         except PlanError as error:
@@ -172,5 +172,5 @@ def _run_again(
 
     with claimed(directory):
         if any(directory.iterdir()):
-            raise ArgumentError("{out} {0}: is there already; name a new directory", directory)
+            raise ArgumentError("{out} {0} already exists; name a new directory", directory)
         return carried_out(work, cancel)

@@ -55,9 +55,9 @@ def compare(
 ) -> Compared:
     """Compare runs or sweeps with a base, point by point, seed by seed.
 
-    `metrics` names what is compared (docs/metrics.md), none: the headlines; `all`: everything. `fail_on` has conditions
-    such as `worse:goodput_bps:2%`. Raises ArgumentError for a metric, level or condition that can't be, ResultsError
-    for what is no run or sweep.
+    `metrics` names the metrics to compare (docs/metrics.md). Without it the headline metrics are compared, and with
+    `all` every metric. `fail_on` has conditions such as `worse:goodput_bps:2%`. Raises ArgumentError for an invalid
+    metric, level or condition, ResultsError if a directory is not a run or sweep.
     """
     conditions = [read_condition(text) for text in fail_on]
     read = read_any(_directory(base))

@@ -48,8 +48,8 @@ def convert(file: PathLike, source: str, *, hosts: str | Sequence[str] | None = 
     Coflow-Benchmark.
 
     `hosts` are the hosts for the nodes 0, 1 and so on, as names or as text such as `h1..h16`; by default h1, h2 and so
-    on. Nothing is written. Raises ArgumentError for a format or hosts that can't be and for a file
-    that can't be read, TraceError with every mistake in the file.
+    on. Nothing is written. Raises ArgumentError for an unknown format, invalid hosts or an unreadable file, TraceError
+    with every mistake in the file.
     """
     if source not in NAMES:
         raise ArgumentError("source {0!r}: no such format; {1}", source, did_you_mean(source, NAMES))

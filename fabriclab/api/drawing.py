@@ -28,11 +28,11 @@ class Picture:
     def write(self, file: PathLike, *, force: bool = False) -> Path:
         """Write the SVG file and return its path.
 
-        Raises ArgumentError where it is there already, unless `force`; OSError.
+        Raises ArgumentError if it already exists and `force` is not set, OSError.
         """
         path = Path(file)
         if path.exists() and not force:
-            raise ArgumentError("{0} is there already; {force} replaces it", path)
+            raise ArgumentError("{0} already exists; {force} replaces it", path)
         write_text(path, self.svg)
         return path
 
@@ -44,9 +44,9 @@ class Picture:
 def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture:
     """Return the picture of a lab's topology or of a Containerlab file. No experiment is needed.
 
-    `variables`: files of these, where the file is a Go template; by default those beside it.
+    `variables` are files with the variables of a Go template, by default those beside it.
 
-    Raises LabError for mistakes in the topology, ArgumentError where there is no lab.
+    Raises LabError for mistakes in the topology, ArgumentError if there is no lab.
     """
     if isinstance(lab, Lab):
         topology = lab.written.topology

@@ -78,8 +78,8 @@ def _find_containers(lab: Lab, topology: Path, plans: Sequence[Plan]) -> Contain
     tools = located["tools"]
     if tools is None:
         raise EngineError(
-            "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them "
-            "too)"
+            "the replay and the sampler must be built first; run `images/machine/build tools` (`make machine` builds "
+            "them too)"
         )
     found = ContainerLab.find(topology, tools, lab.topology_text)
     wanted = [layers for plan in plans if (layers := needed_layers(plan))]
@@ -88,8 +88,8 @@ def _find_containers(lab: Lab, topology: Path, plans: Sequence[Plan]) -> Contain
     if (rootfs := located["rootfs"]) is None:
         # The images have the packages of the machine's nodes, and layers lie over either.
         raise EngineError(
-            "not built yet: the root file system of the virtual machine's nodes, on which the packages of programs "
-            "build; run `images/machine/build rootfs` (`make machine` builds it too)"
+            "the root file system of the virtual machine's nodes, which the packages of programs need, must be built "
+            "first; run `images/machine/build rootfs` (`make machine` builds it too)"
         )
     return replace(found, layers=ready_layers(rootfs, wanted))
 

@@ -25,17 +25,17 @@ def export(
 ) -> list[Path]:
     """Write the tables of a run or a sweep into a directory; return the files, one per table, and a description.
 
-    `form` is `csv`, `parquet` or `json` (an object a line); `tables` names those that are wanted, none: all. A sweep's
-    have its points' settings and seeds as columns. `flent`: a data file of flent for each run, and no tables. Raises
-    ResultsError for what is no run or sweep, or has none of the tables, ArgumentError for an unknown table and where
-    the directory is there already, OSError.
+    `form` is `csv`, `parquet` or `json` (one object per line). `tables` names the tables to write, by default all. The
+    tables of a sweep have the points' settings and seeds as columns. With `flent` each run becomes a data file of
+    flent, and no tables are written. Raises ResultsError if the directory is not a run or sweep or has none of the
+    tables, ArgumentError for an unknown table or if `out` already exists, OSError.
     """
     check_tables(tables)
     if form == "flent" and tables:
         raise ArgumentError("table {0!r}: a data file of flent has no tables; leave it out", tables[0])
     directory = Path(out)
     if directory.is_dir() and any(directory.iterdir()) and not force:
-        raise ArgumentError("{out} {0}: is there already; choose another one, or replace files in it with {force}", out)
+        raise ArgumentError("{out} {0} already exists; choose another one, or replace files in it with {force}", out)
     source = run.directory if isinstance(run, Run | Sweep) else Path(run)
     read = read_any(source)
     with reading(source):

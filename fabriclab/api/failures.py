@@ -21,7 +21,7 @@ The others (`complete`, `limit`, `interrupted` and so on) are a Run's `status`.
 class RunFailed(FabriclabError):  # noqa: N818 - it says what happened, as subprocess.TimeoutExpired does
     """A run failed, or its virtual machine crashed; the text says why.
 
-    What was measured until then is in its directory all the same.
+    The measurements until then are in its directory.
     """
 
     def __init__(self, result: RunResult) -> None:

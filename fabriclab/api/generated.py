@@ -157,7 +157,7 @@ class GeneratedLab:
     def write(self, directory: PathLike, *, force: bool = False) -> tuple[Path, ...]:
         """Write the topology into a directory, and the experiment if there is none; return the written files.
 
-        Raises ArgumentError where a topology is there already, unless `force`; OSError.
+        Raises ArgumentError if a topology already exists and `force` is not set, OSError.
         """
         file, beginning = Path(directory) / topology.FILE_NAME, Path(directory) / experiment.FILE_NAME
         text = editor_line(Path(directory)) + self.experiment
@@ -169,8 +169,8 @@ class GeneratedLab:
 def generate(shape: Shape) -> GeneratedLab:
     """Return the lab of a shape: `LeafSpine`, `FatTree`, `Star` or `Dumbbell`. Nothing is written.
 
-    Raises ArgumentError where there can be no such fabric: a number, rate, delay or name that is out of range, or two
-    that contradict each other.
+    Raises ArgumentError if such a fabric is impossible, because a number, rate, delay or name is out of range, or two
+    of them contradict each other.
     """
     fabric = topologies.with_ipv6(shape.fabric()) if shape.ipv6 else shape.fabric()
     hosts = len(fabric.hosts)

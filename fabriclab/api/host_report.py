@@ -77,7 +77,7 @@ class HostReport:
 def doctor() -> HostReport:
     """Check this host (processor, memory, programs, built files, containers) and return the findings.
 
-    What is missing is a finding and raises nothing. It may take a few seconds, where Docker is asked.
+    A missing part is a finding, and raises nothing. The check may take a few seconds if it asks Docker.
     """
     return HostReport(tuple(_examine()))
 
@@ -110,7 +110,7 @@ def _image(kind: NodeKind) -> HostFinding:
     except EngineError as error:
         return HostFinding(kind.image, " ".join(str(error).splitlines()[:2]), kind.guide, needed=False)
     if identity is None:
-        absent = f"no such image; nodes of kind {kind.name} run in the virtual machine only"
+        absent = f"there is no such image; nodes of kind {kind.name} run only in the virtual machine"
         return HostFinding(kind.image, absent, kind.guide, needed=False)
     return HostFinding(kind.image, identity)
 
@@ -165,7 +165,7 @@ def _processor() -> HostFinding:
     if processor := wrong_processor():
         return HostFinding(
             "processor",
-            f"{processor}: the virtual machine runs on x86-64 only",
+            f"{processor}: the virtual machine runs only on x86-64",
             "use a computer with an x86-64 processor",
         )
     return HostFinding("processor", PROCESSOR)

@@ -43,7 +43,7 @@ def refuse_idle_wishes(lab: Lab, plans: Iterable[Plan]) -> None:
             return
     problems = Problems()
     for key, why in (idle or {}).items():
-        problems.add(section.key_place(key), f"validation.{key}", f"nothing of the lab answers to it: {why}")
+        problems.add(section.key_place(key), f"validation.{key}", f"the lab has nothing that this applies to: {why}")
     problems.raise_if_any()
 
 

@@ -57,7 +57,7 @@ class Lab:
 
     @property
     def directory(self) -> Path:
-        """The directory that the lab was read from, and where the files are that it names, such as a trace."""
+        """The directory that the lab was read from. Files that the lab names, such as a trace, are in it."""
         return self.written.directory
 
     @property
@@ -79,9 +79,9 @@ class Lab:
     def from_yaml(cls, topology: str, experiment: str, directory: PathLike | None = None) -> Lab:
         """Return the lab of the texts of its two files.
 
-        `directory`: where the files lie that it names.
+        `directory` has the files that the lab names.
 
-        Raises LabError; a mistake's `file` is `topology` or `experiment`, its `line` counts in that text.
+        Raises LabError. The `file` of a mistake is `topology` or `experiment`, and its `line` counts in that text.
         """
         problems = Problems()
         documents = [
@@ -96,7 +96,7 @@ class Lab:
     ) -> Lab:
         """Return the lab of the contents of its two files as mappings, lists, texts, numbers, True and False.
 
-        Raises LabError; a mistake's `file` is where the value stands, such as
+        Raises LabError. The `file` of a mistake is the place of the value, such as
         `experiment['switches']['default']['buffer']`.
         """
         problems = Problems()
@@ -125,8 +125,8 @@ class Lab:
         `topology.links.0.vars.rate`.
 
         The key may be a sequence of its words instead, where one of them has a dot. The value is a text, a number, True
-        or False, or a mapping or list of such. Missing sections on the way are made. Raises LabError where the lab is
-        wrong with it; the mistake's `file` is `replace('switches.default.buffer')`.
+        or False, or a mapping or list of such. Missing sections are made. Raises LabError if the lab is wrong with the
+        new value; the mistake's `file` is `replace('switches.default.buffer')`.
         """
         words = _words(key)
         problems = Problems()
@@ -138,7 +138,7 @@ class Lab:
     def remove(self, key: str | Sequence[str | int]) -> Lab:
         """Return the lab without a key of either file, named as for `replace`.
 
-        Raises KeyError where there is none, LabError.
+        Raises KeyError if the key does not exist, LabError if the lab is wrong without it.
         """
         words = _words(key)
         return self._with_document(words, without(self._document_of(words), words))
@@ -157,7 +157,7 @@ class Lab:
 
         Other files that the lab names are not copied.
 
-        Raises ArgumentError where one of them is there already, unless `force`; OSError.
+        Raises ArgumentError if one of them already exists and `force` is not set, OSError.
         """
         from fabriclab.files import write_files
 
@@ -177,9 +177,9 @@ class Lab:
 def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
     """Return the lab in a directory, or the lab of that name in `labs` or among fabriclab's own labs.
 
-    A Containerlab file whose nodes all run here is one, too, with traffic to begin with.
+    A Containerlab file whose nodes all run here is also a lab. It gets some traffic to begin with.
 
-    Raises LabError with every mistake in its two files, ArgumentError where there is no lab.
+    Raises LabError with every mistake in its two files, ArgumentError if there is no lab.
     """
     path = find_lab_or_own_file(Path(lab))
     return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path, variables)
@@ -188,7 +188,7 @@ def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
 def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
     """Return the lab that a Containerlab file is by itself; what was made up for it is among the notes of its topology.
 
-    `variables`: files of these, where the file is a Go template; by default those beside it.
+    `variables` are files with the variables of a Go template, by default those beside it.
 
     Raises LabError with everything that is wrong in it.
     """
@@ -222,14 +222,14 @@ def _written(name: str, value: Setting) -> ScalarValue:
         return value
     text = scalar_text(value)
     if text is None:
-        raise ArgumentError("set={{{0!r}: {1!r}}}: a text, a number, True or False is wanted", name, value)
+        raise ArgumentError("set={{{0!r}: {1!r}}}: the value must be a text, a number, True or False", name, value)
     return ScalarValue(text, Place(f"set={{{name!r}: {value!r}}}"), quoted=True)
 
 
 def check_seed(seed: int | None) -> None:
     """Raise ArgumentError for a seed that is none."""
     if seed is not None and not 0 <= seed <= ranges.SEED.most:
-        raise ArgumentError("{seed} {0}: a whole number from 0 to {1} is wanted", seed, ranges.SEED.most)
+        raise ArgumentError("{seed} {0}: must be a whole number from 0 to {1}", seed, ranges.SEED.most)
 
 
 def _words(key: str | Sequence[str | int]) -> list[Key]:

@@ -84,7 +84,7 @@ def _kind(written: Path) -> str:
     try:
         check_regular(written)
     except NotReadableError as error:
-        return str(error.strerror).partition(";")[0]
+        return str(error.strerror).partition(",")[0]
     return "is a file"
 
 
@@ -99,8 +99,8 @@ def _why_not(written: Path) -> str:
     if below:
         return f"holds labs; name one of them: {_named(below)}"
     if any((written / mark).is_file() for mark in _RUN_MARKS):
-        return f"holds the results of a run, and no lab; `fabriclab report {written}` shows them"
-    return f"no {topology.FILE_NAME} in it; a lab is a directory with that and {experiment.FILE_NAME}; {_HELP}"
+        return f"holds the results of a run, not a lab; `fabriclab report {written}` shows them"
+    return f"has no {topology.FILE_NAME}; a lab is a directory with that and {experiment.FILE_NAME}; {_HELP}"
 
 
 def _meant(written: Path) -> str:

@@ -92,7 +92,7 @@ def trace(
 ) -> FlowTrace:
     """Return the flow trace of one point of a lab.
 
-    Raises LabError, ArgumentError, and TraceError for a user's own trace that can't be.
+    Raises LabError, ArgumentError, and TraceError for an unusable flow trace of the user.
     """
     check_seed(seed)
     chosen = loaded(lab)

@@ -41,7 +41,7 @@ class Run(FlowTables):
 
     Its results are read when they are first used; ResultsError is raised if they cannot be read.
 
-    Times are nanoseconds after the traffic's beginning, sizes bytes, rates bits per second.
+    Times are in nanoseconds after the traffic's beginning, sizes in bytes, and rates in bits per second.
     """
 
     def __init__(self, directory: PathLike) -> None:
@@ -78,8 +78,7 @@ class Run(FlowTables):
 
     @property
     def summary(self) -> Metrics:
-        """Every metric of the run by its name (docs/metrics.md defines each); None where it was not
-        measured."""
+        """Every metric of the run by its name (docs/metrics.md defines each); None if it was not measured."""
         return self.results.summary
 
     @property
@@ -91,7 +90,7 @@ class Run(FlowTables):
     def queues(self) -> pl.LazyFrame:
         """The samples of ports' queues, one per row (`probes/README.md`).
 
-        Raises ResultsError where the lab does not sample queues.
+        Raises ResultsError if the lab does not sample queues.
         """
         return self._sampled(self.results.measured.queues, "queues")
 
@@ -99,7 +98,7 @@ class Run(FlowTables):
     def tcp(self) -> pl.LazyFrame:
         """The samples of TCP connections, one per row (`probes/README.md`).
 
-        Raises ResultsError where the lab does not sample them.
+        Raises ResultsError if the lab does not sample them.
         """
         return self._sampled(self.results.measured.tcp, "tcp")
 
@@ -107,7 +106,7 @@ class Run(FlowTables):
     def interfaces(self) -> pl.LazyFrame:
         """The samples of interfaces' counters, one per row (`probes/README.md`).
 
-        Raises ResultsError where the lab does not sample them.
+        Raises ResultsError if the lab does not sample them.
         """
         return self._sampled(self.results.measured.interfaces, "interfaces")
 
@@ -137,8 +136,7 @@ class Run(FlowTables):
         return evaluate_checks(self.results)
 
     def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
-        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a
-        cell."""
+        """Return the report's figures and tables of the given kinds. A notebook shows them as the value of a cell."""
         return figures_of(self.directory, kinds)
 
     def write_report(self, out: PathLike | None = None) -> Path:
@@ -146,7 +144,7 @@ class Run(FlowTables):
 
         The path is `out`, by default `report.html` in the run directory.
 
-        Raises ResultsError for what can't be read, OSError for what can't be written.
+        Raises ResultsError if the results can't be read, OSError if the report can't be written.
         """
         return _written([self.directory], out)
 
@@ -193,8 +191,8 @@ class Sweep:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """The points in pools that differ only in their seed; a pool has the tables of all its runs, and means with
-        intervals."""
+        """The points, in pools of runs that differ only in their seed. A pool has the tables of all its runs, and means
+        with intervals."""
         return pooled(self.results)
 
     @property
@@ -220,8 +218,7 @@ class Sweep:
         return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
 
     def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
-        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a
-        cell."""
+        """Return the report's figures and tables of the given kinds. A notebook shows them as the value of a cell."""
         return figures_of(self.directory, kinds)
 
     def write_report(self, out: PathLike | None = None) -> Path:
@@ -232,7 +229,7 @@ class Sweep:
 def open_run(directory: PathLike) -> Run:
     """Return the run in a directory that `run` or the command wrote.
 
-    Raises ResultsError where there is none, or where it is broken.
+    Raises ResultsError if there is none, or if it is broken.
     """
     run = Run(directory)
     _ = run.results
@@ -249,9 +246,9 @@ def open_sweep(directory: PathLike) -> Sweep:
 def write_report(runs: Sequence[Run | Sweep | PathLike], out: PathLike | None = None) -> Path:
     """Write one report of several runs and sweeps, side by side, and return its path.
 
-    It is one HTML page, `out`, or a file in the directory of the first run.
+    The report is one HTML page. Its path is `out`, by default a file in the directory of the first run.
 
-    Raises ResultsError for what is no run or sweep, OSError for what can't be written.
+    Raises ResultsError if a directory is not a run or sweep, OSError if the report can't be written.
     """
     return _written([run.directory if isinstance(run, Run | Sweep) else Path(run) for run in runs], out)
 

@@ -103,7 +103,7 @@ def new_as_frr(directory: PathLike, file: PathLike, *, variables: Sequence[PathL
 def _name_of(place: Path) -> str:
     """Return the name of a lab in a new directory. Raises ArgumentError."""
     if place.exists() or place.is_symlink():
-        raise ArgumentError("{0} is there already; name a new directory", place)
+        raise ArgumentError("{0} already exists; name a new directory", place)
     name = place.resolve().name
     if not NODE_NAME.is_in(name):
         raise ArgumentError("{0!r} is not a lab name; write letters, digits, '-' and '_', at most 63", name)

@@ -49,5 +49,5 @@ def compiled_or_why_not(lab: Lab, plans: Iterable[Plan], asked: bool) -> list[st
     try:
         compile_own(with_own, find_artefacts(), lab.directory)
     except EngineError as error:
-        return [f"algorithms of your own were not compiled: {error}"]
+        return [f"your own algorithms were not compiled: {error}"]
     return []

@@ -65,8 +65,8 @@ class Ended:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something to know while it runs: into how many parts a lab is cut; workers of a cluster that joined, or are lost
-    or left out, and why."""
+    """A note about runs in progress: the number of parts of a divided lab, or workers of a cluster that joined, were
+    lost or were left out, and why."""
 
     text: str
 

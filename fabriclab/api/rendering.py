@@ -47,7 +47,9 @@ def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> str |
     except TemplateError as error:
         where = _WHERE.fullmatch(str(error))
         line, message = (None, str(error)) if where is None else (int(where[1]), where[2])
-        raise LabError([_mistake(file, line, f"a Go template that cannot be rendered: {message}")]) from error
+        raise LabError(
+            [_mistake(file, line, f"the file is a Go template that can't be rendered: {message}")]
+        ) from error
 
 
 def _without_go(file: Path, variables: Sequence[Path]) -> str:
@@ -55,9 +57,10 @@ def _without_go(file: Path, variables: Sequence[Path]) -> str:
     made = file.with_name(f"{stem}.rendered.clab.yml")
     context = "".join(f" -c .={one}" for one in variables[:1])
     return (
-        "a Go template, and no Go is installed to render it; install Go (golang-go of Debian), or render it first by "
+        "the file is a Go template, but Go is not installed to render it; install Go (Debian's golang-go), or render "
+        "it first with "
         f"gomplate -f {file}{context} -o {made}, or containerlab deploy -t {file} --export-rendered {made}, "
-        "and give that"
+        "and name that file"
     )
 
 
@@ -90,9 +93,9 @@ def _loaded(file: Path) -> dict[str, Any]:
     except (YAMLError, RecursionError, ValueError) as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         line = None if mark is None else mark.line + 1
-        raise LabError([_mistake(file, line, f"no YAML; {_SUCH_AS}")]) from error
+        raise LabError([_mistake(file, line, f"is not YAML; {_SUCH_AS}")]) from error
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise LabError([_mistake(file, None, f"no mapping; {_SUCH_AS}")])
+        raise LabError([_mistake(file, None, f"is not a mapping; {_SUCH_AS}")])
     return found
 
 

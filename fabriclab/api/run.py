@@ -60,9 +60,10 @@ def run(
     experiment. `seed` determines everything random: the same seed gives the same run, bit by bit. Everything is written
     to the directory `out`, by default a new one below `runs/`; `force` replaces an existing run. `stall_s` is the wall
     time in seconds without progress after which a virtual machine counts as hung. `cores`: the lab is divided into this
-    number of parts, which run in step, each in its own virtual machine (docs/cores.md). "auto" takes as many as this
-    host has and the lab gains from, and divides nothing if the lab gains nothing. `trust`: code that the lab brings and
-    that runs outside its nodes may run (docs/trust.md): an algorithm in C, containers. A trusted lab does not need it.
+    number of parts, which run in step, each in its own virtual machine (docs/cores.md). "auto" uses as many as this
+    host has and the lab gains from, and does not divide a lab that gains nothing. With `trust`, code that the lab
+    brings and that runs outside its nodes may run (docs/trust.md): algorithms in C, and containers. A trusted lab does
+    not need it.
     `progress` is called with events (`Begun`, `Notice`, `Progress`, `Ended`). `cancel` stops the run: a `Cancel`, or an
     event of `threading`; the returned run then has the status `interrupted`. Without `cancel`, Ctrl-C stops the run in
     order and then raises KeyboardInterrupt.
@@ -123,7 +124,9 @@ def _parts(plan: Plan, cores: int | str | None, made_from: MadeFrom, lab_directo
     if cores is None:
         return Parts(None)
     if cores != "auto" and (isinstance(cores, str) or not 1 <= cores <= MOST_PARTS):
-        raise ArgumentError("{cores} {0}: a lab is divided into 1 to {1} parts; or write auto", cores, MOST_PARTS)
+        raise ArgumentError(
+            "{cores} {0}: a lab can be divided into 1 to {1} parts; write such a number or auto", cores, MOST_PARTS
+        )
     if not isinstance(made_from, Artefacts):
         raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
     check_several(made_from)
@@ -141,7 +144,7 @@ def _make_room(directory: Path, force: bool) -> None:
     if not any(directory.iterdir()):
         return
     if not force:
-        raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", directory)
+        raise ArgumentError("{out} {0} already exists; choose another one, or replace it with {force}", directory)
     try:
         empty_run(directory)
     except FileExistsError:

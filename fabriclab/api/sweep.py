@@ -79,7 +79,9 @@ def sweep(
     numbers = _seeds(seed, seeds)
     place = parse_place(on) if isinstance(on, str) else on
     if place is not None and engine != "vm":
-        raise ArgumentError("{on} {0}: containers run on this host alone; a cluster has the virtual machine", on)
+        raise ArgumentError(
+            "{on} {0}: containers run only on this host; on a cluster only the virtual machine runs", on
+        )
     chosen, tell = loaded(lab), progress or ignored
     written = chosen.written
     name = _matrix_name(written, matrix, bool(numbers))
@@ -174,4 +176,4 @@ def _fixed_seed(point: dict[str, str], seed: int | None) -> dict[str, str]:
 
 def _refuse_other_directories(directory: Path) -> None:
     if any(directory.iterdir()) and not (directory / SWEEP).is_file():
-        raise ArgumentError("{out} {0}: is there already and is not a sweep directory; choose another one", directory)
+        raise ArgumentError("{out} {0} already exists and is not a sweep directory; choose another one", directory)

@@ -19,7 +19,7 @@ def trust(path: PathLike) -> Subject:
     """Trust the code of a lab, or the algorithms in C of an unpacked bundle, a run or a sweep, from now on.
 
     Returns what is trusted: a folder (of a lab that is one file, the file), or the hash of that code. Raises
-    ArgumentError for what is neither, ResultsError, TrustStateError.
+    ArgumentError if it is none of these, ResultsError, TrustStateError.
     """
     subject = _subject(Path(path))
     store.remember(subject)
@@ -29,7 +29,7 @@ def trust(path: PathLike) -> Subject:
 def forget(path: PathLike) -> bool:
     """Stop trusting something; return whether it was trusted. A lab need not exist any more.
 
-    Raises as `trust`.
+    Raises the same errors as `trust`.
     """
     written = Path(path)
     if any(entry.subject.name == str(path) for entry in store.read_trusted()):  # as the list names it
@@ -48,5 +48,5 @@ def _subject(path: Path) -> Subject:
         return lab_subject(find_lab_or_own_file(path))
     algorithms = {(one.file, one.source): one for run in runs_of(recorded) for one in run.plan.algorithms}
     if not algorithms:
-        raise ArgumentError("{0}: brings no algorithm in C, so there is nothing to trust", path)
+        raise ArgumentError("{0}: has no algorithm in C, so there is nothing to trust", path)
     return code_subject(algorithms.values())

@@ -221,7 +221,7 @@ def _make_room(directory: Path, force: bool) -> None:
     Raises ArgumentError where something else is, or where it must not be replaced.
     """
     if any(directory.iterdir()) and not force:
-        raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", directory)
+        raise ArgumentError("{out} {0} already exists; choose another one, or replace it with {force}", directory)
     for entry in directory.iterdir():
         if entry.name not in (*STAGES, _AS_IT_IS):
             text = "{out} {0}: holds {1}, which is not a run of a validation; choose another one"

@@ -1,4 +1,4 @@
-"""A worker joins: it hears of the sweep, gets what its cache lacks, and proves itself with a known point."""
+"""A worker joins: it hears of the sweep, gets what its cache lacks, and proves itself with a reference point."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Admission:
         self._reference: Awaited[dict[str, str]] = self._proving.submit(self._run_known, artefacts)
 
     def _run_known(self, artefacts: Artefacts) -> dict[str, str]:
-        """Run the known point on this host; return the hash of each of its files."""
+        """Run the reference point on this host; return the hash of each of its files."""
         shared = self._context
         with tempfile.TemporaryDirectory(prefix="fabriclab-known-") as place:
             directory = Path(place) / "run"
@@ -61,21 +61,23 @@ class Admission:
             )
             result = run_point(self._known, directory, context, on_worker.ignore)
             if result.status != "complete":
-                raise EngineError(f"the known point that workers are compared by fails here: {result.message}")
+                raise EngineError(
+                    f"the reference point, which every worker must reproduce, fails on this host: {result.message}"
+                )
             return recorded(directory).files
 
     def admit(self, address: str, versions: Mapping[str, str] | None) -> WorkerFacts:
         """Let a worker join; return what it is like.
 
-        `versions`: of its packages, as Dask told. Raises UnfitError where it can't, EngineError where the known point
-        fails here, and what Dask raises where the worker is lost.
+        `versions`: of its packages, as Dask told. Raises UnfitError where it can't, EngineError where the reference
+        point fails here, and what Dask raises where the worker is lost.
         """
         self._check_versions(versions)
         looked: WorkerFacts = self._ask(address, on_worker.look, self._context)
         if looked.sources != on_worker.sources_hash():
             raise UnfitError(
-                f"its fabriclab has the same version, but other sources ({looked.sources}, here "
-                f"{on_worker.sources_hash()}): install the same wheel on both sides"
+                f"its fabriclab has the same version, but different sources ({looked.sources}; here "
+                f"{on_worker.sources_hash()}); install the same wheel on both sides"
             )
         for artefact in looked.missing:
             self._ask(address, on_worker.take_artefact, self._context.id, artefact, *self._in_pieces(artefact))
@@ -93,9 +95,13 @@ class Admission:
         for name in _MUST_MATCH:
             there = versions.get(name)
             if there is None and name == "fabriclab":
-                raise UnfitError("fabriclab is not installed there: pip install 'fabriclab[cluster]', the same wheel")
+                raise UnfitError(
+                    "fabriclab is not installed there; install the same wheel with pip install 'fabriclab[cluster]'"
+                )
             if there is not None and there != here[name]:
-                raise UnfitError(f"it has {name} {there}, this side {here[name]}: install the same version on both")
+                raise UnfitError(
+                    f"it has {name} {there}, but this host has {here[name]}; install the same version on both"
+                )
 
     def _compare(self, found: Mapping[str, str], looked: WorkerFacts) -> None:
         expected = self._reference.result()
@@ -109,8 +115,8 @@ class Admission:
                 if own[name] != looked.versions.get(name)
             ]
             raise UnfitError(
-                f"the known point gives other bytes there ({', '.join(differing[:3])}"
-                f"{' and others' if len(differing) > 3 else ''}): its points would too"
+                f"the reference point gives different bytes there ({', '.join(differing[:3])}"
+                f"{' and others' if len(differing) > 3 else ''}), so its points would differ, too"
                 + (f"; versions that differ: {'; '.join(other)}" if other else "")
             )
 

@@ -78,8 +78,8 @@ def _check_listing(artefact: Artefact) -> None:
     directory = cache_root() / artefact.kind / artefact.key
     if artefact.listing and _listing(directory) != artefact.listing:
         raise UnfitError(
-            f"{directory} there has other versions of Debian's packages than here, built at another time: remove it "
-            "there, and it is sent"
+            f"{directory} there was built at another time, with other versions of Debian's packages; remove it "
+            "there, and it will be sent again"
         )
 
 

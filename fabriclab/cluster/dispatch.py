@@ -152,14 +152,15 @@ class Dispatch:
         if not self._workers.can_go_on(present) and not self._running:
             reasons = "; ".join(self._workers.reasons()[:3])
             raise EngineError(
-                f"no worker of the cluster can run points: {reasons}; what is done is kept, the same command goes on"
+                f"no worker of the cluster can run points: {reasons}; finished points are kept, and the same command "
+                "continues"
             )
 
     def _lost_scheduler(self, why: str) -> None:
         if time.monotonic() - self._heard_s > _GIVES_UP_S or self._client.status in ("closed", "closing"):
             raise EngineError(
-                f"the cluster's scheduler does not answer any more ({why}): what is done is kept, and the same "
-                "command goes on when it is back"
+                f"the cluster's scheduler no longer answers ({why}); finished points are kept, and the same "
+                "command continues when it is back"
             )
 
     def _stop(self) -> None:
@@ -175,7 +176,7 @@ class Dispatch:
         """A worker is gone: what it had goes to others, ahead of what has not begun."""
         running = [course for course in self._running if course.worker is worker]
         if running:
-            self._say(f"{worker} is lost; what it had runs again elsewhere: {_points(len(running))}")
+            self._say(f"{worker} is lost; its points run again elsewhere: {_points(len(running))}")
         for course in running:
             if course.fetched and course.future is not None:
                 let_go(course.future)  # what is here already counts, and the rest can't be had: `_settle` sees
@@ -189,7 +190,7 @@ class Dispatch:
         if was_running:
             course.lost.append(str(worker))
         if len(course.lost) >= MOST_LOSSES:
-            text = f"{MOST_LOSSES} workers were lost while they ran it: {', '.join(course.lost)}"
+            text = f"{MOST_LOSSES} workers were lost while they ran this point: {', '.join(course.lost)}"
             self._end(course, RunResult(course.point.directory, "failed", text))
         elif not self._stopping:
             self._waiting.appendleft(course)
@@ -325,7 +326,7 @@ class Dispatch:
             return
         course.failures.append(str(worker))
         shutil.rmtree(part, ignore_errors=True)
-        self._say(f"{course.point.directory.name} failed on {worker}, and runs once more: {outcome.message}")
+        self._say(f"{course.point.directory.name} failed on {worker}, and is run once more: {outcome.message}")
         self._again(course)
 
     def _put(self, part: Path, result: RunResult) -> RunResult:

@@ -99,7 +99,7 @@ class _Released(Interrupt):
 def look(context: SweepContext) -> WorkerFacts:
     """Hear of a sweep, and tell what this worker is like. Raises UnfitError."""
     if processor := wrong_processor():
-        raise UnfitError(f"its processor is {processor}; the virtual machine runs on {PROCESSOR} only")
+        raise UnfitError(f"its processor is {processor}; the virtual machine runs only on {PROCESSOR}")
     worker = get_worker()
     scratch = Path(worker.local_directory) / context.id
     try:
@@ -155,13 +155,13 @@ def take_trace(sweep: str, name: str, content: bytes) -> None:
 
 
 def prove(sweep: str, plan: bytes) -> dict[str, str]:
-    """Run the known point; return the hash of each file that it leaves. Raises UnfitError where it does not run."""
+    """Run the reference point; return the hash of each file that it leaves. Raises UnfitError where it does not run."""
     known = _known_as(sweep)
     directory = known.scratch / f"known-{uuid.uuid4().hex[:8]}"
     try:
         result = _run(known, plan_of(plan), directory, Interrupt(), ignore)
         if result.status != "complete":
-            raise UnfitError(f"the known point ended with {result.status}: {result.message}")
+            raise UnfitError(f"the reference point ended with {result.status}: {result.message}")
         return recorded(directory).files
     finally:
         shutil.rmtree(directory, ignore_errors=True)
@@ -316,4 +316,4 @@ def plan_of(content: bytes) -> Plan:
     try:
         return parse_plan_json(zlib.decompressobj().decompress(content, LARGEST_PLAN_BYTES + 1))
     except zlib.error as error:
-        raise PlanError(f"a plan on its way is damaged: {error}") from error
+        raise PlanError(f"the plan was damaged in transfer: {error}") from error

@@ -54,7 +54,9 @@ def parse_place(text: str) -> Place | None:
         return Place(text, text)
     if text.endswith(".json"):
         if not Path(text).is_file():
-            raise ArgumentError("{on} {0}: no such file; `dask scheduler --scheduler-file {0}` writes it", text)
+            raise ArgumentError(
+                "{on} {0}: there is no such file; `dask scheduler --scheduler-file {0}` writes it", text
+            )
         return Place(text, "file", text)
     scheme, separator, rest = text.partition("://")
     if separator and scheme == "ssh" and re.fullmatch(r"[\w.@:-]+(,[\w.@:-]+)*", rest):
@@ -115,7 +117,8 @@ def _check_certificate(place: Place, security: Any) -> None:
         ) from error
     if context is None:
         raise EngineError(
-            f"--on {place.text}: TLS needs certificates, and Dask's configuration has none: write ca-file, client.cert "
+            f"--on {place.text}: TLS needs certificates, but Dask's configuration names none; write ca-file, "
+            "client.cert "
             f"and client.key below {settings} (docs/cluster.md)"
         )
 
@@ -132,8 +135,8 @@ def _no_answer(on: Place | Any, error: Exception) -> str:
     if isinstance(on, Place) and on.kind in ("dask", "file"):
         where = f" at {on.address}" if on.kind == "dask" else ""
         return (
-            f"--on {on.text}: no Dask scheduler answers{where} within {_CONNECT_S} s: start one (`dask scheduler`), or "
-            f"mend address, firewall or TLS; nothing was run ({_first_line(error)})"
+            f"--on {on.text}: no Dask scheduler answers{where} within {_CONNECT_S} s; start one (`dask scheduler`), or "
+            f"correct the address, the firewall or TLS; nothing was run ({_first_line(error)})"
         )
     return f"the cluster can't be reached: {_first_line(error)}"
 
@@ -149,7 +152,9 @@ def _target(place: Place, jobs: int | None, stack: ExitStack) -> Any:
     if place.kind == "file":
         return {"scheduler_file": place.address}
     if jobs is None and place.kind != "ssh":
-        raise ArgumentError("{on} {0}: say for how many runs at a time room is asked for: {jobs} 20", place.text)
+        raise ArgumentError(
+            "{on} {0}: write for how many runs at a time workers are requested, such as {jobs} 20", place.text
+        )
     cluster = _started(place)
     stack.callback(_ended, cluster, place)
     if place.kind != "ssh":
@@ -177,8 +182,9 @@ def _ask_for_room(cluster: Any, place: Place, jobs: int) -> None:
     except RuntimeError as error:  # what the command that submits jobs says on its standard error
         said = [line for line in str(error).splitlines() if line.strip()]
         raise EngineError(
-            f"--on {place.text}: the batch system takes no job: {said[-1] if said else error} (queue, cores and memory "
-            "stand in Dask's jobqueue.yaml, ~/.config/dask; docs/cluster.md)"
+            f"--on {place.text}: the batch system did not accept the job: {said[-1] if said else error} (the queue, "
+            "cores and memory "
+            "are set in Dask's jobqueue.yaml, ~/.config/dask; docs/cluster.md)"
         ) from error
 
 
@@ -233,6 +239,5 @@ def _imported(module: str, extra: str) -> Any:
             return importlib.import_module(module)
     except ImportError as error:
         raise EngineError(
-            f"{error.name or module} is not installed, with which sweeps run on a cluster: "
-            f"pip install 'fabriclab[{extra}]'"
+            f"{error.name or module} is not installed, which sweeps on a cluster need: pip install 'fabriclab[{extra}]'"
         ) from error

@@ -52,7 +52,7 @@ def clear_parts(points: Path) -> None:
 def _check(member: tarfile.TarInfo) -> None:
     path = Path(member.name)
     if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
-        raise tarfile.ReadError(f"{member.name} does not belong into a run directory")
+        raise tarfile.ReadError(f"{member.name} does not belong in a run directory")
 
 
 def _extract(file: IO[bytes], part: Path) -> None:

@@ -47,7 +47,7 @@ def run_sweep_on(
         sweep.write()
         return
     if not isinstance(context.artefacts, Artefacts):
-        raise EngineError("containers run on this host alone: --on is for the virtual machine")
+        raise EngineError("containers run only on this host; --on is for the virtual machine")
     word = uuid.uuid4().hex[:16]
     with connected(on, jobs) as client, _token(sweep.directory, word) as token:
         from fabriclab.cluster.admission import Admission

@@ -111,7 +111,7 @@ class Workers:
     def _tell(self, present: int) -> None:
         ready = len(self.ready)
         if not present and not self._joining:
-            self._once(0, "no workers are there yet; waiting for them (Ctrl-C ends that, and loses nothing)")
+            self._once(0, "there are no workers yet; waiting for them (Ctrl-C stops the waiting, and nothing is lost)")
         elif ready > self._told * _SAY_AGAIN or (not self._joining and ready > self._told):
             self._once(ready, f"{_workers(ready)}, {self.threads} at a time" if ready else "")
 

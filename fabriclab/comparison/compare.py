@@ -39,7 +39,7 @@ HEADLINES = (
 """What is compared unless metrics are named: the more tests, the less each of them can show."""
 OF_CLASSES = ("throughput_bps", "fct_median_ns", "fct_p99_ns", "coflow_p99_ns")
 """Of these that of each class of flows, too, where there are several."""
-_ONE_RUN = "one run each: the seed's share of it is unknown"
+_ONE_RUN = "one run each, so the effect of the seed is unknown"
 _FEW_RUNS = f"fewer than {FEWEST} seeds"
 
 
@@ -85,7 +85,7 @@ def compare(
 def check_level(level: float) -> None:
     """Raise ArgumentError for what is no level of confidence."""
     if not 0.5 <= level < 1:
-        raise ArgumentError("level {0}: a probability from 0.5 to below 1 is wanted, such as 0.95", level)
+        raise ArgumentError("level {0}: must be a probability of at least 0.5 and below 1, such as 0.95", level)
 
 
 def check_metric(name: str) -> None:

@@ -68,7 +68,9 @@ def read_condition(text: str) -> Condition:
     """
     kind, _, rest = text.partition(":")
     if kind not in KINDS:
-        raise ArgumentError("condition {0!r}: {1!r} is none; {2}", text, kind, did_you_mean(kind, KINDS))
+        raise ArgumentError(
+            "condition {0!r}: {1!r} is not a kind of condition; {2}", text, kind, did_you_mean(kind, KINDS)
+        )
     metric, _, margin = rest.partition(":")
     if kind == "different-bits" and rest:
         raise ArgumentError("condition {0!r}: different-bits takes no metric", text)

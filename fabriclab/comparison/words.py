@@ -40,7 +40,7 @@ def interval(metric: ComparedMetric, level: float) -> str:
 def pairing(point: ComparedPoint) -> str:
     """Return how runs were set against each other: `5 pairs`, `5 and 3 runs`."""
     if point.pairs > 1 or point.runs == (1, 1):
-        return format_count(point.pairs, "pair") if point.pairs else "1 run each, of other seeds"
+        return format_count(point.pairs, "pair") if point.pairs else "1 run each, with different seeds"
     return f"{point.runs[0]} and {point.runs[1]} runs, not paired"
 
 
@@ -50,10 +50,10 @@ def promise(comparison: Comparison) -> str:
     if not tested and set(comparison.counts) == {"same"}:
         return "Every number is the same, to the bit."
     if not tested:
-        return "Nothing was put to a test: that takes three seeds on both sides."
+        return "No difference was tested, because a test needs three seeds on both sides."
     return (
-        f"{format_count(tested, 'difference')} {'was' if tested == 1 else 'were'} tested together: were both sides "
-        f"equal, there would be a verdict at all in at most {100 * (1 - comparison.level):.3g} of 100 such comparisons "
+        f"{format_count(tested, 'difference')} {'was' if tested == 1 else 'were'} tested together. If both sides were "
+        f"equal, at most {100 * (1 - comparison.level):.3g} of 100 such comparisons would give any verdict "
         "(Holm)."
     )
 

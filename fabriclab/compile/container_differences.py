@@ -44,7 +44,7 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
         f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms
     ]
     sentences += [
-        f"events.{event.name}: nothing is set; only the virtual machine changes a queue and keeps its packets"
+        f"events.{event.name}: nothing is set, because only the virtual machine can change a queue and keep its packets"
         for event in plan.events
         if event.action == "set"
     ]
@@ -74,17 +74,17 @@ def _of_switch(node: Node, buffers: Sequence[SwitchPort]) -> Iterator[tuple[str,
         names = ", ".join(f"{pool.name} of {_size(pool.size_bytes)}" for pool in node.switch.pools)
         yield (
             f"pools {names}",
-            "every queue has memory of its own, so that all may be full at once",
+            "every queue has its own memory, so all can be full at once",
         )
     if node.switch is not None and node.switch.cell_bytes > 1:
         yield (
             f"cell {_size(node.switch.cell_bytes)}",
-            "limits have room for as many full frames; a smaller one takes its length, not whole cells",
+            "limits hold the same number of full frames, but a smaller frame takes its length, not whole cells",
         )
     if len({buffer.maps.dscp_to_tc for buffer in buffers}) > 1:
         yield (
             "dscp_to_tc that differs by port",
-            "the port that a frame leaves by says its class, not the one that it came in by",
+            "the port by which a frame leaves determines its class, not the port by which it came in",
         )
 
 
@@ -108,7 +108,7 @@ def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[s
 def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
     account, limit = queue.account, _size(static_limit_bytes(memory, queue.account, port))
     if account.alpha_log is not None:
-        alone = "what one busy queue gets, alpha B / (1 + alpha)"
+        alone = "the share of one busy queue, alpha B / (1 + alpha)"
         yield f"alpha {_alpha(account.alpha_log)} of pool {account.pool}", f"a static limit of {limit}, {alone}"
     elif account.pool is not None and account.limit_bytes is None:
         yield f"the whole of pool {account.pool}", f"a static limit of {limit}"
@@ -127,7 +127,7 @@ def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[
     if queue.qcn is not None:
         yield f"qcn towards {_size(queue.qcn.set_point_bytes)}", "no notifications"
     if queue.voq_limit_bytes is not None:
-        yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit to what comes in by one port"
+        yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit for frames from one port"
     if queue.event_bytes is not None:
         yield f"event {_size(queue.event_bytes)}", "no congestion events"
 
@@ -145,26 +145,29 @@ def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
         if wred.weight_log
         else "the instantaneous queue"
     )
-    yield f"wred on {newest}", "on an average with weight 1/2, which is as near as tc lets red be"
+    yield f"wred on {newest}", "on an average with weight 1/2, the nearest that tc allows"
 
 
 def _wred_of_lossless(wred: Wred) -> tuple[str, str]:
     dropped = "packets that are not ECN-capable" if wred.ecn else "packets"
-    return "wred of a lossless class", f"no pause keeps its queue short, and red drops {dropped} in this class too"
+    return "wred of a lossless class", f"no pause keeps its queue short, and red drops {dropped} in this class, too"
 
 
 def _of_group(group: PriorityGroup) -> Iterator[tuple[str, str]]:
     if group.lossless is not None:
         headroom = _size(group.lossless.headroom_bytes)
-        yield f"lossless with headroom {headroom}", "the neighbour is not paused; what finds its queue full is lost"
+        yield (
+            f"lossless with headroom {headroom}",
+            "the neighbour is not paused, and packets that find their queue full are lost",
+        )
     elif group.account.pool is not None or group.account.limit_bytes is not None:
-        yield "limit by ingress port", "only the queue that a frame goes to has a limit"
+        yield "limit by ingress port", "only the queue by which a frame leaves has a limit"
 
 
 def _of_pfc(pfc: Pfc) -> tuple[str, str]:
     priorities = ", ".join(map(str, pfc.priorities))
     watchdog = "" if pfc.watchdog is None else " and watchdog"
-    return f"pfc of {priorities}{watchdog}", "no pauses are sent, and none obeyed"
+    return f"pfc of {priorities}{watchdog}", "no pauses are sent or obeyed"
 
 
 def _sentences(plan: Plan, found: Iterable[_Shortfall]) -> Iterator[str]:

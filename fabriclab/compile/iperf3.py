@@ -53,7 +53,8 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[Program]:
         if port == PORT_LIMIT:
             most = PORT_LIMIT - FIRST_PORT
             raise TraceError(
-                f"flow {flow['flow']}: dst: {host} receives {most} flows of iperf3 already, and has no port for more"
+                f"flow {flow['flow']}: dst: {host} receives {most} flows of iperf3 already, and has no port left for "
+                "another"
             )
         ports[host] += 1
         addresses = of_family[flow["ip"] or plan.families[0]]

@@ -95,7 +95,7 @@ def _ip(network: Network, after: Plan, old: Node, new: Node) -> list[Step]:
             case ["mptcp", "endpoint", "add"]:
                 lines += [f"mptcp endpoint delete id {words[words.index('id') + 1]}", line]
             case _:
-                raise UnchangeableError(f"{new.name}: `ip {line}` is made with the lab only")
+                raise UnchangeableError(f"{new.name}: `ip {line}` runs only when the lab starts")
     known = {_destination(line) for line in there}
     for line in here:
         if line not in there and line.startswith("route ") and _destination(line) not in known:

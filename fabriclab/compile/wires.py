@@ -49,17 +49,23 @@ def _unfit(plan: Plan) -> Iterator[str]:
             elif port.delay_ns > _LONGEST_NS:
                 yield f"{node.name}:{port.interface}: a link's delay is at most 1 ms between virtual machines"
     for found, sentence in (
-        (plan.bgp, "routing: daemons converge in one virtual machine only; a lab with static routes can be divided"),
-        (plan.configured, "nodes that bring their own addresses and routes run in one virtual machine only"),
-        (plan.events, "events: links and settings change in one virtual machine only"),
-        (plan.pause_storms, "pause storms happen in one virtual machine only"),
-        (any(node.setup for node in plan.nodes), "nodes with commands of their own run in one virtual machine only"),
+        (
+            plan.bgp,
+            "routing: daemons converge only in a single virtual machine; a lab with static routes can be divided",
+        ),
+        (plan.configured, "nodes that bring their own addresses and routes run only in a single virtual machine"),
+        (plan.events, "events: links and settings change only in a single virtual machine"),
+        (plan.pause_storms, "pause storms happen only in a single virtual machine"),
+        (
+            any(node.setup for node in plan.nodes),
+            "nodes with commands of their own run only in a single virtual machine",
+        ),
     ):
         if found:
             yield sentence
     for traffic in plan.traffic:
         if traffic.program_nodes() or isinstance(traffic, Iperf3Traffic):
-            yield f"traffic.{traffic.name}: programs run in one virtual machine only"
+            yield f"traffic.{traffic.name}: programs run only in a single virtual machine"
 
 
 def unmet_waits(cut: Cut, flows: pl.DataFrame) -> list[str]:

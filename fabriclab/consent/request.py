@@ -74,7 +74,7 @@ class ConsentError(ArgumentError):
         lines = "\n".join(request.lines())
         super().__init__(
             "{0} is not trusted yet, and brings code that runs outside of its nodes:\n{1}\n"
-            "Nothing of it was run. Look at it first; {trust} says that it may run",
+            "Nothing of it was run. Look at it first; {trust} allows it",
             printable(request.where),
             lines,
         )

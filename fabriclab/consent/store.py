@@ -58,7 +58,8 @@ def state_file() -> Path:
     base = named if named.startswith("/") else f"{home}/.local/state" if home.startswith("/") else ""
     if not base:
         raise TrustStateError(
-            "HOME is not set, so answers about what may run have no place: set HOME, or XDG_STATE_HOME to a directory "
+            "HOME is not set, so there is no directory for answers about what may run; set HOME, or XDG_STATE_HOME to "
+            "a directory "
             "of your own"
         )
     return Path(base) / "fabriclab" / FILE
@@ -97,7 +98,7 @@ def _read(path: Path) -> list[Trusted]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise TrustStateError(f"{path}: {error.strerror}; it holds what may run without a question") from error
+        raise TrustStateError(f"{path}: {error.strerror}; this file lists what may run without a question") from error
     with os.fdopen(handle, "rb") as file:
         _check(os.fstat(handle), path, "file", stat.S_ISREG)
         try:
@@ -108,7 +109,7 @@ def _read(path: Path) -> list[Trusted]:
         return [_entry(each) for each in _entries(json.loads(data))]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise TrustStateError(
-            f"{path}: is not of the format {FORMAT} ({type(error).__name__}); remove it, and answer once more"
+            f"{path}: is not of the format {FORMAT} ({type(error).__name__}); remove it and answer again"
         ) from error
 
 
@@ -153,7 +154,7 @@ def _changing() -> Iterator[list[Trusted]]:
             os.close(directory)
     except OSError as error:
         where = error.filename or path
-        raise TrustStateError(f"{where}: {error.strerror}: what you said yes to can't be kept") from error
+        raise TrustStateError(f"{where}: {error.strerror}: your answer can't be kept") from error
 
 
 def _write(path: Path, entries: list[Trusted]) -> None:

@@ -39,8 +39,8 @@ def refuse_too_little() -> None:
     if limit is None or limit >= needed:
         return
     raise EngineError(
-        f"ulimit -v {limit // _KIB}: this shell's limit of the address space, in KiB, is too low: making results needs "
-        f"{needed // _KIB} (reserved, most of it never used). Raise it: `ulimit -v unlimited`, "
-        "or in a shell without that limit; "
-        "nothing was begun"
+        f"ulimit -v {limit // _KIB}: this shell's limit of the address space, in KiB, is too low. Making results needs "
+        f"{needed // _KIB} (reserved, most of it never used). Raise the limit with `ulimit -v unlimited`, "
+        "or use a shell without a limit; "
+        "nothing was started"
     )

@@ -102,7 +102,7 @@ def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
         result = _asked.pop().result() if _asked and build == BUILD else _ask(build)
     except (OSError, subprocess.CalledProcessError) as error:
         detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
-        raise EngineError(f"cannot find the virtual machine's files: {detail}") from error
+        raise EngineError(f"the virtual machine's files can't be found: {detail}") from error
     found = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
     return {name: Path(found[name]) if found.get(name) else None for name in NAMES}
 
@@ -117,13 +117,13 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
     """Return the artefacts. Raises EngineError when one is not built, or when this host could not run them."""
     if processor := wrong_processor():
         raise EngineError(
-            f"this computer's processor is {processor}: fabriclab's virtual machine runs on x86-64 ({PROCESSOR}) only"
+            f"this computer's processor is {processor}: fabriclab's virtual machine runs only on x86-64 ({PROCESSOR})"
         )
     paths = locate_artefacts(build)
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise EngineError(
-            f"not built yet: the virtual machine's {' and '.join(missing)}; {how_to_build()} (`fabriclab doctor` "
+            f"the virtual machine's {' and '.join(missing)} must be built first; {how_to_build()} (`fabriclab doctor` "
             "shows more)"
         )
     kernel, rootfs, tools = (path for name in NAMES if (path := paths[name]) is not None)
@@ -139,7 +139,7 @@ def with_routing(artefacts: Artefacts) -> Artefacts:
         return artefacts
     packed = routing_rootfs()
     if packed is None:
-        raise EngineError(f"this lab's switches run routing daemons, and FRR is not here: {GET_ROUTING}")
+        raise EngineError(f"this lab's switches run routing daemons, but FRR is not installed; {GET_ROUTING}")
     return replace(artefacts, rootfs=_unpacked(packed))
 
 

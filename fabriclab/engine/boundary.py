@@ -79,7 +79,7 @@ def what_binds(tools: Path) -> str:
     try:
         said = subprocess.run(argv, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise EngineError(f"cannot find out what confines a virtual machine on this host: {error}") from error
+        raise EngineError(f"can't find out what confines a virtual machine on this host: {error}") from error
     return said.strip().removeprefix(SAID)
 
 

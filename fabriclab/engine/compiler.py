@@ -79,4 +79,4 @@ def run_tool(
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineError(f"{argv[0]} can't compile an algorithm of your own: {error}") from error
+        raise EngineError(f"{argv[0]} can't compile your own algorithm: {error}") from error

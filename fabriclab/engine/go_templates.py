@@ -47,7 +47,7 @@ def render_go_template(name: str, text: str, includes: Mapping[str, str], variab
             env=environment,
         )
     except subprocess.TimeoutExpired as error:
-        raise TemplateError(f"is not rendered after {_LONGEST_S} s; does it end?") from error
+        raise TemplateError(f"was not rendered within {_LONGEST_S} s; it may contain an endless loop") from error
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if not line.startswith("exit status")]
         raise TemplateError(said[0] if said else f"go run ended with status {done.returncode}")

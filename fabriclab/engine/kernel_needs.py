@@ -45,18 +45,20 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
 
 def check_stays_up(artefacts: Artefacts) -> None:
     """Raise EngineError where the machine's kernel can't keep a lab up: series 7 has no patches for that."""
-    _check_series(artefacts, "labs stay up")
+    _check_series(artefacts, "labs can stay up")
 
 
 def check_several(artefacts: Artefacts) -> None:
     """Raise EngineError where the machine's kernel can't be one of several of a lab; likewise."""
-    _check_series(artefacts, "labs run in several virtual machines")
+    _check_series(artefacts, "labs can run in several virtual machines")
 
 
 def _check_series(artefacts: Artefacts, what: str) -> None:
     version = _version(artefacts.kernel)
     if (series := re.match(r"Linux (\d+)\.", version)) and int(series[1]) >= _SERIES_WITHOUT_LIVE:
-        raise EngineError(f"{what} in Linux 6.12 only; the virtual machine's kernel is {version}: unset KERNEL_SERIES")
+        raise EngineError(
+            f"{what} only with Linux 6.12, but the virtual machine's kernel is {version}; unset KERNEL_SERIES"
+        )
 
 
 def _lacking(node: Node, headers: Path) -> Iterator[Need]:
@@ -86,6 +88,6 @@ def _version(kernel: Path) -> str:
 
 def _how_to_get() -> str:
     if is_installed():
-        return "A wheel brings one kernel; a checkout builds others (docs/l4s.md)"
+        return "A wheel has only one kernel; a checkout can build others (docs/l4s.md)"
     build = f"export KERNEL_SERIES={NEWER_SERIES}; {BUILD} kernel"
     return f"Build one and use it: {build} (about 6 minutes, once; docs/l4s.md)"

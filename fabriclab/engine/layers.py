@@ -54,7 +54,7 @@ def find_layer(rootfs: Path, kind: str, items: Sequence[str]) -> Path | None:
         argv = _argv("where", rootfs, kind, items)
         found = subprocess.run(argv, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise EngineError(f"cannot find the layer of {_named(items)}: {_said(error)}") from error
+        raise EngineError(f"can't find the layer of {_named(items)}: {_said(error)}") from error
     path = found.stdout.strip()
     return Path(path) if path else None
 

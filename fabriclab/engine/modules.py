@@ -87,12 +87,13 @@ class Compiler:
         headers = directory / HEADERS
         if not headers.is_dir():
             raise EngineError(
-                f"{directory} has no headers, with which an algorithm of your own is compiled: it was built by another "
-                f"version of fabriclab; remove that directory and {how_to_build()}"
+                f"{directory} has no headers to compile your own algorithm with, because another version of fabriclab "
+                "built "
+                f"it; remove that directory and {how_to_build()}"
             )
         if shutil.which(COMPILER) is None:
             raise EngineError(
-                f"{COMPILER} is missing, which compiles an algorithm of your own: install it (apt-get install gcc)"
+                f"{COMPILER}, which compiles your own algorithms, is missing; install it (apt-get install gcc)"
             )
         version = run_tool([COMPILER, "-dumpmachine", "-dumpfullversion"], Reach()).stdout.strip()
         made_of = directory / "version"
@@ -200,7 +201,7 @@ class Compiler:
                 message = f"the kernel has no `{name}` for modules: it is declared, but not exported (EXPORT_SYMBOL)"
                 complaints.append(Complaint(line, message))
             elif offered[name] == "GPL" and not is_gpl:
-                message = f'`{name}` is for code under the GPL alone; write MODULE_LICENSE("GPL");'
+                message = f'`{name}` may only be used by code under the GPL; write MODULE_LICENSE("GPL");'
                 complaints.append(Complaint(line, message))
         if complaints:
             raise CompileError(shown_as, complaints)

@@ -26,7 +26,7 @@ _PRAGMA_OPERATOR = re.compile(r'\b_Pragma\s*\(\s*L?"([^"]*)')
 _ASSEMBLER_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 _ASSEMBLER_READING = re.compile(r"(?:^|[;:])\s*\.(incbin|include|mri)\b", re.IGNORECASE)
 _ASSEMBLER_LINE = re.compile(r'# (\d+) "([^"]*)"')
-_ONE_FILE = "an algorithm is one file, and reads the kernel's headers alone"
+_ONE_FILE = "an algorithm is one file, which may read only the kernel's headers"
 
 
 class Complaint(NamedTuple):
@@ -67,10 +67,10 @@ def _reads(line: str) -> str | None:
         return None
     header = _HEADER.fullmatch(rest)
     if header is None:
-        return "`#include` with a macro; write the header's name, such as <net/tcp.h>"
+        return "`#include` names a macro; write the header's name, such as <net/tcp.h>"
     path = header[1] or header[2]
     if path.startswith("/") or ".." in path.split("/"):
-        return f"`#include` of a file that is not a kernel header; {_ONE_FILE}: write <net/tcp.h>, for example"
+        return f"`#include` names a file that is not a kernel header; {_ONE_FILE}: write <net/tcp.h>, for example"
     return None
 
 
@@ -93,7 +93,7 @@ def outside(files: list[str], headers: Path, directory: Path) -> list[str]:
 
 def reading_complaint(names: list[str]) -> Complaint:
     """Return what is wrong with a file that reads others; their names are its own words."""
-    return Complaint(None, f"it reads {', '.join(map(repr, names))}, and no header of the kernel's; {_ONE_FILE}")
+    return Complaint(None, f"it reads {', '.join(map(repr, names))}, which is not a kernel header; {_ONE_FILE}")
 
 
 def assembly_complaints(text: str, file: str, source: str) -> Iterator[Complaint]:

@@ -146,7 +146,8 @@ def cache_root() -> Path:
     if not named.startswith("/"):
         wrong = f'"{named}" is not an absolute path' if named else "HOME is not set"
         raise UnusableError(
-            f"{wrong}, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME to a directory of "
+            f"{wrong}, so there is no directory for the virtual machine's files; set HOME, or XDG_CACHE_HOME to a "
+            "directory of "
             "your own"
         )
     return Path(named) / "fabriclab"
@@ -163,7 +164,7 @@ def locked(path: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX)
         except OSError as error:
             raise UnusableError(
-                f"{path}: can't be locked ({error.strerror}), as on some network file systems: set XDG_CACHE_HOME to a "
+                f"{path}: can't be locked ({error.strerror}), as on some network file systems; set XDG_CACHE_HOME to a "
                 "directory of your own on a local disk"
             ) from error
         yield

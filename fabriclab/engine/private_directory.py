@@ -35,9 +35,9 @@ def why_not(place: Path, need_bytes: int) -> str:
     if not os.access(place, os.W_OK | os.X_OK):
         return "can't be written"
     if state.f_flag & os.ST_NOEXEC:
-        return "is mounted noexec: memory there may hold no code"
+        return "is mounted noexec, so memory there can't hold code"
     free_bytes = state.f_bavail * state.f_frsize
-    return "" if free_bytes >= need_bytes else f"has {free_bytes // _MIB} MiB free"
+    return "" if free_bytes >= need_bytes else f"has only {free_bytes // _MIB} MiB free"
 
 
 def memory_directory(need_bytes: int, places: Sequence[Path]) -> Path:
@@ -78,7 +78,7 @@ def make_private(parent: Path) -> tuple[Path, int]:
             # A file system without locks: nobody can hold it there, so nobody clears it either.
             return directory, handle
         os.close(handle)
-    raise EngineError(f"{parent}: no directory that is made there lasts")
+    raise EngineError(f"{parent}: directories that are made there are removed at once")
 
 
 def clear_abandoned(places: Sequence[Path]) -> None:

@@ -121,7 +121,7 @@ class _Group:
         if part is None:
             part = next(number for number, outcome in self.outcomes.items() if outcome.status == status)
         first = self.outcomes[part]
-        message = first.message if first.status in _ORDERLY else f"machine {part}: {first.message}"
+        message = first.message if first.status in _ORDERLY else f"virtual machine {part}: {first.message}"
         virtual_ns = max(outcome.virtual_ns for outcome in self.outcomes.values())
         wall_s = max(outcome.wall_s for outcome in self.outcomes.values())
         full = any(outcome.full for outcome in self.outcomes.values())

@@ -114,7 +114,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
 def _seccomp(machine: Machine) -> str:
     choice = os.environ.get(SECCOMP) or ("off" if machine.locked else "auto")
     if choice not in _SECCOMP_CHOICES:
-        raise EngineError(f"{SECCOMP}={choice}: it is one of {', '.join(_SECCOMP_CHOICES)}")
+        raise EngineError(f"{SECCOMP}={choice}: must be one of {', '.join(_SECCOMP_CHOICES)}")
     return choice
 
 

@@ -246,7 +246,7 @@ class Watch:
         elif self._end is None and self._is_standing_still():
             self._ask_where(f"the virtual machine computed for {COMPUTING_S:.0f} s without progress")
         elif self._end is None and silent_s > self._stall_s and not (self._paced and self._epoch_seen):
-            hangs = f"the virtual machine hangs: no event for {self._stall_s:g} s of wall time"
+            hangs = f"the virtual machine hangs: there was no event for {self._stall_s:g} s of wall time"
             if self._own is not None and self._own.are_loaded:
                 self._ask_where(hangs)
             else:
@@ -271,11 +271,11 @@ class Watch:
                 return f"{place[0]}: {place[1]} crashed the virtual machine's kernel{told}"
             names = "" if self._own is None else self._own.names
             died = f"the virtual machine died ({self._process.exit_status()})"
-            return f"{died} with algorithms of your own in it: {names}{told}"
+            return f"{died} with your own algorithms in it: {names}{told}"
         if place is not None:
-            return f"{place[0]}: {place[1]} does not come to an end: {self._stuck[1]}; it was killed"
+            return f"{place[0]}: {place[1]} does not end: {self._stuck[1]}; it was killed"
         names = "" if self._own is None else self._own.names
-        return f"{self._stuck[1]}, with algorithms of your own in it: {names}; it was killed"
+        return f"{self._stuck[1]}, with your own algorithms in it: {names}; it was killed"
 
     @property
     def gave_up(self) -> bool:
@@ -288,7 +288,7 @@ class Watch:
         if status not in ("complete", "limit", "stopped"):
             message = "\n".join([message, *list(self._problems)[:_PROBLEMS_SHOWN]]).strip()
             if len(self._problems) > _PROBLEMS_SHOWN:
-                message += f"\nand {len(self._problems) - _PROBLEMS_SHOWN} more (events.jsonl)"
+                message += f"\nand {len(self._problems) - _PROBLEMS_SHOWN} more problems (events.jsonl)"
         elif not message:
             # A command of a node's own files that failed stops nobody, as in containers, and is told.
             message = "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
@@ -298,7 +298,7 @@ class Watch:
     def _judge(self) -> tuple[Status, str]:
         """Return status and message of a machine that ended by itself."""
         if self._end == "stopped" and self._interrupt.requested:
-            return "interrupted", "interrupted: the traffic was ended early; what was measured until then is kept"
+            return "interrupted", "interrupted: the traffic was ended early; measurements until then are kept"
         if self._end == "limit":
             return "limit", "the limit of virtual time was reached before the traffic was complete"
         if self._end in get_args(Status):
@@ -320,14 +320,16 @@ class Watch:
         lines = telling[:_KERNEL_LINES_SHOWN] or list(self._kernel_tail)[-_KERNEL_LINES_SHOWN:]
         if not lines:
             return "; its kernel said nothing"
-        return f"; its kernel's last words (logs/{self._kernel_log.name}):\n" + "\n".join(f"  {line}" for line in lines)
+        return f"; the last lines of its kernel are (logs/{self._kernel_log.name}):\n" + "\n".join(
+            f"  {line}" for line in lines
+        )
 
     def _disk_is_full(self) -> bool:
         state = os.statvfs(self._directory)
         return state.f_bavail * state.f_frsize < _FULL_BYTES
 
     def _no_room_message(self, why: str) -> str:
-        return f"{self._directory}: {why}; what was measured until then is kept"
+        return f"{self._directory}: {why}; measurements until then are kept"
 
 
 def last_lines(path: Path, count: int) -> str:

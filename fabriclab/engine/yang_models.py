@@ -54,4 +54,4 @@ def _render(template: Path) -> str:
         environment = jinja2.Environment(trim_blocks=True, autoescape=False)  # YANG is no HTML
         return environment.from_string(template.read_text(encoding="utf-8")).render(_KIND)
     except (jinja2.TemplateError, UnicodeDecodeError) as error:
-        raise EngineError(f"{template}: cannot be rendered: {error}") from error
+        raise EngineError(f"{template}: can't be rendered: {error}") from error

@@ -35,7 +35,7 @@ def _validate(xml: str, modules: Sequence[str], directory: Path, given: Path) ->
     absent = [schema.name for schema in schemas if not schema.is_file()]
     if absent:
         raise EngineError(
-            f"{given}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models of sonic-buildimage"
+            f"{given}: {', '.join(absent)} is missing; SONiC's models are src/sonic-yang-models of sonic-buildimage"
         )
     with tempfile.TemporaryDirectory(prefix="fabriclab-yang-") as name:
         data = Path(name) / "config.xml"

@@ -90,9 +90,7 @@ def _streams(run: Results) -> pl.DataFrame:
     """Return the samples of each stream: a connection, all of its subflows together, or all those of a class."""
     file = run.directory / "tcp.parquet"
     if not file.is_file():
-        raise ResultsError(
-            f"{run.directory}: TCP was not sampled; `probes: {{tcp: {{}}}}` in experiment.yml asks for it"
-        )
+        raise ResultsError(f"{run.directory}: TCP was not sampled; write `probes: {{tcp: {{}}}}` in experiment.yml")
     tcp = pl.scan_parquet(file).select(_TCP_COLUMNS).drop_nulls(("flow", "bytes_acked"))
     classes = run.flows.select("flow", pl.col("class").cast(pl.String))
     together = tcp.group_by("time_ns", "flow").agg(*_together())
@@ -100,7 +98,9 @@ def _streams(run: Results) -> pl.DataFrame:
     classed = together.join(classes, on="flow", how="left").with_columns(pl.col("class").fill_null("by hand"))
     connections = classed.sort("time_ns").collect()
     if connections.is_empty():
-        raise ResultsError(f"{run.directory}: no TCP connection lived until it was sampled; a shorter `interval` would")
+        raise ResultsError(
+            f"{run.directory}: no TCP connection lasted until the first sample; write a shorter `interval`"
+        )
     if connections["flow"].n_unique() <= _MOST_STREAMS:
         name = pl.format("flow {} ({})", "flow", "class")
         return connections.with_columns(name.alias("stream")).sort("flow", "time_ns")

@@ -72,7 +72,7 @@ def export_tables(
     """
     frames = dict(_frames(subject, tables or TABLES))
     if not frames:
-        raise ResultsError(f"{subject.directory}: has none of the tables {', '.join(tables or TABLES)}")
+        raise ResultsError(f"{subject.directory} has none of the tables {', '.join(tables or TABLES)}")
     directory.mkdir(parents=True, exist_ok=True)
     written: list[tuple[Path, pl.LazyFrame]] = []
     with ExitStack() as all_or_none:
@@ -89,7 +89,7 @@ def check_tables(tables: Sequence[str]) -> None:
     """Raise ArgumentError for a table that there is not."""
     for name in tables:
         if name not in TABLES:
-            raise ArgumentError("table {0!r}: no such table; valid here: {1}", name, ", ".join(TABLES))
+            raise ArgumentError("table {0!r}: there is no such table; valid here: {1}", name, ", ".join(TABLES))
 
 
 _SINKS: Mapping[TableFormat, Callable[[pl.LazyFrame, Path], Any]] = {

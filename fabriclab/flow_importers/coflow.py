@@ -39,13 +39,13 @@ def read(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow]:
         return []
     ports, count = counts[0], counts[1]
     if len(lines) - 1 != count:
-        problems.add(file, number, f"{count} coflows are announced and {len(lines) - 1} are there")
+        problems.add(file, number, f"{count} coflows are announced, but the file has {len(lines) - 1}")
     flows: list[ForeignFlow] = []
     named: dict[str, int] = {}
     for line, words in lines[1:]:
         first = named.setdefault(words[0], line)
         if first != line:
-            problems.add(file, line, f"coflow {shown(words[0])} is in line {first}, too; give each a number of its own")
+            problems.add(file, line, f"coflow {shown(words[0])} is also in line {first}; give each a different number")
         coflow = _coflow(line, words, ports, file, problems)
         flows += [] if coflow is None else _flows(line, words[0], coflow)
     return flows
@@ -96,5 +96,5 @@ def _counted(words: list[str], at: int) -> list[str] | None:
 def _port(word: str, ports: int, line: int, file: str, problems: TraceProblems) -> int:
     port = whole(word, MOST_NODES)
     if port is None or port >= ports:
-        problems.add(file, line, f"port {shown(word)} is none of the {ports}, which are 0 to {ports - 1}")
+        problems.add(file, line, f"port {shown(word)} is not one of the {ports} ports, which are 0 to {ports - 1}")
     return port or 0

@@ -67,11 +67,13 @@ def _check(flow: ForeignFlow, hosts: Sequence[str], file: str, problems: TracePr
     for node in (flow.src, flow.dst):
         if node >= len(hosts):
             problems.add(
-                file, flow.line, f"node {node} has no host; there are {len(hosts)}, for nodes 0 to {len(hosts) - 1}"
+                file,
+                flow.line,
+                f"node {node} has no host; there are hosts only for nodes 0 to {len(hosts) - 1}",
             )
     if flow.src == flow.dst:
         problems.add(file, flow.line, f"node {flow.src} sends to itself")
     if flow.size_bytes == 0:
-        problems.add(file, flow.line, "size 0; a flow has bytes")
+        problems.add(file, flow.line, "the size is 0; a flow needs at least one byte")
     if flow.start_ns > LARGEST_NS:
-        problems.add(file, flow.line, f"the start is later than a trace can say, {LARGEST_NS} ns")
+        problems.add(file, flow.line, f"the start is later than {LARGEST_NS} ns, the latest that a trace can have")

@@ -26,7 +26,7 @@ def read(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow]:
         return []
     rows = lines[1 : count + 1]
     if len(rows) < count:
-        problems.add(file, lines[0][0], f"{count} flows are announced and {len(rows)} are there")
+        problems.add(file, lines[0][0], f"{count} flows are announced, but the file has {len(rows)}")
     flows = [_flow(number, words, file, problems) for number, words in rows]
     return [flow for flow in flows if flow is not None]
 

@@ -69,12 +69,14 @@ def _check_header(
             problems.add(file, 1, f"the header has no line `{name} N`")
     line, announced = header.get("Connections", (1, connections))
     if announced != connections:
-        problems.add(file, line, f"{announced} connections are announced and {connections} are there")
+        problems.add(file, line, f"{announced} connections are announced, but the file has {connections}")
     nodes = header.get("Nodes", (1, MOST_NODES))[1]
     for flow in flows:
         if max(flow.src, flow.dst) >= nodes:
             problems.add(
-                file, flow.line, f"node {max(flow.src, flow.dst)} is none of the {nodes}, which are 0 to {nodes - 1}"
+                file,
+                flow.line,
+                f"node {max(flow.src, flow.dst)} is not one of the {nodes} nodes, which are 0 to {nodes - 1}",
             )
 
 

@@ -15,9 +15,9 @@ _LARGEST = 2**63 - 1
 def _is_number(value: Any) -> Any:
     """Return a number, or None. Raises ValueError for what is neither, and for a whole number that no table holds."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise ValueError("a number is wanted, or null")
+        raise ValueError("must be a number or null")
     if isinstance(value, int) and abs(value) > _LARGEST:
-        raise ValueError(f"a whole number of at most {_LARGEST} is wanted")
+        raise ValueError(f"must be a whole number of at most {_LARGEST}")
     return value
 
 

@@ -86,7 +86,7 @@ class Quantity(_Record):
         if len(ways) > 1:
             raise ValueError(f"{self.metric}: {ways[0]} and {ways[1]} don't go together; leave one out")
         if self.share_of and not all("%" in units_of(name) for name in (self.metric, self.share_of)):
-            raise ValueError(f"{self.metric} of {self.share_of}: a share is of two counts, such as timeouts and flows")
+            raise ValueError(f"{self.metric} of {self.share_of}: a share needs two counts, such as timeouts and flows")
         return self
 
 
@@ -201,7 +201,7 @@ def read_published(lab: Path) -> Published:
     try:
         data = YAML(typ="rt").load(io.StringIO(text_of(read_lab_file(lab, FILE, LARGEST_YAML_BYTES))))
     except UnreadableError as error:
-        raise GalleryError(f"{path}: {error}; it says what the lab publishes (labs/README.md)") from error
+        raise GalleryError(f"{path}: {error}; this file lists what the lab publishes (labs/README.md)") from error
     except MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
         raise GalleryError(f"{path}{line}: {error.problem or 'no YAML'}") from error

@@ -68,7 +68,7 @@ def _require_regions(text: str, path: Path, wanted: tuple[str, ...]) -> None:
     for match in matches:
         if match[2] not in wanted:
             line = text.count("\n", 0, match.start()) + 1
-            known = f"published.yml has no such thing; there are: {', '.join(sorted(wanted))}"
+            known = f"published.yml has no such entry; it has: {', '.join(sorted(wanted))}"
             raise GalleryError(f"{path}:{line}: <!-- {match[2]} -->: {known}")
     seen = [match[2] for match in matches]
     for name in wanted:

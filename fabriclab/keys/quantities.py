@@ -54,7 +54,7 @@ class Quantity(Shared[int], Plain[int]):
     def body(self) -> Schema:
         """Return its JSON schema: a text with one of the units, with a blank before it or without."""
         name, example = self.dimension.name, self.dimension.example
-        wrong = f"A {name} is wanted here, a number with its unit ({self.dimension.all_units()}), such as {example}."
+        wrong = f"Write a {name}: a number with its unit ({self.dimension.all_units()}), such as {example}."
         return {
             "type": "string",
             "pattern": f"^{quantity_pattern(self.dimension)}$",
@@ -122,7 +122,7 @@ class Number(Plain[int]):
             "minimum": self.least,
             "maximum": self.most,
             "pattern": r"^\s*[0-9]{1,18}\s*$",
-            "patternErrorMessage": f"A whole number from {self.least} to {self.most} is wanted here.",
+            "patternErrorMessage": f"Write a whole number from {self.least} to {self.most}.",
         }
 
     def told(self) -> str:
@@ -172,8 +172,8 @@ class Percent(Shared[int], Plain[int]):
         return {
             "type": "string",
             "pattern": r"^\s*[0-9]{1,3}(?:\.[0-9]{1,8})?\s*%\s*$",
-            "patternErrorMessage": "A percentage is wanted here, such as 40 %.",
-            "errorMessage": "A percentage is wanted here, such as 40 %.",
+            "patternErrorMessage": "Write a percentage, such as 40 %.",
+            "errorMessage": "Write a percentage, such as 40 %.",
         }
 
     def told(self) -> str:
@@ -224,7 +224,7 @@ class Factor(Plain[Fraction]):
             "type": ["number", "string"],
             "exclusiveMinimum": 0,
             "pattern": rf"^\s*{number}(?:\s*/\s*{number})?\s*$",
-            "patternErrorMessage": f"{self.what.capitalize()} is wanted here, such as 1/8.",
+            "patternErrorMessage": f"Write {self.what}, such as 1/8.",
         }
 
     def told(self) -> str:

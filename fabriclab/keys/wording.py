@@ -23,7 +23,7 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     near = nearest(word, valid)
     if near is not None:
         return f"did you mean {near!r}?"
-    return f"valid here: {listed(valid)}" if valid else "there is none here"
+    return f"valid here: {listed(valid)}" if valid else "there are none here"
 
 
 def listed(words: Iterable[str]) -> str:

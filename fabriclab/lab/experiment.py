@@ -226,7 +226,9 @@ def _check_links(experiment: Experiment, topology: Topology, root: Section) -> N
     for link in topology.links:
         for end in link.ends:
             if end.rate is None:
-                message = "no rate; write vars: {rate: 1 Gbps} here, or links: {rate: 1 Gbps} in experiment.yml"
+                message = (
+                    "the link has no rate; write vars: {rate: 1 Gbps} here, or links: {rate: 1 Gbps} in experiment.yml"
+                )
                 root.problems.add(link.place, link.key, message)
 
 
@@ -300,7 +302,8 @@ def _check_frame(limit: Written[int], frame_bytes: int, problems: Problems) -> N
     if limit.value < frame_bytes:
         mtu = frame_bytes - HEADER_BYTES
         limit.complain(
-            problems, f"{shown(limit.text)} is smaller than a frame, {frame_bytes} B at MTU {mtu}; no packet would pass"
+            problems,
+            f"{shown(limit.text)} is smaller than a frame of {frame_bytes} B (MTU {mtu}); no packet would pass",
         )
 
 

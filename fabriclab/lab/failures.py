@@ -240,7 +240,7 @@ def _check_effect(section: Section) -> None:
             section.place, section.key, f"nothing happens; write action: down, or one of {', '.join(_CHANGES)}"
         )
     if "node" in section and changes:
-        section.complain(changes[0], "a node has no such thing; name a link")
+        section.complain(changes[0], "a node has no rate, delay or loss; name a link")
     if "action" in section and changes:
         section.complain(changes[0], "conflicts with an action; write two events")
 

@@ -145,7 +145,7 @@ class _StudyReader:
             place = section.mapping.key_place(dotted)
             if isinstance(entry, MappingValue):
                 whole = f"{dotted}.{next(iter(entry.entries), 'key')}"
-                message = f"a mapping stands here; write the whole key with dots, such as {whole}: value"
+                message = f"must be a value, not a mapping; write the whole key with dots, such as {whole}: value"
                 self._problems.add(entry.place, section.path(dotted), message, dotted)
             elif entry is not None and self._check_key(dotted, Written(dotted, key, dotted, place)):
                 values[dotted] = entry
@@ -173,7 +173,7 @@ class _StudyReader:
         written = [as_text(item, section.path(name), self._problems, "a value") for item in items if item is not None]
         values = expand_values((word for word in written if word is not None), self._problems)
         if not items:
-            section.complain(name, "an empty list; write at least one value")
+            section.complain(name, "the list is empty; write at least one value")
         for again in duplicates([Written(str(self._normalise(name, w.value)), w.key, w.text, w.place) for w in values]):
             again.complain(self._problems, f"{shown(again.text)} occurs twice on this axis")
         if name == VARIANT:

@@ -116,7 +116,7 @@ ROUTES = Key(
 )
 
 _EVERY_DSCP = "a mapping of DSCPs, ranges and names of them"
-_DSCP_WRONG = "A DSCP is wanted here: a number from 0 to 63, a range, or a name such as ef."
+_DSCP_WRONG = "Write a DSCP: a number from 0 to 63, a range, or a name such as ef."
 FAILURE_ACTION = Key(
     "action",
     Word[str](("down", "blackhole")),

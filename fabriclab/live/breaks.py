@@ -46,7 +46,10 @@ class Breaks:
         """Set a break point; returns its number. Raises Refused, MachineGone."""
         number = next((one for one in range(1, CONDITIONS) if one not in self._set), None)
         if number is None:
-            raise Refused(f"{CONDITIONS - 1} break points are set, and no more can be; `fabriclab break --clear`")
+            raise Refused(
+                f"{CONDITIONS - 1} break points are set, which is the most that a lab can have; `fabriclab break "
+                "--clear` removes them"
+            )
         self._machine.set_condition(number, condition.packed(self._numbers))
         self._set[number] = condition
         return number
@@ -63,7 +66,7 @@ class Breaks:
         number = asked.get("number")
         if number is not None and number not in self._set:
             numbers = ", ".join(map(str, sorted(self._set))) or "none"
-            raise ArgumentError("{0}: no such break point; set are: {1}", number, numbers)
+            raise ArgumentError("{0}: there is no such break point; break points that are set: {1}", number, numbers)
         self.why_stopped()  # in the words of a condition that may be gone then
         for one in list(self._set) if number is None else [number]:
             self._machine.set_condition(one, b"")

@@ -38,7 +38,7 @@ def find_port(written: str) -> tuple[str, str, str]:
     """Return lab, node and port of `[NAME:]NODE:PORT`. Raises ArgumentError, LabsUpError."""
     words = written.split(":")
     if not 2 <= len(words) <= 3 or not all(words):
-        raise ArgumentError("{0!r}: a port is wanted, NODE:PORT, such as s1:eth1", written)
+        raise ArgumentError("{0!r} is not a port; write NODE:PORT, such as s1:eth1", written)
     lab = chosen(words[0] if len(words) == 3 else None)
     node, port = words[-2:]
     ports = labs()[lab]["ports"]

@@ -67,4 +67,4 @@ def read_changes(directory: Path) -> Iterator[Done]:
             try:
                 yield Done(**json.loads(line))
             except (ValueError, TypeError) as error:
-                raise ChangesError(f"{path}:{number}: says nothing that was done: {error}") from None
+                raise ChangesError(f"{path}:{number}: the line does not describe a change: {error}") from None

@@ -41,7 +41,7 @@ from fabriclab.units import format_duration, format_rate
 _SPARE_BYTES = 128 << 20
 """Of the machine's memory, so much is never needed by what it was made for: a set may ask for that."""
 _NODE_ACTIONS = ("down", "up")
-_AGAIN = "bring the lab up so: `fabriclab up LAB -s KEY=VALUE`"
+_AGAIN = "bring the lab up with this value: `fabriclab up LAB -s KEY=VALUE`"
 
 
 class NetworkChanges:
@@ -94,7 +94,7 @@ class NetworkChanges:
             # It says what others will be that are set later.
             if done is None and _compared(later, document) != _compared(self._later, document):
                 done = self._running.machine.now_ns() - self._running.epoch_ns
-                told.append("(no node is another by it)")
+                told.append("(this changes no node)")
             self._later = later
             words = " ".join(f"{key}={value!r}" for key, value in settings.items())
             new = {key: value.text for key, value in keys.items()}
@@ -117,7 +117,7 @@ class NetworkChanges:
         begun = [node for node in event.nodes if node.transport and node.transport.congestion_control == "dctcp"]
         if any(self._control(node.name) != "dctcp" for node in begun):
             told.append(
-                "(what runs already listens without ECN for it: traffic that is started from now on has all of DCTCP)"
+                "(programs that listen already do so without ECN; only traffic started from now on uses all of DCTCP)"
             )
         if not event.nodes and event.bgp is None:
             return told, keys, None
@@ -145,7 +145,7 @@ class NetworkChanges:
         try:
             nodes = changed_nodes(self.plan, plan)
         except UnchangeableError as error:
-            raise Refused(f"{error}: that can't be while the lab is up; {_AGAIN}") from None
+            raise Refused(f"{error}: this can't be done while the lab is up; {_AGAIN}") from None
         changed = self.plan.model_copy(update={"nodes": plan.nodes, "bgp": plan.bgp})
         need = machine_memory_bytes(changed)
         if need > self._memory_bytes + _SPARE_BYTES:
@@ -171,10 +171,13 @@ class NetworkChanges:
         port, settings = str(asked.get("port")), asked.get("settings") or {}
         if action not in (*LINK_ACTIONS.words, "set"):
             raise ArgumentError(
-                "{0!r}: nothing that a link does; {1}", action, did_you_mean(action, (*LINK_ACTIONS.words, "set"))
+                "{0!r} is not an action of a link; {1}", action, did_you_mean(action, (*LINK_ACTIONS.words, "set"))
             )
         if action == "set" and self._in_containers:
-            raise Refused("in containers a link goes up and down; its rate, delay and loss stay (`fabriclab up LAB`)")
+            raise Refused(
+                "in containers a link can go up and down, but its rate, delay and loss can't change; they can in the "
+                "virtual machine (`fabriclab up LAB`)"
+            )
         texts = {str(key): str(value) for key, value in settings.items()} if action == "set" else {"action": action}
         words = {key: ScalarValue(text, Place(f"link {port} {key}={text}"), quoted=True) for key, text in texts.items()}
         lab = self._lab()
@@ -184,7 +187,7 @@ class NetworkChanges:
             (link,) = event.links
             before, after = (_link_words(state, link) for state in (self._state, self._state.after(event)))
             is_so = before == after
-            told = [f"{' - '.join(link)}: is {after} already" if is_so else f"{' - '.join(link)}: {before} -> {after}"]
+            told = [f"{' - '.join(link)} is {after} already" if is_so else f"{' - '.join(link)}: {before} -> {after}"]
             done = None if is_so else await self._do(event)
             more = "".join(f" {key}={value!r}" for key, value in texts.items() if action == "set")
             return self._told(
@@ -197,7 +200,7 @@ class NetworkChanges:
         if name not in names:
             raise ArgumentError("{0!r}: the lab has no such node; {1}", name, did_you_mean(name, names))
         if action not in _NODE_ACTIONS:
-            raise ArgumentError("{0!r}: nothing that a node does; {1}", action, did_you_mean(action, _NODE_ACTIONS))
+            raise ArgumentError("{0!r} is not an action of a node; {1}", action, did_you_mean(action, _NODE_ACTIONS))
         links = tuple(
             (link.a.port, link.b.port) for link in self._lab().topology.links if name in (link.a.node, link.b.node)
         )
@@ -207,7 +210,7 @@ class NetworkChanges:
             is_so = (name in self._state.dead) == (action == "down")
             done = None if is_so else await self._do(event)
             told = [
-                f"{name}: is {action} already"
+                f"{name} is {action} already"
                 if is_so
                 else f"{name}: {'up -> down' if action == 'down' else 'down -> up'}"
             ]
@@ -237,7 +240,7 @@ class NetworkChanges:
         try:
             said = await self._server.opened({"change": body})
         except Refused as error:
-            undone = "all is as it was before: " if event.action == "set" else ""
+            undone = "nothing was changed: " if event.action == "set" else ""
             raise Refused(f"{undone}{error}") from None
         self._state = after
         return int(said["t_ns"]) - self._running.epoch_ns
@@ -301,7 +304,7 @@ def _with_hint(key: str, message: str) -> str:
         "traffic": "`fabriclab flow` and `start` send more",
         "events": "`fabriclab link`, `node` and `set` do it now",
         "limit": "`fabriclab down` ends it",
-        "groups": f"`fabriclab up LAB -s {key}=VALUE` brings it up so",
+        "groups": f"`fabriclab up LAB -s {key}=VALUE` brings the lab up with it",
     }
     hint = now.get(split_key(key)[0])
     return message if hint is None or ";" in message else f"{message}; {hint}"
@@ -317,7 +320,7 @@ def _replaced(
     """Return what a key was and is."""
     old, new = (value_at(key, applied, plan.nodes) for applied, plan in (before, after))
     if old == new:
-        return f"{key}: is {_shown(new)} already"
+        return f"{key} is {_shown(new)} already"
     return f"{key}: {_shown(old)} -> {_shown(new)}"
 
 

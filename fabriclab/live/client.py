@@ -89,7 +89,7 @@ class Connection:
             try:
                 length, kind = parse_client_head(bytes(self._buffer[:FRAME_BYTES]))
             except WireError as error:
-                raise LiveError(f"{self.lab}: its server speaks another language: {error}") from None
+                raise LiveError(f"{self.lab}: the lab's server does not follow the protocol: {error}") from None
             end = FRAME_BYTES + length
             if len(self._buffer) < end:
                 break

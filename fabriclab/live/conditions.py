@@ -91,9 +91,9 @@ def parse_condition(written: str, ports: Mapping[str, Sequence[str]]) -> Conditi
         kind = ConditionKind[found[2].upper()]
         node, interface = (None, None) if found[1] is None else _place(text, found[1], ports)
         if kind is ConditionKind.TIMEOUT and interface is not None:
-            raise ArgumentError("{0!r}: a timeout is a node's, not a port's: `{1} timeout`", text, node)
+            raise ArgumentError("{0!r}: a timeout belongs to a node, not to a port; write `{1} timeout`", text, node)
         return Condition(text, kind, node, interface)
-    raise ArgumentError("{0!r}: no condition; these are: {1}", text, "; ".join(FORMS))
+    raise ArgumentError("{0!r} is not a condition; write one of: {1}", text, "; ".join(FORMS))
 
 
 def _place(text: str, written: str, ports: Mapping[str, Sequence[str]]) -> tuple[str, str | None]:
@@ -109,7 +109,7 @@ def _place(text: str, written: str, ports: Mapping[str, Sequence[str]]) -> tuple
 def _queue(text: str, found: re.Match[str], ports: Mapping[str, Sequence[str]]) -> Condition:
     node, interface = _place(text, found[1], ports)
     if interface is None:
-        raise ArgumentError("{0!r}: a queue is a port's: {1}:{2} queue > ...", text, node, ports[node][0])
+        raise ArgumentError("{0!r}: a queue belongs to a port; write `{1}:{2} queue > ...`", text, node, ports[node][0])
     queue = None if found[2] is None else int(found[2])
     if queue is not None and queue >= _MOST_QUEUES:
         raise ArgumentError("{0!r}: queues are 0 to {1}", text, _MOST_QUEUES - 1)
@@ -120,5 +120,5 @@ def _queue(text: str, found: re.Match[str], ports: Mapping[str, Sequence[str]]) 
         try:
             threshold = parse_size(found[3])
         except UnitError as error:
-            raise ArgumentError("{0!r}: {1}; or packets, such as '20 packets'", text, error) from None
+            raise ArgumentError("{0!r}: {1}, or a number of packets, such as '20 packets'", text, error) from None
     return Condition(text, ConditionKind.QUEUE, node, interface, queue, packets is not None, threshold)

@@ -77,7 +77,7 @@ class Control:
     def check_opening(self, body: dict[str, Any]) -> None:
         """Raise ArgumentError for a node that the lab has not, Refused for what no client may open."""
         if len(body) != 1 or next(iter(body)) not in _KINDS:
-            raise Refused(f"one of {', '.join(_KINDS)} can be opened")
+            raise Refused(f"a client can open one of {', '.join(_KINDS)}")
         asked = next(iter(body.values()))
         node = asked.get("node") if isinstance(asked, dict) else None
         if node is None and "exec" in body and isinstance(asked, dict):
@@ -128,7 +128,7 @@ class Control:
     async def _flow(self, asked: dict[str, Any]) -> dict[str, Any]:
         size, control = asked.get("size_bytes"), asked.get("congestion_control")
         if not isinstance(size, int):
-            raise Refused("the size of the flow is not said")
+            raise Refused("the request has no size for the flow")
         src, dst = str(asked.get("src")), str(asked.get("dst"))
         words = f"flow {src} {dst} --size '{format_size(size)}'" + (f" --cc {control}" if control is not None else "")
         flow = one_flow(self._plan, src, dst, size, None if control is None else str(control))
@@ -184,8 +184,9 @@ class Control:
             if name not in traffic and name != "flow":
                 raise ArgumentError("{0!r}: the lab has no such traffic; {1}", name, did_you_mean(name, traffic))
             raise Refused(
-                f"{name}: nothing of it that was started by hand runs; what began with the lab ends with it "
-                "(`fabriclab up LAB --idle` begins without)"
+                f"{name}: no traffic of this name that was started by hand is running; the lab's own traffic ends "
+                "with the lab "
+                "(`fabriclab up LAB --idle` starts without it)"
             )
         said = await self._server.opened({"stop": {"names": names}})
         at_ns = int(said["t_ns"]) - self._running.epoch_ns

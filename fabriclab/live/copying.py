@@ -26,7 +26,9 @@ def copy(source: str, target: str) -> None:
     """
     there, here = split_path(source), split_path(target)
     if (there is None) == (here is None):
-        raise ArgumentError("one of the two is a path in a node, [NAME:]NODE:PATH: {0}, {1}", source, target)
+        raise ArgumentError(
+            "{0}, {1}: exactly one of the two must be a path in a node, [NAME:]NODE:PATH", source, target
+        )
     if here is not None:
         _copy_into(Path(source), here)
     elif there is not None:

@@ -25,7 +25,7 @@ from fabriclab.live.recording import Taken
 from fabriclab.live.wire import Frame, WireError, decode, encode
 
 _STEP_S = 30.0
-_IN_REAL_TIME = "containers run in real time: only in the virtual machine can {} (`fabriclab up LAB`)"
+_IN_REAL_TIME = "containers run in real time; {} only in the virtual machine (`fabriclab up LAB`)"
 
 
 class DeployedMachine:
@@ -108,7 +108,7 @@ class DeployedMachine:
         elif what == "down":
             self.stay.over.set()
         else:
-            raise Refused(_IN_REAL_TIME.format(_UNABLE.get(what, f"{what!r} be done")))
+            raise Refused(_IN_REAL_TIME.format(_UNABLE.get(what, f"{what!r} is possible")))
         self._tell(session, Output.STARTED, {})
         self._tell(session, Output.ENDED, {"status": "exit 0"})
 
@@ -131,7 +131,7 @@ class DeployedMachine:
     def _change(self, asked: Mapping[str, Any]) -> None:
         """Change links: a thread of its own. Raises CommandError, Refused."""
         if "undo" in asked:
-            raise Refused(_IN_REAL_TIME.format("settings change while the lab is up"))
+            raise Refused(_IN_REAL_TIME.format("settings can change while the lab is up"))
         if asked.get("down") or asked.get("up"):
             raise Refused("a container that stays up can't lose its power: `exec NODE -- ip link set PORT down`")
         for step in asked.get("steps", ()):
@@ -148,28 +148,28 @@ class DeployedMachine:
 
     def set_speed(self, speed: Fraction | None) -> NoReturn:
         """Refuse."""
-        raise Refused(_IN_REAL_TIME.format("time go faster or slower"))
+        raise Refused(_IN_REAL_TIME.format("time can go faster or slower"))
 
     def set_condition(self, number: int, condition: bytes) -> NoReturn:
         """Refuse."""
-        raise Refused(_IN_REAL_TIME.format("a condition stop time"))
+        raise Refused(_IN_REAL_TIME.format("a condition can stop time"))
 
     def forget_conditions(self) -> None:
         """Do nothing: there are none."""
 
     async def stop(self) -> NoReturn:
         """Refuse."""
-        raise Refused(_IN_REAL_TIME.format("time be stopped"))
+        raise Refused(_IN_REAL_TIME.format("time can be stopped"))
 
     async def step(self, duration_ns: int) -> NoReturn:
         """Refuse."""
-        raise Refused(_IN_REAL_TIME.format("time be stepped"))
+        raise Refused(_IN_REAL_TIME.format("time can be stepped"))
 
 
 _UNABLE = {
-    "connect": "a port be forwarded to a node",
-    "files": "traffic be started by hand",
-    "start": "traffic be started by hand",
+    "connect": "a port can be forwarded to a node",
+    "files": "traffic can be started by hand",
+    "start": "traffic can be started by hand",
 }
 
 Machine = LiveMachine | DeployedMachine

@@ -40,14 +40,16 @@ def parse_forward(written: str) -> tuple[str, int, str, int]:
     if len(words) == 3:
         words = [_LOOPBACK, *words]
     if len(words) != 4 or not words[1].isdigit() or not words[3].isdigit():
-        raise ArgumentError("{0!r}: [ADDRESS:]PORT:NODE:PORT is wanted, such as 8080:h1:80", written)
+        raise ArgumentError(
+            "{0!r} does not say what to forward; write [ADDRESS:]PORT:NODE:PORT, such as 8080:h1:80", written
+        )
     address, node = words[0].strip("[]"), words[2]
     port, target = int(words[1]), int(words[3])
     if port > _LARGEST_PORT or not 0 < target <= _LARGEST_PORT:
-        raise ArgumentError("{0!r}: ports end at {1}", written, _LARGEST_PORT)
+        raise ArgumentError("{0!r}: the largest port number is {1}", written, _LARGEST_PORT)
     if not _is_loopback(address):
         raise ArgumentError(
-            "{0!r}: {1} is not on loopback (127.0.0.1, ::1, localhost): others could come in", written, address
+            "{0!r}: {1} is not on loopback (127.0.0.1, ::1, localhost), so others could connect", written, address
         )
     return _LOOPBACK if address == "localhost" else address, port, node, target
 

@@ -26,7 +26,7 @@ def find_place(written: str, lab: str | None = None) -> Place:
     """
     words = written.split(":")
     if not 1 <= len(words) <= 3 or not all(words):
-        raise ArgumentError("{0!r}: a node or a port is wanted, NODE or NODE:PORT, such as s1 or s1:eth1", written)
+        raise ArgumentError("{0!r} is not a node or a port; write NODE or NODE:PORT, such as s1 or s1:eth1", written)
     up = labs()
     if len(words) == 3 or (len(words) == 2 and lab is None and _names_a_lab(words, up)):
         lab, *words = words

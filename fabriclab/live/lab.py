@@ -68,8 +68,8 @@ class Live:
     def exec(self, node: str, argv: Sequence[str], *, input: str | bytes = b"", check: bool = True) -> Executed:
         """Run a command in a node, wait for its end, and return status and output.
 
-        `input` is its standard input. Raises CommandFailed where it does not end with 0, unless `check` is off;
-        LiveError where it can't be run.
+        `input` is its standard input. Raises CommandFailed if it does not end with 0 and `check` is set, LiveError if
+        it can't be run.
         """
         text = input.encode() if isinstance(input, str) else input
         gathered = {Output.STDOUT: bytearray(), Output.STDERR: bytearray()}
@@ -135,7 +135,7 @@ class Live:
     def inspect(self, place: str) -> Inspection:
         """Return a port (`"s1:eth49"`) with its queued packets, or all ports of a node without packets.
 
-        Nothing that happens later depends on it.
+        Inspecting a port does not change what happens later.
         """
         return inspection(look_at(find_place(place, self.name), packets=":" in place))
 
@@ -146,9 +146,10 @@ class Live:
     def break_at(self, condition: str) -> int:
         """Stop time when a condition becomes true, and return the break point's number.
 
-        `"s1:eth49 queue > 100 KB"` (or `> 20 packets`; `queue 3`: that one of a switch port's), `"s1:eth49 drop"`,
-        `"s1 mark"`, `"pause"`, `"h1 timeout"`, `"flow 7 ends"`. It stops at the very instant; `stopped` says so. After
-        `resume` it stops again when it has been false meanwhile.
+        A condition is a text such as `"s1:eth49 queue > 100 KB"` (or `> 20 packets`; `queue 3` is that queue of a
+        switch port), `"s1:eth49 drop"`, `"s1 mark"`, `"pause"`, `"h1 timeout"` or `"flow 7 ends"`. Time stops at that
+        very instant, and `stopped` names the condition. After `resume` time stops again only if the condition was
+        false in between.
         """
         return int(self._ask("break", condition=condition)["number"])
 
@@ -165,8 +166,8 @@ class Live:
     def set(self, settings: Settings) -> list[str]:
         """Change settings while the lab runs, by parameter, `variant` or key, such as `switches.s1.ecn_threshold`.
 
-        Returns a line for each: what it was, and is. All of it is done or nothing. Raises LiveError with what is wrong,
-        as `check` says it, or why that can't change now.
+        Returns a line for each setting, with its old and its new value. Either all settings change or none. Raises
+        LiveError if a setting is wrong or can't change now; the text says why.
         """
         texts = {key: value.text for key, value in settings_as_written(settings).items()}
         return list(self._ask("set", settings=texts)["changes"])
@@ -244,12 +245,12 @@ def up(
 ) -> Live:
     """Start a lab and return it as soon as it is up. A separate process serves it from then on.
 
-    `speed` is virtual seconds per second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
-    conditions at which time stops (`Live.break_at`); `probes` samples as a run does; `engine` is `"vm"`, or
-    `"containerlab"`: containers, in real time (docs/live.md says what they lack); `name` is what commands call it, by
-    default the lab's; `out` the run directory; `trust`: what the lab brings that runs outside of its nodes may run
-    (docs/trust.md); `stage` is called with what the machine is at while it boots. Raises
-    UpFailed with what is wrong in the lab, or why it can't come up; ConsentError as `run` does; OSError.
+    `speed` is virtual seconds per second, or `"max"`. With `idle` the lab's own traffic does not start. `breaks` are
+    conditions that stop time (`Live.break_at`). With `probes` the lab is sampled as in a run. `engine` is `"vm"`, or
+    `"containerlab"` for containers in real time (docs/live.md says what they lack). `name` is the name that commands
+    use, by default the lab's. `out` is the run directory. With `trust`, code that the lab brings and that runs outside
+    of its nodes may run (docs/trust.md). `stage` is called with each step while the virtual machine boots. Raises
+    UpFailed if the lab is wrong or can't come up; the text says why. Raises ConsentError as `run` does, and OSError.
     """
     request = up_request(lab, set, seed, str(speed), idle, probes, name, out, engine, breaks, trust)
     return live_of(bring_up(request, stage or (lambda _: None), lambda _: None))

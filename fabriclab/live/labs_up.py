@@ -40,7 +40,7 @@ def directory() -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        raise LabsUpError(f"{path}: {error.strerror}: live labs have their sockets there") from None
+        raise LabsUpError(f"{path}: {error.strerror}; live labs need it for their sockets") from None
     state = os.lstat(path)
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or stat.S_IMODE(state.st_mode) & 0o077:
         raise LabsUpError(
@@ -73,7 +73,7 @@ class Entry:
                     raise LabsUpError(f"{place}/{name}.json: {error.strerror}") from None
                 break
             else:
-                raise LabsUpError(f"{_MOST_LABS} labs of the name {wanted} are up; take one down")
+                raise LabsUpError(f"{_MOST_LABS} labs with the name {wanted} are up; take one down")
             _lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, f"{place}/{name}.json")
         self.name = name
         self._is_listed = True
@@ -82,7 +82,8 @@ class Entry:
         if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
             self.close()
             raise LabsUpError(
-                f"{self.socket}: the path of a socket has at most {_LONGEST_SOCKET} bytes; give the lab a shorter name "
+                f"{self.socket}: the path of a socket can have at most {_LONGEST_SOCKET} bytes; give the lab a "
+                "shorter name "
                 "(--name), or set XDG_RUNTIME_DIR to a shorter directory"
             )
 
@@ -119,12 +120,12 @@ def chosen(name: str | None) -> str:
     if name is not None and name not in up:
         raise LabsUpError(f"{name}: no lab of that name is up; {_listed(up)}")
     if name is None and len(up) != 1:
-        raise LabsUpError(_listed(up) + ("; say which (NAME)" if up else ""))
+        raise LabsUpError(_listed(up) + ("; name one of them (NAME)" if up else ""))
     return up[0] if name is None else name
 
 
 def _listed(up: list[str]) -> str:
-    return f"up are: {', '.join(up)}" if up else "no lab is up; `fabriclab up LAB` starts one"
+    return f"these labs are up: {', '.join(up)}" if up else "no lab is up; `fabriclab up LAB` starts one"
 
 
 class _Guard:
@@ -152,8 +153,8 @@ def _lock(file: int, how: int, path: str) -> None:
     except OSError as error:
         os.close(file)
         raise LabsUpError(
-            f"{path}: can't be locked ({error.strerror}): locks tell which labs are up, and not every network file "
-            f"system has them; {_ELSEWHERE}"
+            f"{path}: can't be locked ({error.strerror}): locks tell which labs are up, but some network "
+            f"file systems have none; {_ELSEWHERE}"
         ) from None
 
 

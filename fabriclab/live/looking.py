@@ -72,12 +72,12 @@ class Looking:
         if asked is None:
             return self._every
         if not isinstance(asked, list) or len(asked) > len(self._every):
-            raise Refused("ports: a list of [node, interface] is wanted, each at most once, or null for all")
+            raise Refused("ports must be a list of [node, interface], each at most once, or null for all")
         return [self._place(each) for each in asked]
 
     def _place(self, asked: object) -> Place:
         if not isinstance(asked, list) or len(asked) != 2:
-            raise Refused(f"{asked!r}: a port is [node, interface]")
+            raise Refused(f"{asked!r} is not a port; write [node, interface]")
         node, interface = self._node(asked[0]), str(asked[1])
         if interface not in self._ports[node]:
             text = "{0!r}: {1} has no such port; {2}"

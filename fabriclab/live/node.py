@@ -65,4 +65,4 @@ def _on_terminal() -> bool:
 def needs_command(argv: Sequence[str]) -> None:
     """Raise ArgumentError where no command was given."""
     if not argv:
-        raise ArgumentError("a command is missing: exec NODE -- ping -c1 h2")
+        raise ArgumentError("no command is given; write one, such as `exec NODE -- ping -c1 h2`")

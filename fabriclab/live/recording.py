@@ -164,7 +164,7 @@ def read_recording(directory: Path) -> Recording:
     """
     path = directory / SESSION_FILE
     if not path.is_file():
-        raise RecordingError(f"{directory}: no {SESSION_FILE} in it; name the run directory of a lab that was up")
+        raise RecordingError(f"{directory} has no {SESSION_FILE}; name the run directory of a lab that was up")
     lines = _lines(path)
     try:
         _, first = next(lines)
@@ -188,7 +188,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             number += 1
             if not line.endswith(b"\n"):
                 if len(line) == _LONGEST_LINE:
-                    raise RecordingError(f"{path}:{number}: a line of more than {_LONGEST_LINE} bytes")
+                    raise RecordingError(f"{path}:{number}: the line has more than {_LONGEST_LINE} bytes")
                 return
             try:
                 found = json.loads(line)
@@ -201,7 +201,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _header(path: Path, line: Mapping[str, Any]) -> Header:
     if line.get("format") != SESSION_FORMAT:
-        raise RecordingError(f"{path}:1: format is {line.get('format')!r}; this version reads {SESSION_FORMAT}")
+        raise RecordingError(f"{path}:1: the format is {line.get('format')!r}; this version reads {SESSION_FORMAT}")
     try:
         return Header(**line)
     except TypeError as error:
@@ -221,4 +221,4 @@ def _entry(path: Path, number: int, line: Mapping[str, Any]) -> Taken | Nap:
             int(line["events"]), int(line["t_ns"]), Frame(int(line["session"]), kind, data), str(line["outputs"])
         )
     except (KeyError, ValueError, TypeError) as error:
-        raise RecordingError(f"{path}:{number}: no input: {type(error).__name__}: {error}") from None
+        raise RecordingError(f"{path}:{number}: the line is not an input: {type(error).__name__}: {error}") from None

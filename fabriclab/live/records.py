@@ -49,7 +49,7 @@ def split(records: bytes) -> Iterator[Raw]:
     while at < len(view):
         kind, length, number = _HEAD.unpack_from(view, at)
         if length < _HEAD.size or at + length > len(view):
-            raise ValueError(f"a record of {length} bytes, where {len(view) - at} are left")
+            raise ValueError(f"a record has {length} bytes, but only {len(view) - at} are left")
         yield Raw(kind, number, view[at + _HEAD.size : at + length])
         at += length
 

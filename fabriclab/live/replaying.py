@@ -110,7 +110,8 @@ def _same_artefacts(here: Artefacts, header: Header) -> Artefacts:
         if not path.exists():
             raise EngineError(
                 f"the recording was made with the virtual machine's {name} {wanted[name]}, which is not here "
-                f"({path}); {here.hashes()[name]} is: another {name} may do otherwise, so nothing is replayed"
+                f"({path}). This computer has {here.hashes()[name]}. Another {name} may behave differently, so "
+                "nothing was replayed"
             )
     return found
 
@@ -144,7 +145,9 @@ async def replay(
         with suppress(asyncio.CancelledError, MachineGone):
             await giving
     followed = (
-        giving.result() if giving.done() and not giving.cancelled() else _Followed(0, None, "it was not followed")
+        giving.result()
+        if giving.done() and not giving.cancelled()
+        else _Followed(0, None, "the recording was not replayed")
     )
     expected = recording.outputs
     same = followed.difference is None and expected in (None, running.virtual_machine.outputs.digest)

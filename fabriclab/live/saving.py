@@ -80,12 +80,12 @@ class _Session:
 def save_lab(session: PathLike, directory: PathLike) -> SavedLab:
     """Make a lab of a live lab's session, given by its run directory, and return it. The lab may still be up.
 
-    Raises RecordingError for what is no such run directory, SaveError where its lab is no longer what it was,
-    ArgumentError where `directory` is there or its name can be no lab's, OSError.
+    Raises RecordingError if the run directory is not that of a live lab, SaveError if the lab's files have changed
+    since, ArgumentError if `directory` exists or its name can't be a lab's name, OSError.
     """
     target = Path(directory)
     if target.exists() or target.is_symlink():
-        raise ArgumentError("{0} is there already; name a new directory", target)
+        raise ArgumentError("{0} already exists; name a new directory", target)
     name = target.resolve().name
     if not NODE_NAME.is_in(name):
         raise ArgumentError("{0!r} is not a lab name; write letters, digits, '-' and '_', at most 63", name)
@@ -133,7 +133,7 @@ def _write(session: _Session, part: Path, name: str) -> tuple[int, int]:
         for traffic in session.plan.traffic:
             edited.put(("traffic", traffic.name, "enabled"), False)
     elif session.header.idle:
-        session.left_out.append("that nothing was sent: a lab has traffic, so its own is sent")
+        session.left_out.append("the session sent no traffic, but a lab must have traffic, so this lab sends its own")
     events = [event for done in session.done for event in _events(done)]
     for number, (event, at_ns) in enumerate(events, 1):
         edited.append(
@@ -147,10 +147,11 @@ def _write(session: _Session, part: Path, name: str) -> tuple[int, int]:
     _note_listeners(session, rows)
     dropped = [section for section in _DROPPED if edited.remove(section)]
     if dropped:
-        session.left_out.append(f"{', '.join(dropped)}: they are about the experiment that it was")
+        session.left_out.append(f"{', '.join(dropped)} (they belong to the original experiment)")
     if session.commands:
         session.left_out.append(
-            f"{format_count(session.commands, 'command')} in nodes (exec, shell, vtysh, cp): no change in a lab's words"
+            f"{format_count(session.commands, 'command')} in nodes (exec, shell, vtysh, cp), which a lab's files "
+            "cannot describe"
         )
     text = _NAME_LINE.sub(f"name: {name}", texts[topology.FILE_NAME], count=1)
     readme = _readme(session, name, len(events), len(rows))
@@ -165,7 +166,8 @@ def _note_listeners(session: _Session, rows: Sequence[Row]) -> None:
     of_listeners = sorted(key for key in keys if rows and key.rpartition(".")[2] in _OF_LISTENERS)
     if of_listeners:
         session.left_out.append(
-            f"{', '.join(of_listeners)} for flows by hand: the lab's programs read it once, when they begin"
+            f"{', '.join(of_listeners)} for flows that were started by hand: the lab's programs read these settings "
+            "only when they start"
         )
 
 
@@ -180,7 +182,7 @@ def _same_lab(session: _Session, part: Path) -> Lab:
     for what in ("nodes", "traffic", "events", "bgp"):
         if getattr(plan, what) != getattr(session.plan, what):
             origin = session.header.lab_directory
-            raise SaveError(f"{origin}: the lab's files are others than when the session began ({what} would differ)")
+            raise SaveError(f"{origin}: the lab's files have changed since the session began ({what} would differ)")
     return lab
 
 
@@ -237,7 +239,9 @@ def _flows(session: _Session) -> Iterator[Row]:
             yield {**row, "flow": str(number)}
             number += 1
     if cut:
-        session.left_out.append(f"`stop` may have cut some of {format_count(cut, 'flow')}: in the lab they are whole")
+        session.left_out.append(
+            f"{format_count(cut, 'flow')} that `stop` may have cut short: in the lab they are sent whole"
+        )
 
 
 def _control(plan: Plan, changed: Mapping[str, str], row: Row) -> str:
@@ -288,7 +292,7 @@ def _readme(session: _Session, name: str, events: int, flows: int) -> str:
         f"# {name}",
         "",
         f"Made by `fabriclab save-lab` of a live session of `{session.header.lab}`, seed {session.plan.seed}: {what}.",
-        "What it shows, and why, is yours to say here.",
+        "Describe here what it shows, and why.",
     ]
     left = (
         ["", "Not carried over:", "", *(f"- {sentence}" for sentence in session.left_out)] if session.left_out else []

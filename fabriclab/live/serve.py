@@ -114,7 +114,7 @@ def _bring_up(front: Front, *, alone: bool) -> None:
     with ExitStack() as stack:
         stack.enter_context(claimed(directory, ours=not out))
         if any(directory.iterdir()):
-            raise ArgumentError("{out} {0}: is there already; choose another one", directory)
+            raise ArgumentError("{out} {0} already exists; choose another one", directory)
         entry = Entry(question["name"] or plan.lab)
         stack.callback(entry.close)
         if alone:

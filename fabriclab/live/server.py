@@ -158,7 +158,7 @@ class Server:
         kind, data = await asyncio.wait_for(client.read(), _QUESTION_PATIENCE_S)
         try:
             if kind != Input.OPEN:
-                raise Refused("a client must begin with its request")
+                raise Refused("a client's first message must be its request")
             question = decode(data)
             name = str(question.get("do"))
             if name == "open":
@@ -239,7 +239,7 @@ class ClientSession(Session):
     async def run(self, body: object) -> None:
         """Open it, and pass frames on until it is over. Raises Refused, MachineGone."""
         if not isinstance(body, dict):
-            raise Refused("the request does not say what to open")
+            raise Refused("the request does not name what to open")
         self._server.check_opening(body)
         self._number = self._server.new_session(self)
         try:

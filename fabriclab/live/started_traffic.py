@@ -50,12 +50,14 @@ def traffic_named(plan: Plan, name: str) -> Traffic:
         if traffic.name == name:
             if isinstance(traffic, Iperf3Traffic):
                 raise ArgumentError(
-                    "{0}: iperf3's traffic starts with its lab only; in a live one `exec NODE -- iperf3 ...` does it",
+                    "{0}: traffic of iperf3 can start only with its lab; while the lab is up, use `exec NODE -- "
+                    "iperf3 ...`",
                     name,
                 )
             if traffic.program_nodes():
                 raise ArgumentError(
-                    "{0}: a program starts with its lab only; in a live one `exec NODE -- PROGRAM ...` does it", name
+                    "{0}: a program can start only with its lab; while the lab is up, use `exec NODE -- PROGRAM ...`",
+                    name,
                 )
             return traffic
     raise ArgumentError(
@@ -70,13 +72,13 @@ def one_flow(plan: Plan, src: str, dst: str, size_bytes: int, congestion_control
         if host not in plan.host_names:
             raise ArgumentError("{0!r}: the lab has no such host; {1}", host, did_you_mean(host, hosts))
     if src == dst:
-        raise ArgumentError("{0}: a flow goes from one host to another", src)
+        raise ArgumentError("{0}: a flow needs two different hosts", src)
     if congestion_control is not None and congestion_control not in CONGESTION_CONTROLS:
         known = list(CONGESTION_CONTROLS)
         text = "--cc {0!r}: no such congestion control; {1}"
         raise ArgumentError(text, congestion_control, did_you_mean(congestion_control, known))
     if size_bytes < 4:
-        raise ArgumentError("--size {0} B: at least 4 B are sent", size_bytes)
+        raise ArgumentError("--size {0} B: a flow has at least 4 B", size_bytes)
     return FlowsTraffic(
         name="flow",
         senders=(src,),
@@ -96,7 +98,9 @@ def compile_start(plan: Plan, lab_directory: Path, traffic: Traffic, number: int
     Raises TraceError, ArgumentError where there were too many.
     """
     if number > _MOST_STARTS:
-        raise ArgumentError("{0} starts are all that one live lab has ports for; bring it up again", _MOST_STARTS)
+        raise ArgumentError(
+            "the lab has ports for {0} starts, and all are used; take it down and bring it up again", _MOST_STARTS
+        )
     alone = plan.model_copy(update={"traffic": (traffic,)})
     flows = compiled_flows(alone, lab_directory)
     lowest = int(flows["flow"].min() or 0)  # type: ignore[arg-type]

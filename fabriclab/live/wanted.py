@@ -126,7 +126,7 @@ def _check_engine(engine: EngineName, question: Mapping[str, Any]) -> None:
     if engine == "containerlab" and question["speed"] != "1":
         raise ArgumentError("{speed} {0}: containers run in real time", question["speed"])
     if engine == "containerlab" and question["probes"]:
-        raise ArgumentError("{probes}: containers that stay up are not sampled; `fabriclab run` samples them")
+        raise ArgumentError("{probes}: a lab that stays up in containers is not sampled; `fabriclab run` samples it")
 
 
 def _lab(question: Mapping[str, Any]) -> Lab:

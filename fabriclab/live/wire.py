@@ -47,7 +47,7 @@ class WireError(ValueError):
 def request(kind: Request, a: int = 0, b: int = 0, payload: bytes = b"") -> bytes:
     """Return a message to the kernel. Raises WireError for an input that is too long."""
     if len(payload) > PAYLOAD_MAX:
-        raise WireError(f"an input of {len(payload)} bytes; at most {PAYLOAD_MAX} fit")
+        raise WireError(f"an input has {len(payload)} bytes; at most {PAYLOAD_MAX} are allowed")
     return struct.pack(HEADER, kind, len(payload), a, b) + payload
 
 
@@ -55,7 +55,7 @@ def parse_head(data: bytes) -> Head:
     """Return the head of a message of the kernel's. Raises WireError for one that announces too much."""
     head = Head(*struct.unpack(HEADER, data))
     if head.length > PAYLOAD_MAX:
-        raise WireError(f"a message of {head.length} bytes; at most {PAYLOAD_MAX} are right")
+        raise WireError(f"a message has {head.length} bytes; at most {PAYLOAD_MAX} are allowed")
     return head
 
 
@@ -67,7 +67,7 @@ def nap_message(calls: int, length_ns: int, ticks: int) -> bytes:
 def parse_nap(payload: bytes) -> tuple[int, int, int, str, str]:
     """Return what the kernel said of a nap: calls, length, ticks, program, node. Raises WireError."""
     if len(payload) != struct.calcsize(NAP):
-        raise WireError(f"a nap of {len(payload)} bytes; {struct.calcsize(NAP)} are right")
+        raise WireError(f"a nap has {len(payload)} bytes instead of {struct.calcsize(NAP)}")
     calls, length_ns, ticks, *names = struct.unpack(NAP, payload)
     program, node = (name.partition(b"\0")[0].decode(errors="replace") for name in names)
     return calls, length_ns, ticks, program, node
@@ -81,7 +81,7 @@ def frame(session: int, kind: int, data: bytes = b"") -> bytes:
 def parse_frame(payload: bytes) -> Frame:
     """Return what PID 1 wrote. Raises WireError for less than a frame."""
     if len(payload) < FRAME_BYTES:
-        raise WireError(f"a frame of {len(payload)} bytes; it has {FRAME_BYTES} at least")
+        raise WireError(f"a frame has {len(payload)} bytes; at least {FRAME_BYTES} are needed")
     session, kind = struct.unpack_from(FRAME, payload)
     return Frame(session, kind, payload[FRAME_BYTES:])
 
@@ -95,7 +95,7 @@ def parse_client_head(data: bytes) -> tuple[int, int]:
     """Return a frame's length and kind. Raises WireError for one that announces too much."""
     length, kind = struct.unpack(FRAME, data)
     if length > LARGEST_CLIENT_FRAME:
-        raise WireError(f"a frame of {length} bytes; at most {LARGEST_CLIENT_FRAME} are right")
+        raise WireError(f"a frame has {length} bytes; at most {LARGEST_CLIENT_FRAME} are allowed")
     return length, kind
 
 
@@ -109,9 +109,9 @@ def decode(data: bytes) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except ValueError as error:
-        raise WireError(f"no JSON: {error}") from None
+        raise WireError(f"not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise WireError("JSON, but no object")
+        raise WireError("JSON, but not an object")
     return found
 
 
@@ -123,7 +123,7 @@ def number(value: int) -> bytes:
 def parse_number(data: bytes) -> int:
     """Return what CREDIT carried. Raises WireError."""
     if len(data) != 4:
-        raise WireError(f"a number of {len(data)} bytes; 4 are right")
+        raise WireError(f"a number has {len(data)} bytes instead of 4")
     return int(struct.unpack("<I", data)[0])
 
 

@@ -152,7 +152,7 @@ class Feed:
     async def _take(self, said: dict[str, Any]) -> None:
         number = said.get("id")
         if len(self._tasks) > _MOST_ASKED + 2:
-            await self._send("error", {"id": number, "message": "too much is asked at once"})
+            await self._send("error", {"id": number, "message": "there are too many requests at once"})
             return
         task = asyncio.create_task(self._answer(number, said["ask"]))
         self._tasks.add(task)
@@ -162,7 +162,7 @@ class Feed:
         do = question.get("do") if isinstance(question, dict) else None
         try:
             if not isinstance(question, dict) or do not in QUESTIONS:
-                raise LiveError(f"{do!r}: the page does not ask that")
+                raise LiveError(f"{do!r}: the page has no such request")
             answer = decode(await asked(self._name, question))
         except LiveError as error:
             await self._send("error", {"id": number, "message": str(error)})

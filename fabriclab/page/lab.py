@@ -50,7 +50,7 @@ class Line:
         except (OSError, asyncio.IncompleteReadError):
             raise Gone(f"{self._name}: the lab has gone down") from None
         except WireError as error:
-            raise LiveError(f"{self._name}: its server speaks another language: {error}") from None
+            raise LiveError(f"{self._name}: the lab's server does not follow the protocol: {error}") from None
 
 
 @asynccontextmanager

@@ -186,7 +186,7 @@ class _FreeNetworks:
         pool = next(self._pools, None)
         if pool is None:
             pools = " and ".join(map(str, self._every))
-            raise ValueError(f"no room is left for {self._whose} in {pools}; write smaller networks for the links")
+            raise ValueError(f"{pools} has no room left for {self._whose}; write smaller networks for the links")
         self._pool = pool
         self._next = int(pool.network_address)
 

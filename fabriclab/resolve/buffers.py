@@ -107,7 +107,7 @@ def _check_pacers(topology: Topology, experiment: Experiment, nics: Mapping[str,
             continue
         written = experiment.hosts[end.node].nic
         if written is not None and written.place is not None:
-            message = f"is not for {end.port}, which is in a port channel; write pacer: none for {end.node}"
+            message = f"does not work at {end.port}, which is in a port channel; write pacer: none for {end.node}"
             problems.add(written.place, f"hosts.{end.node}.nic.pacer", message)
 
 
@@ -180,7 +180,8 @@ def _buffer(
     if facing.pfc is not None and written_as is not None:
         written_as.complain(
             problems,
-            f"the NIC of {end.node} stops for the pauses of {peer.node}, class by class; write aqm: none for it",
+            f"the NIC of {end.node} stops for the pauses of {peer.node} class by class, which a queue with an AQM "
+            "can't do; write aqm: none for it",
         )
     return Queue(limit_bytes=limit_bytes, aqm=aqm)
 
@@ -217,7 +218,7 @@ def _ends(topology: Topology) -> Iterator[tuple[Link, Endpoint, Endpoint]]:
         yield link, link.b, link.a
 
 
-_ACCOUNT = {"pool": "pool", "reserved": "reserved", "alpha": "alpha_log", "limit": "limit"}
+_ACCOUNT = {"pool": "pool", "reserved": "reserved memory", "alpha": "alpha_log", "limit": "limit"}
 
 
 def written_at(switch: WrittenSwitch, path: tuple[str, ...]) -> Written[Any] | None:

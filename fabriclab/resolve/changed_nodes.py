@@ -24,7 +24,7 @@ class UnchangeableError(FabriclabError):
 def changed_nodes(before: Plan, after: Plan) -> tuple[Node, ...]:
     """Return the nodes that differ, as they are afterwards. Raises UnchangeableError where it is in what can't."""
     if [node.name for node in before.nodes] != [node.name for node in after.nodes]:
-        raise UnchangeableError("the lab would have other nodes")
+        raise UnchangeableError("the lab would have different nodes")
     _check_routing(before, after)
     pairs = [(old, new) for old, new in zip(before.nodes, after.nodes, strict=True) if old != new]
     for old, new in pairs:  # first what explains itself
@@ -38,10 +38,10 @@ def _check_routing(before: Plan, after: Plan) -> None:
     if before.bgp == after.bgp:
         return
     if before.bgp is None or after.bgp is None or before.bgp.unnumbered != after.bgp.unnumbered:
-        raise UnchangeableError("switches would learn their routes in another way")
+        raise UnchangeableError("switches would learn their routes in a different way")
     if (before.bgp.bfd is None) != (after.bgp.bfd is None):
         raise UnchangeableError(
-            "BFD's daemon starts with the lab only (`fabriclab vtysh` can end a session's BFD: no neighbor ... bfd)"
+            "BFD's daemon starts only with the lab (`fabriclab vtysh` can end a session's BFD: no neighbor ... bfd)"
         )
 
 
@@ -49,12 +49,12 @@ def _check_node(old: Node, new: Node) -> None:
     _check_fields(new.name, old, new, _OF_NODE)
     _check_switch(new.name, old.switch, new.switch)
     if len(old.ports) != len(new.ports):
-        raise UnchangeableError(f"{new.name} would have other ports")
+        raise UnchangeableError(f"{new.name} would have different ports")
     for here, there in zip(old.ports, new.ports, strict=True):
         name = f"{new.name}:{there.interface}"
         _check_fields(name, here, there, _OF_PORT)
         if (here.switch_port is None) != (there.switch_port is None):
-            raise UnchangeableError(f"{name} would have a buffer of another kind, and its packets would be lost")
+            raise UnchangeableError(f"{name} would have a different kind of buffer, and lose its packets")
         if here.queue is not None and there.queue is not None:
             _check_queue(name, here.queue, there.queue)
 
@@ -68,12 +68,14 @@ def _check_fields(name: str, old: Node | Port, new: Node | Port, changeable: set
 def _check_switch(name: str, old: Switch | None, new: Switch | None) -> None:
     if old is None or new is None:
         if old is not new:
-            raise UnchangeableError(f"{name} would have a buffer of another kind, and its packets would be lost")
+            raise UnchangeableError(f"{name} would have a different kind of buffer, and lose its packets")
         return
     if [pool.name for pool in old.pools] != [pool.name for pool in new.pools]:
-        raise UnchangeableError(f"{name} would have other pools: {', '.join(pool.name for pool in new.pools)}")
+        raise UnchangeableError(f"{name} would have different pools: {', '.join(pool.name for pool in new.pools)}")
     if old.cell_bytes != new.cell_bytes:
-        raise UnchangeableError(f"{name}: its memory would have other cells, of {new.cell_bytes} B")
+        raise UnchangeableError(
+            f"{name}: the cells of its memory would have {new.cell_bytes} B, not {old.cell_bytes} B"
+        )
     if old.slices != new.slices:
         raise UnchangeableError(f"{name}: its memory would be in {new.slices} slices, not {old.slices}")
 
@@ -81,16 +83,16 @@ def _check_switch(name: str, old: Switch | None, new: Switch | None) -> None:
 def _check_transport(name: str, old: Transport | None, new: Transport | None) -> None:
     here, there = (None if transport is None else transport.mptcp for transport in (old, new))
     if (here is None) != (there is None):
-        raise UnchangeableError(f"{name}: MPTCP's endpoints are made with the lab only")
+        raise UnchangeableError(f"{name}: MPTCP's endpoints are made only when the lab starts")
     if here is not None and there is not None and here.subflows != there.subflows:
-        raise UnchangeableError(f"{name}: MPTCP's subflows have addresses of their own, made with the lab only")
+        raise UnchangeableError(f"{name}: the addresses of MPTCP's subflows are made only when the lab starts")
 
 
 def _check_queue(name: str, old: Queue, new: Queue) -> None:
     if (None if old.aqm is None else old.aqm.identity) != (None if new.aqm is None else new.aqm.identity):
-        raise UnchangeableError(f"{name}: its queue would be another qdisc, and its packets would be lost")
+        raise UnchangeableError(f"{name}: its queue would be a different qdisc, and lose its packets")
     largest = max(old.limit_bytes, new.limit_bytes)
     if new.aqm is None and old != new and largest >= LONGEST_BUFFER_BYTES:
         raise UnchangeableError(
-            f"{name}: a buffer of {LONGEST_BUFFER_BYTES} B and more can't change, this has {largest}"
+            f"{name}: a buffer of {LONGEST_BUFFER_BYTES} B or more can't change, and this one has {largest} B"
         )

@@ -28,7 +28,7 @@ def protocol_of(routing: WrittenRouting, topology: Topology) -> str:
     running = [node.name for node in topology.nodes if node.setup is not None and node.setup.daemons]
     if protocol != AS_CONFIGURED and running and routing.protocol is not None:
         message = (
-            f"{', '.join(running)}: FRR runs as the node's own files say; write {AS_CONFIGURED}, or remove binds and "
+            f"{', '.join(running)}: the node's own files configure FRR; write {AS_CONFIGURED}, or remove binds and "
             "startup-config"
         )
         raise LabError([_mistake(routing.protocol, message)])
@@ -51,7 +51,15 @@ def resolve_configured(experiment: Experiment, topology: Topology) -> Configured
     if limit_ns < still_ns:
         wrong = experiment.routing.convergence_limit or experiment.routing.still
         assert wrong is not None
-        raise LabError([_mistake(wrong, "convergence_limit is below still; routes cannot have come to rest by then")])
+        raise LabError(
+            [
+                _mistake(
+                    wrong,
+                    "convergence_limit is less than still, so the run would end before routes can have been unchanged "
+                    "for that long",
+                )
+            ]
+        )
     return Configured(still_ns=still_ns, limit_ns=limit_ns)
 
 
@@ -60,24 +68,26 @@ def _wrong_hosts(hosts: Mapping[str, WrittenTransport]) -> Iterator[Mistake]:
     for name, transport in hosts.items():
         if transport.mptcp is not None and not transport.mptcp.is_none and transport.mptcp.place is not None:
             place, key = transport.mptcp.place, f"hosts.{name}.mptcp"
-            message = f"takes addresses of the lab's own, and routing is {AS_CONFIGURED}; write ip mptcp in exec"
+            message = f"needs addresses that the lab gives, but routing is {AS_CONFIGURED}; write ip mptcp in exec"
             yield Mistake(place.file, place.line, key, "", message)
         for name in _BY_ROUTES:
             written: Written[Any] | None = getattr(transport, name)
             if isinstance(written, Written) and (written.place.file, written.place.line, name) not in seen:
                 seen.add((written.place.file, written.place.line, name))
-                yield _mistake(written, f"acts by the lab's own addresses and routes, and routing is {AS_CONFIGURED}")
+                yield _mistake(
+                    written, f"needs addresses and routes that the lab gives, but routing is {AS_CONFIGURED}"
+                )
 
 
 def _wrong_parts(experiment: Experiment, topology: Topology) -> Iterator[Mistake]:
     place = topology.links[0].place if topology.links else topology.nodes[0].place
     for traffic in experiment.traffic:
         if isinstance(traffic, Iperf3Traffic):
-            message = f"iperf3 is told addresses before a run, and routing is {AS_CONFIGURED}; write kind: long"
+            message = f"iperf3 must know addresses before a run, but routing is {AS_CONFIGURED}; write kind: long"
             yield Mistake(place.file, None, f"traffic.{traffic.name}", "", message)
     if any(experiment.layer2.values()):
         names = ", ".join(name for name, layer2 in experiment.layer2.items() if layer2)
-        message = f"VLANs and port channels of {names} are the lab's own, and routing is {AS_CONFIGURED}"
+        message = f"the lab makes the VLANs and port channels of {names}, but routing is {AS_CONFIGURED}"
         yield Mistake(place.file, None, "switches", "", message)
 
 

@@ -43,7 +43,7 @@ def _of_cards(hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic])
     for (place, key), names in found.items():
         where = "" if place is None else f"{short(place)}: "
         does = "paces" if key == "pacer" else "slows"
-        yield f"{where}nic.{key} of {_names(names)} {does} flows of IPv4 alone, and {_those(traffic)}"
+        yield f"{where}nic.{key} of {_names(names)} {does} only flows over IPv4, but {_those(traffic)}"
 
 
 def _of_switches(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _of_switches(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Iterator[
                 if queue.qcn is not None:
                     found.setdefault(queue.index, {})[node.name] = None
     for index, names in found.items():
-        yield f"queues.{index}.qcn of {_names(list(names))} tells sources of IPv4 alone, and {_those(traffic)}"
+        yield f"queues.{index}.qcn of {_names(list(names))} reaches only sources of IPv4 flows, but {_those(traffic)}"
 
 
 def _those(traffic: Sequence[Traffic]) -> str:

@@ -24,8 +24,8 @@ from fabriclab.lab.reading.section import Written
 DCTCP = "dctcp"
 ACCURATE = "accurate"
 _MOST_NAMED = 6
-_UNMARKED = "have no marks, only losses"
-_ONE_MARK = "tell of one mark a round trip, as RFC 3168 has it"
+_UNMARKED = "get no marks, only losses"
+_ONE_MARK = "report one mark for each round trip, as in RFC 3168"
 
 
 class _End(NamedTuple):
@@ -99,13 +99,13 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
         here = dst if src.transport.mptcp is None else src
         mptcp = here.written.mptcp
         place = "" if mptcp is None or mptcp.place is None else f"{short(mptcp.place)}: "
-        yield _Gap(f"{place}only one end has mptcp", "have one subflow each; write mptcp for the other end too"), here
+        yield _Gap(f"{place}only one end has mptcp", "have one subflow each; write mptcp for the other end, too"), here
     limit = src.written.window_limit
     # Over MPTCP the kernel keeps it, whatever program receives (patch 0025); TCP's window is opened by the kernel, and
     # held by replay.
     by_iperf3 = isinstance(traffic, Iperf3Traffic) and traffic.carrier.transport == "tcp"
     if by_iperf3 and limit is not None and limit.value is not None:
-        yield _Gap(_said(limit), "do not keep it: that is done by the receivers of replay, not by iperf3's"), src
+        yield _Gap(_said(limit), "do not obey it, because only replay's receivers do so, not iperf3's"), src
 
 
 def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> tuple[_Gap, _End] | None:
@@ -128,17 +128,20 @@ def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> t
         return None if by_dctcp[1] else _refused(opener, listener)
     if {asked, answered} == {"off", "on"}:
         here = opener if asked == "off" else listener
-        return _Gap(_said(here.written.ecn), f"{_UNMARKED}: ecn of the other end is on; write accept or on"), here
+        return _Gap(
+            _said(here.written.ecn), f"{_UNMARKED}, because ecn of the other end is on; write accept or on"
+        ), here
     if (asked, answered) == ("accept", "on"):
         says = _said(listener.written.ecn or listener.written.congestion_control)
         return _Gap(
-            says, f"{_UNMARKED}: the other end opens them and does not ask for ECN; write ecn: on for it too"
+            says, f"{_UNMARKED}, because the other end opens them and does not request ECN; write ecn: on for it, too"
         ), listener
     if by_iperf3 and control == DCTCP and asked != "on":
         says = f"traffic.{traffic.name}.congestion_control is dctcp"
         return _Gap(
             says,
-            f"{_UNMARKED}: iperf3 becomes DCTCP after the handshake; write congestion_control: dctcp for both hosts",
+            f"{_UNMARKED}, because iperf3 switches to DCTCP only after the handshake; write congestion_control: dctcp "
+            "for both hosts",
         ), src
     return None
 
@@ -156,10 +159,10 @@ def _refused(opener: _End, listener: _End) -> tuple[_Gap, _End]:
     own = listener.written
     blamed = own.congestion_control or (own.ecn if listener.transport.ecn == "off" else None)
     runs = (
-        f"the end that listens runs {listener.transport.congestion_control}, and there Linux refuses ECN to DCTCP's SYN"
+        f"the listening end runs {listener.transport.congestion_control}, with which Linux refuses ECN to DCTCP's SYN"
     )
     finding = _Gap(
-        _said(blamed or opener.written.congestion_control), f"{_UNMARKED}: {runs}; write dctcp for both ends"
+        _said(blamed or opener.written.congestion_control), f"{_UNMARKED}, because {runs}; write dctcp for both ends"
     )
     return finding, opener if blamed is None else listener
 
@@ -175,7 +178,7 @@ def _limits_of_receivers(
             limits.setdefault(of.window_limit, []).append(host)
     for limit, hosts in limits.items():
         if sending.isdisjoint(hosts):
-            yield f"{_said(limit)}, but {_names(hosts)} sends no data: it bounds what a host sends, whoever receives it"
+            yield f"{_said(limit)}, but {_names(hosts)} sends no data, and the limit applies only to a host that sends"
 
 
 def _said(written: Written[Any] | None) -> str:

@@ -66,7 +66,10 @@ def port_of_nic(nic: Nic, facing: SwitchPort | None, written: WrittenNic, proble
     limit = nic.queue.limit_bytes if nic.ring_bytes is None else None
     if facing is not None and len(queues_in_use(facing.maps)) > 1:
         if nic.tx_queues > 1 and written.queues is not None:
-            written.queues.complain(problems, "are those of the traffic classes of the switch that the host faces")
+            written.queues.complain(
+                problems,
+                "can't be set, because the host's NIC has the queues of its switch's traffic classes; remove the key",
+            )
         return nic_port(facing, limit)
     scheduler = Scheduler(kind="dwrr") if nic.tx_queues > 1 else Scheduler()
     account = Account(limit_bytes=limit)

@@ -315,7 +315,7 @@ def _with_settings(event: Event, written: WrittenEvent, document: MappingValue, 
     except UnchangeableError as error:
         value = next(iter(written.settings.values()))
         key = f"events.{written.name}.set"
-        message = f"{error}; that can't be while the lab runs"
+        message = f"{error}: this can't be done while the lab runs"
         raise LabError([Mistake(value.place.file, value.place.line, key, value.text, message)]) from None
     settings = {key: normalise(key, value.text, document) for key, value in written.settings.items()}
     bgp = after.bgp if after.bgp != before.bgp else None

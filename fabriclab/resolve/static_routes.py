@@ -30,7 +30,9 @@ def resolve_static_routes(
     advertised = set()
     for route in written:
         if route.prefix in connected:
-            notes.append(f"{node.name}: {route.sentence('', 'never used: the switch is on that network itself')}")
+            notes.append(
+                f"{node.name}: {route.sentence('', 'never used, because the switch is on that network itself')}"
+            )
             continue
         for hop in route.hops:
             pair = ("", "") if hop.blackhole else _next_hop(node, own, route, hop, nodes, notes)
@@ -67,13 +69,13 @@ def _next_hop(
     """Return gateway and interface; None after noting why the next hop cannot be in the lab."""
 
     def left_out(field: str, message: str) -> None:
-        notes.append(f"{node.name}: {route.sentence(field, f'{message}; that next hop is left out')}")
+        notes.append(f"{node.name}: {route.sentence(field, f'{message}, so this next hop is left out')}")
 
     named = [one for one in own if one.name == hop.interface] if hop.interface else list(own)
     if not named:
         left_out(
             "ifname",
-            f"{shown(hop.interface)} has no link in the lab, or no address (those that have: "
+            f"{shown(hop.interface)} has no link or no address in the lab (these have both: "
             f"{listed([one.name for one in own])})",
         )
         return None
@@ -82,10 +84,10 @@ def _next_hop(
     through = [one for one in named if hop.address in IPv4Interface(one.address).network]
     if not through:
         networks = listed([str(IPv4Interface(one.address).network) for one in named])
-        left_out("nexthop", f"{hop.address} is on no link of the lab that the switch has there ({networks})")
+        left_out("nexthop", f"{hop.address} is not on a link that the switch has there ({networks})")
         return None
     if str(hop.address) not in {other.interface.ip for other in neighbours(node, through[0], nodes)}:
-        left_out("nexthop", f"{hop.address} is in the network of {through[0].name}, and no port there has that address")
+        left_out("nexthop", f"{hop.address} is in the network of {through[0].name}, but no port there has that address")
         return None
     return str(hop.address), through[0].name
 

@@ -134,14 +134,14 @@ class Sights:
         if name in PROGRAM_METRICS and place in programs:
             return ""
         if place and place not in classes:
-            return f"no flow has class {place}; there are {listed(classes) or 'none'}"
+            return f"no flow has class {place}; the classes are {listed(classes) or 'none'}"
         pieces = [
             each for each in self.plan.traffic if not place or each.name == place or isinstance(each, TraceTraffic)
         ]
         if name == "program_ns":
             return "" if any(each.program_nodes() for each in pieces) else "there is no program"
         if name == "job_ns":
-            return "" if any(each.is_job for each in pieces) else "there is no shuffle and no Hadoop job"
+            return "" if any(each.is_job for each in pieces) else "there is neither a shuffle nor a Hadoop job"
         if name.startswith("coflow"):
             return self._coflows_lack(name, pieces)
         if name.startswith(_OF_SIZED_FLOWS):
@@ -161,9 +161,9 @@ class Sights:
             return ""
         sized = [name for name, is_sized in classes.items() if is_sized]
         if names and not set(names) & set(classes):
-            return f"no flow has class {' or '.join(names)}; there are {listed(classes) or 'none'}"
+            return f"no flow has class {' or '.join(names)}; the classes are {listed(classes) or 'none'}"
         if not set(sized) & set(names or sized) and (names or not self._has_trace):
-            return f"flows of {', '.join(names) or 'all traffic'} are long: they have no completion time"
+            return f"flows of {', '.join(names) or 'all traffic'} are long, and have no completion time"
         if (
             with_deadline
             and not self._has_trace

@@ -102,7 +102,7 @@ def unreached_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Ite
         if lost:
             named = listed([f"{sender} and {receiver}" for sender, receiver in lost])
             yield (
-                f"traffic {each.name}: by BGP's routes {len(lost)} of {len(pairs)} pairs of hosts do not reach each "
+                f"traffic {each.name}: with BGP's routes {len(lost)} of {len(pairs)} pairs of hosts can't reach each "
                 f"other ({named}); their flows never end"
             )
 

@@ -53,7 +53,9 @@ def told_of_idle_clauses(lab: Lab, resolver: Resolver, point: Parameters) -> lis
     idle = _idle(lab, resolver, seen)
     _refuse(lab, [clause for clause in idle if not set(clause.where) <= {VARIANT, *point}], seen)
     keys = listed(clause.key for clause in idle)
-    return [f"no point of the lab fits {keys}: asked nowhere; `fabriclab check` says why"] if idle else []
+    return (
+        [f"{keys}: no point of the lab fits, so nothing is checked there; `fabriclab check` says why"] if idle else []
+    )
 
 
 def _idle(lab: Lab, resolver: Resolver, seen: list[Parameters]) -> list[_Clause]:
@@ -153,7 +155,7 @@ def _values(lab: Lab, name: str, points: Sequence[Parameters]) -> str:
     if name == VARIANT:
         return "no variant; name one in a matrix"
     key = lab.parameters[name][0]
-    return f"no {name} that can be compared: write {key} in the experiment, or {name} in a matrix"
+    return f"no {name} that can be compared; write {key} in the experiment, or {name} in a matrix"
 
 
 def _in_numbers_order(word: str) -> tuple[tuple[int, str], ...]:

@@ -51,7 +51,7 @@ def _write(run_dir: Path, port: str, mac: str) -> Iterator[str]:
 def _read_epoch(path: Path) -> int:
     text = path.read_text(encoding="ascii", errors="replace").strip()
     if not text.isdigit():
-        raise ResultsError(f"{path}: {text!r} stands here; a number of nanoseconds is wanted")
+        raise ResultsError(f"{path}: must be a number of nanoseconds, not {text!r}")
     return int(text)
 
 

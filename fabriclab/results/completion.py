@@ -134,7 +134,7 @@ def size_bin_names(bins: Sequence[int] = DEFAULT_BINS) -> tuple[str, ...]:
     Raises ValueError when the upper ends are not ascending numbers of bytes above 0.
     """
     if any(low >= high for low, high in zip((0, *bins), bins, strict=False)):
-        raise ValueError(f"bins: {list(bins)}: right is upper ends in bytes, above 0, ascending")
+        raise ValueError(f"bins: {list(bins)}: must be upper ends in bytes, above 0 and ascending")
     ends = ["0", *(format_size(end) for end in bins)]
     return (*(f"({low}, {high}]" for low, high in pairwise(ends)), f"> {ends[-1]}" if bins else "all sizes")
 

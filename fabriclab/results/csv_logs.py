@@ -81,7 +81,7 @@ def scan_csv(path: Path, table: Table, name: str) -> Scan:
     )
     absent = [pl.lit(None, dtype=kind).alias(column) for column, kind in types.items() if column not in columns]
     rows = rows.with_columns(absent).select(list(types))
-    return Scan(rows, (f"{name}: the last line was cut off and is left out",) if cut else ())
+    return Scan(rows, (f"{name}: the last line was cut off, and is left out",) if cut else ())
 
 
 def _read_header(path: Path, table: Table, name: str) -> tuple[int, list[str] | None]:
@@ -100,7 +100,7 @@ def _read_header(path: Path, table: Table, name: str) -> tuple[int, list[str] | 
     if missing or unknown or len(columns) != len(set(columns)):
         wrong = [f"missing {', '.join(missing)}"] if missing else []
         wrong += [f"unknown {', '.join(unknown)}"] if unknown else []
-        raise ResultsError(f"{name}:2: columns: {'; '.join(wrong) or 'one occurs twice'}; right is {table.header}")
+        raise ResultsError(f"{name}:2: columns: {'; '.join(wrong) or 'one occurs twice'}; must be {table.header}")
     return end, columns
 
 
@@ -142,7 +142,9 @@ def first_bad_row(path: Path, table: Table, name: str) -> str | None:
         for line, text in enumerate(file, start=3):
             values = text.rstrip("\n").split(",")
             if len(values) != len(columns):
-                return f"{name}:{line}: {len(values)} values; right is one for each of the {len(columns)} columns"
+                return (
+                    f"{name}:{line}: the row has {len(values)} values, not one for each of the {len(columns)} columns"
+                )
             for column, value in zip(columns, values, strict=True):
                 if column in numbers and value and not _is_number(value, table.columns[column]):
                     kind = _TYPES[table.columns[column]].__name__

@@ -37,7 +37,8 @@ def reading(*directories: Path) -> Iterator[None]:
         raise
     except _DAMAGED as error:
         raise ResultsError(
-            f"{', '.join(map(str, directories))}: damaged, or written by another version of fabriclab: its contents "
+            f"{', '.join(map(str, directories))}: the directory is damaged, or written by another version of "
+            "fabriclab: its contents "
             f"do not fit together ({_in_words(error)})"
         ) from error
 

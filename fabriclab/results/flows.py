@@ -232,7 +232,8 @@ def _require_one_row_a_flow(flows: pl.DataFrame) -> None:
     if not repeated.is_empty():
         flow = repeated["flow"][0]
         raise ResultsError(
-            f"raw/flows: flow {flow}: two rows of one side (or two in the trace); right is one row a flow and side"
+            f"raw/flows: flow {flow}: one side has two rows (or the trace has); each flow must have one row for each "
+            "side"
         )
 
 
@@ -243,5 +244,5 @@ def read_trace(run_dir: Path) -> Scan:
     """
     path = run_dir / TRACE_FILE
     if not path.exists():
-        raise ResultsError(f"{path}: missing; a run directory has its flow trace there")
+        raise ResultsError(f"{path}: missing; a run directory must have its flow trace there")
     return scan_csv(path, TRACE, TRACE_FILE)

@@ -129,7 +129,7 @@ def read_plan(run_dir: Path, manifest: Manifest) -> Plan:
     path = run_dir / PLAN
     if not path.exists():
         if manifest.plan is None:
-            raise ResultsError(f"{run_dir / MANIFEST}: plan: missing; a manifest holds the whole plan")
+            raise ResultsError(f"{run_dir / MANIFEST}: plan: missing; a manifest must hold the whole plan")
         return _plan(lambda: parse_plan(manifest.plan or {}), f"{run_dir / MANIFEST}: plan")
     text = _text(path)
     try:
@@ -144,7 +144,7 @@ def _plan(parse: Callable[[], Plan], place: str) -> Plan:
     try:
         return parse()
     except PlanError as error:
-        raise ResultsError(f"{place}: {error}; right is {_A_PLAN}") from error
+        raise ResultsError(f"{place}: {error}; must be {_A_PLAN}") from error
 
 
 def read_record(path: Path, version: str, record: type[Record], right: str) -> Record:
@@ -154,7 +154,7 @@ def read_record(path: Path, version: str, record: type[Record], right: str) -> R
     try:
         return record.model_validate(data)
     except ValidationError as error:
-        raise ResultsError(f"{path}: {first_mistake(error)}; right is {right}") from error
+        raise ResultsError(f"{path}: {first_mistake(error)}; must be {right}") from error
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
         raise ResultsError(f"{path}: {error}") from error
     found = data.get("format") if isinstance(data, dict) else None
     if found != version:
-        raise ResultsError(f"{path}: format: '{found}'; this version of fabriclab reads '{version}'")
+        raise ResultsError(f"{path}: format: '{found}'; this version of fabriclab reads only '{version}'")
     assert isinstance(data, dict)
     return data
 
@@ -182,7 +182,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise ResultsError(f"{path}: missing; this is not a directory that fabriclab wrote") from None
     except OSError as error:
-        raise ResultsError(f"{path}: cannot be read: {reason(error)}") from error
+        raise ResultsError(f"{path}: can't be read: {reason(error)}") from error
     except UnicodeDecodeError as error:
         raise ResultsError(f"{path}: not JSON: {error}") from error
 

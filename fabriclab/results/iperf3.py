@@ -113,7 +113,7 @@ def _read(path: Path, name: str) -> _Log | str:
         raise ResultsError(f"{name}: the name must be that of a flow and a side, such as 3-src.log")
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n", 3)
     if len(lines) < 4:
-        return f"{name}: cut off, and left out"
+        return f"{name}: the file was cut off, and is left out"
     for number, (line, right) in enumerate(zip(lines, (EXEC_LOG.first_line, EXEC_LOG.header), strict=False), start=1):
         if line != right:
             raise ResultsError(f"{name}:{number}: '{line}': must be '{right}'")
@@ -128,7 +128,7 @@ def _read(path: Path, name: str) -> _Log | str:
         # What iperf3 measured went down with it.
         report = {}
     if report is None:
-        return f"{name}: iperf3's results are not whole, and left out ({record[4]})"
+        return f"{name}: iperf3's results are incomplete, and are left out ({record[4]})"
     return _Log(int(found[1]), found[2], ran, report, power_lost=record[3] == "power")
 
 

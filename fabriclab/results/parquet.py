@@ -50,7 +50,7 @@ def check_parquet(path: Path) -> None:
         check_regular(path)
         pl.read_parquet_schema(path)
     except pl.exceptions.PolarsError as error:
-        raise ResultsError(f"{path}: damaged: {error}; without it the run must be made again") from error
+        raise ResultsError(f"{path}: the file is damaged ({error}); the run must be made again") from error
     except OSError as error:
         raise ResultsError(f"{path}: {reason(error)}") from error
 

@@ -37,7 +37,7 @@ def read_programs(run_dir: Path, plan: Plan) -> tuple[pl.DataFrame, list[str]]:
         log = scan.rows.collect()
         own = pl.DataFrame({"program": [program.name], "node": [program.node]})
         if scan.rows.select("start_ns").collect()["start_ns"].null_count() and program.after:
-            notes.append(f"{program.name} never ran to its end; it waits for {', '.join(map(str, program.after))}")
+            notes.append(f"{program.name} never started, because it waits for {', '.join(map(str, program.after))}")
         rows.append(own.join(log if log.height else log.clear(1), how="cross"))
     return pl.concat(rows).select("program", "node", *PROGRAM_LOG.columns), notes
 

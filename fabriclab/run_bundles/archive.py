@@ -69,7 +69,7 @@ def read_member(path: Path, name: str, most_bytes: int) -> bytes:
         except KeyError:
             raise ArchiveError(f"{path}: is not a bundle of fabriclab: it has no {name}") from None
         if entry.file_size > most_bytes:
-            raise ArchiveError(f"{path}: {name} has {entry.file_size} bytes; {most_bytes} at most are read")
+            raise ArchiveError(f"{path}: {name} has {entry.file_size} bytes; at most {most_bytes} are read")
         _check_entry(path, entry)
         with archive.open(entry) as file:
             return file.read(most_bytes)
@@ -106,7 +106,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     except OSError as error:
         if error.filename is not None or error.errno != errno.EINVAL:
             raise
-        raise ArchiveError(f"{path}: is damaged: a file in it begins where there is none") from error
+        raise ArchiveError(f"{path}: is damaged: an entry points to a place that has no file") from error
 
 
 def _harmless(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -123,12 +123,14 @@ def _harmless(path: Path, archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     names = {entry.filename for entry in files}
     for name, number in Counter(entry.filename for entry in entries).items():
         if number > 1:
-            raise ArchiveError(f"{path}: {_shown(name)} stands in it twice; nothing was unpacked")
+            raise ArchiveError(f"{path}: {_shown(name)} occurs twice in it; nothing was unpacked")
         if any(str(parent) in names for parent in PurePosixPath(name).parents):
-            raise ArchiveError(f"{path}: {_shown(name)} lies below what is a file; nothing was unpacked")
+            raise ArchiveError(
+                f"{path}: {_shown(name)} lies below a file, as if that were a directory; nothing was unpacked"
+            )
     if total > max(FREE_BYTES, MOST_RATIO * packed):
         growth = f"its {format_size(packed, 3)} would become {format_size(total, 3)}"
-        raise ArchiveError(f"{path}: {growth}; a bundle grows {MOST_RATIO} times at most; nothing was unpacked")
+        raise ArchiveError(f"{path}: {growth}; a bundle may grow at most {MOST_RATIO} times; nothing was unpacked")
     return files
 
 
@@ -142,7 +144,9 @@ def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise ArchiveError(f"{path}: {_shown(entry.filename)} is not a plain file; nothing was unpacked")
     if entry.compress_type not in _METHODS:
-        raise ArchiveError(f"{path}: {_shown(entry.filename)} is packed as no bundle's files are; nothing was unpacked")
+        raise ArchiveError(
+            f"{path}: {_shown(entry.filename)} is compressed in a way that bundles do not use; nothing was unpacked"
+        )
     if entry.file_size > max(FREE_FILE_BYTES, MOST_FILE_RATIO * entry.compress_size):
         raise ArchiveError(
             f"{path}: {_shown(entry.filename)} grows more than {MOST_FILE_RATIO} times; nothing was unpacked"

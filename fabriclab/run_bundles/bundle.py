@@ -91,11 +91,13 @@ def read_about(path: Path) -> About:
         )
         data = parse_json(packed)
     except FileNotFoundError as error:
-        raise ArchiveError(f"{path}: no {ABOUT} in it: not the directory of an unpacked bundle") from error
+        raise ArchiveError(f"{path} has no {ABOUT}, so it is not the directory of an unpacked bundle") from error
     except (JsonError, UnicodeDecodeError) as error:
         raise ArchiveError(f"{path}: {ABOUT}: {error}") from error
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-        raise ArchiveError(f"{path}: {ABOUT}: the format is not {FORMAT}: made by another version of fabriclab?")
+        raise ArchiveError(
+            f"{path}: {ABOUT}: the format is not {FORMAT}; another version of fabriclab may have made it"
+        )
     try:
         return TypeAdapter(About).validate_python(data)
     except ValidationError as error:
@@ -144,7 +146,7 @@ packed by fabriclab {about.made_by}
   fabriclab open THIS_FILE               unpacks it and says what it holds
   fabriclab open THIS_FILE --reproduce   runs it again here, and says whether the bits agree
 
-content/ is the directory as it was: {MANIFEST} says how a run was made and how it ended, plan.json what was run with
+content/ is the directory as it was. {MANIFEST} says how a run was made and how it ended, plan.json what was run with
 every default explicit, lab/ has the lab's own files, *.parquet are the tables, summary.json the metrics. The tables
 open in Polars, pandas, DuckDB and R without fabriclab.
 

@@ -44,7 +44,9 @@ def inputs_agreement(earlier: Path, later: Path) -> Agreement:
     for name in dict.fromkeys((*files[0], *files[1])):
         here, there = (of_run.get(name) for of_run in files)
         if here is None or there is None or not filecmp.cmp(here, there, shallow=False):
-            return Agreement("inputs", False, f"{name} is not the same: another version compiles this plan otherwise")
+            return Agreement(
+                "inputs", False, f"{name} differs, because another version of fabriclab compiles this plan differently"
+            )
     return Agreement("inputs", True, "")
 
 
@@ -53,7 +55,8 @@ def made_otherwise(earlier: Results, later: Results) -> Iterator[str]:
     before, after = (_made_with(run) for run in (earlier, later))
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
-            yield f"{name}: {before.get(name) or 'not said'} in the bundle, {after.get(name) or 'not said'} here"
+            old, new = (versions.get(name) or "not recorded" for versions in (before, after))
+            yield f"{name}: {old} in the bundle, {new} here"
 
 
 def _made_with(run: Results) -> dict[str, object]:
@@ -65,7 +68,7 @@ def _table(name: str, earlier: Path, later: Path) -> Agreement:
     title = name.removesuffix(".parquet")
     for path, where in ((earlier, "in the bundle"), (later, "here")):
         if not path.is_file():
-            return Agreement(title, False, f"is not there {where}")
+            return Agreement(title, False, f"is missing {where}")
     if filecmp.cmp(earlier, later, shallow=False):
         return Agreement(title, True, "")
     # Another version of Polars may write the same rows as other bytes.
@@ -75,7 +78,7 @@ def _table(name: str, earlier: Path, later: Path) -> Agreement:
 
 def _first_difference(earlier: pl.DataFrame, later: pl.DataFrame) -> str:
     if earlier.columns != later.columns:
-        return f"has other columns: {', '.join(sorted(set(earlier.columns) ^ set(later.columns))) or 'their order'}"
+        return f"has different columns: {', '.join(sorted(set(earlier.columns) ^ set(later.columns))) or 'their order'}"
     height = min(earlier.height, later.height)
     differs = pl.Series([False] * height, dtype=pl.Boolean)
     for column in earlier.columns:

@@ -66,7 +66,7 @@ def _lock(handle: int, directory: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InUseError(
-            "{0}: another fabriclab writes there; wait until it ends, or choose another directory ({out})", directory
+            "{0}: another fabriclab writes to it; wait until it ends, or choose another directory ({out})", directory
         ) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS_HERE:

@@ -66,8 +66,8 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
     if isinstance(made_from, ContainerLab):
         if own := sorted({one.file for plan in plans for one in plan.algorithms}):
             raise EngineError(
-                f"{', '.join(own)}: an algorithm of your own is compiled into the virtual machine's kernel; "
-                "containers run the host's"
+                f"{', '.join(own)}: your own algorithm is compiled for the virtual machine's kernel, but "
+                "containers use the host's kernel"
             )
         from fabriclab.engine.containers.preflight import check_host
 

@@ -22,7 +22,7 @@ _NOT_HASHED = (MANIFEST, "report.html")
 def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> Manifest:
     """Return the manifest of a run that begins. Should nothing finish it, it tells the truth."""
     return Manifest(
-        message="the run was not finished: fabriclab was killed",
+        message="the run did not finish, because fabriclab was killed",
         lab=plan.lab,
         title=plan.title,
         settings=dict(plan.settings),

@@ -168,7 +168,7 @@ def _refused(directory: Path, error: OSError) -> RunResult:
     """Return the result of a run for whose inputs there was no room. Raises the error if it is another one."""
     if not no_room(error):
         raise error
-    return RunResult(directory, "failed", f"{explain(error)}; nothing was run, and nothing of it is left", full=True)
+    return RunResult(directory, "failed", f"{explain(error)}; nothing was run, and no file of it is left", full=True)
 
 
 def _finish(directory: Path, record: Record, outcome: Outcome, context: RunContext) -> RunResult:
@@ -204,7 +204,7 @@ def _finish(directory: Path, record: Record, outcome: Outcome, context: RunConte
 def _kept(directory: Path, error: OSError | MemoryError) -> str:
     """Return what became of the results, and what the user can do."""
     why = explain(error) if isinstance(error, OSError) else "there is not enough memory"
-    return f"{why}; the raw logs are kept: `fabriclab report {directory}` makes the results of them once this is mended"
+    return f"{why}; the raw logs are kept, and `fabriclab report {directory}` makes the results when this is repaired"
 
 
 def _worse(status: Status) -> Status:
@@ -231,7 +231,7 @@ def empty_run(directory: Path) -> None:
     Raises FileExistsError likewise.
     """
     if any(directory.iterdir()) and not (directory / MANIFEST).is_file():
-        raise FileExistsError(f"{directory} exists and is not a run directory: choose another one (--out)")
+        raise FileExistsError(f"{directory} exists and is not a run directory; choose another one (--out)")
     for entry in directory.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)

@@ -67,7 +67,7 @@ def check_answer(number: int, answer: Any, expected: Expected, *, hint: str, wit
 def _of_number(number: int, answer: Any, expected: float, hint: str, within: float) -> Verdict:
     # NumPy's and Polars' numbers have __float__, too; a bool is no number that somebody means.
     if isinstance(answer, str | bool) or not hasattr(answer, "__float__"):
-        return Verdict(number, "not yet", f"A number is wanted, without quotes and without a unit. Hint: {hint}")
+        return Verdict(number, "not yet", f"Write a number, without quotes and without a unit. Hint: {hint}")
     given = float(answer)
     if math.isclose(given, expected, rel_tol=within):
         return _verdict(number, True, f"These runs say {expected:.4g}.", hint)
@@ -81,13 +81,13 @@ def _of_number(number: int, answer: Any, expected: float, hint: str, within: flo
 
 def _of_word(number: int, answer: Any, expected: str, hint: str) -> Verdict:
     if not isinstance(answer, str):
-        return Verdict(number, "not yet", f"A word in quotes is wanted. Hint: {hint}")
+        return Verdict(number, "not yet", f"Write a word in quotes. Hint: {hint}")
     return _verdict(number, answer.strip().casefold() == expected.casefold(), "", hint)
 
 
 def _of_words(number: int, answer: Any, expected: Collection[str], hint: str) -> Verdict:
     if isinstance(answer, str) or not isinstance(answer, Collection):
-        return Verdict(number, "not yet", f'Several words are wanted, like {{"one", "two"}}. Hint: {hint}')
+        return Verdict(number, "not yet", f'Write several words, such as {{"one", "two"}}. Hint: {hint}')
     given = {str(word).strip().casefold() for word in answer}
     wanted = {word.casefold() for word in expected}
     said = f"{len(given & wanted)} of these {len(given)} are right." if given & wanted else ""

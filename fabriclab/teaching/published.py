@@ -38,7 +38,7 @@ def beside_study(measured: Sweep | Sequence[Run]) -> StudyTable:
         varied = tuple({name for run in runs for name in run.settings})
     study = read_study(runs[0].plan.study) if runs and runs[0].plan.study is not None else None
     if study is None:
-        raise ArgumentError("{0}: the lab of these runs reproduces no study", measured)
+        raise ArgumentError("{0}: the lab of these runs does not reproduce a study", measured)
     return StudyTable(study, tuple(compare_with(study, pools, runs[0].plan.lab, varied)))
 
 

@@ -99,7 +99,7 @@ def fat_tree(
     """Return a k-ary fat-tree; k/2 hosts on an edge switch unless given otherwise. Raises FabricError."""
     if k < 2 or k % 2:
         near = max(2, k - 1)
-        raise FabricError(f"--k {k}: half of a switch's k ports lead up, so k is even; write {near} or {near + 2}")
+        raise FabricError(f"--k {k}: half of a switch's k ports lead up, so k must be even; write {near} or {near + 2}")
     half = k // 2
     hosts = half if hosts_per_edge is None else hosts_per_edge
     check_count("--hosts-per-edge", hosts)

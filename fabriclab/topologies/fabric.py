@@ -182,10 +182,10 @@ def private_asns(count: int) -> range:
 def check_count(option: str, value: int, at_least: int = 1) -> None:
     """Raise FabricError for a number that is too small."""
     if value < at_least:
-        raise FabricError(f"{option} {value}: a fabric without them is none; write {at_least} or more")
+        raise FabricError(f"{option} {value}: a fabric needs some; write {at_least} or more")
 
 
 def check_total(option: str, nodes: int) -> None:
     """Raise FabricError for more nodes than fit; `option` with its value is the one to make smaller."""
     if nodes > MOST_NODES:
-        raise FabricError(f"{option}: that makes {nodes} nodes; at most {MOST_NODES} fit into one virtual machine")
+        raise FabricError(f"{option}: this makes {nodes} nodes, but at most {MOST_NODES} fit into one virtual machine")

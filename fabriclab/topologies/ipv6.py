@@ -21,7 +21,7 @@ def with_ipv6(fabric: Fabric) -> Fabric:
     narrow."""
     if fabric.mtu_bytes < LEAST_IPV6_MTU:
         raise FabricError(
-            f"--mtu {fabric.mtu_bytes}: a link with IPv6 takes {LEAST_IPV6_MTU} bytes at least; write more, or leave "
+            f"--mtu {fabric.mtu_bytes}: a link with IPv6 needs at least {LEAST_IPV6_MTU} bytes; write more, or leave "
             "--ipv6 out"
         )
     return replace(

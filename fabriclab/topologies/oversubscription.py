@@ -66,7 +66,8 @@ def resolve_uplinks(
         return uplinks
     if needed.denominator != 1:
         raise FabricError(
-            f"--oversubscription {format_ratio(wanted)} does not come out: {down} x {format_rate(down_rate_bps)} over "
+            f"--oversubscription {format_ratio(wanted)} can't be reached exactly: {down} x "
+            f"{format_rate(down_rate_bps)} over "
             f"{up} uplinks needs "
             f"{float(needed):.3f} bps each; choose another ratio, or give {option}"
         )

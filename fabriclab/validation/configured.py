@@ -73,7 +73,7 @@ class _Ping:
         output = collected(results, self._name(), self.sender)
         last = (output or "").strip().rpartition("\n")[2]
         if not last.startswith(_EXIT):
-            return unmeasured("reach", where, expected, "ping told nothing")
+            return unmeasured("reach", where, expected, "ping gave no answer")
         measured = "answers" if last == f"{_EXIT}0" else "no answer"
         return judged("reach", where, expected, measured, holds=measured == expected)
 

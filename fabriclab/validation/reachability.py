@@ -138,7 +138,7 @@ def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame, family: Fami
     done = {(flow["src"], flow["dst"]): flow["status"] == "complete" for flow in flows.iter_rows(named=True)}
     pairs = [(one, other) for one, other in done if one < other]
     if not pairs:
-        return [unmeasured("mtu", "hosts", "full packets arrive", "the lab has a single host")]
+        return [unmeasured("mtu", "hosts", "full packets arrive", "the lab has only one host")]
     caches = {host.name: _path_mtus(collected(results, _mtu_name(family), host.name)) for host in bench.hosts}
     over = _over(bench, family)
     expected = {pair: _expected_mtu(bench, *pair) for pair in pairs}

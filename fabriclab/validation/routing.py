@@ -87,7 +87,7 @@ def _judge_sessions(bench: Bench, switch: Node, family: Family, output: str | No
     expected = f"{len(neighbours)} {_ESTABLISHED}"
     summary = _parsed(output)
     if not isinstance(summary, dict):
-        return [unmeasured("sessions", switch.name, expected, "bgpd told nothing")]
+        return [unmeasured("sessions", switch.name, expected, "bgpd gave no answer")]
     peers = summary.get(f"ipv{family}Unicast", summary).get("peers", {})
     # A neighbour is called by its address, or, without addresses, by the interface that leads to it.
     states = [(own, peer, _state(peers, (peer.interface.ip, own.name))) for own, peer in neighbours]

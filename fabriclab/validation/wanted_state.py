@@ -113,7 +113,7 @@ def _judged_route(node: str, route: WrittenRoute, output: str | None) -> Validat
     if found is None:
         return unmeasured("routes", where, expected, "the daemon gave no answer")
     matching = [path for path in found if fits(route, path)]
-    measured = "there" if matching else "there, but not so" if found else ABSENT
+    measured = "there" if matching else "present, but different" if found else ABSENT
     return judged("routes", where, expected, measured, bool(matching) == route.present)
 
 

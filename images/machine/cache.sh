@@ -19,11 +19,11 @@ cache_root() {
   case $parent in
     /*) printf '%s/fabriclab\n' "${parent%/}" ;;
     '')
-      echo "HOME is not set, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME to a directory of your own" >&2
+      echo "HOME is not set, so there is no directory for the virtual machine's files; set HOME, or XDG_CACHE_HOME to a directory of your own" >&2
       return 1
       ;;
     *)
-      echo "\"$parent\" is not an absolute path, so the virtual machine's files have no place: set XDG_CACHE_HOME (or HOME) to one" >&2
+      echo "\"$parent\" is not an absolute path, so there is no directory for the virtual machine's files; set XDG_CACHE_HOME (or HOME) to one" >&2
       return 1
       ;;
   esac

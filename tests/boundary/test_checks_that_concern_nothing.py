@@ -91,8 +91,8 @@ def _no_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (
             "{marks: 24 KB}",
-            "no point of the lab has marks 24 KB, so it is never asked; the points have no marks that can be compared: "
-            "write switches.default.queues.3.wred.min in the experiment, or marks in a matrix",
+            "no point of the lab has marks 24 KB, so it is never asked; the points have no marks that can be "
+            "compared; write switches.default.queues.3.wred.min in the experiment, or marks in a matrix",
         ),
         ("{ring: 48 KB}", "no point of the lab has ring 48 KB, so it is never asked; the points have ring 24 KB"),
         (
@@ -143,7 +143,7 @@ def test_a_check_of_any_point_of_the_lab_is_taken(tmp_path: Path, where: str) ->
     assert result.exit_code == 0, result.output
 
 
-IDLE = "no point of the lab fits checks[1].where: asked nowhere; `fabriclab check` says why"
+IDLE = "checks[1].where: no point of the lab fits, so nothing is checked there; `fabriclab check` says why"
 
 
 def test_a_point_that_is_run_counts_though_no_matrix_has_it(tmp_path: Path) -> None:
@@ -219,7 +219,9 @@ def test_a_wish_that_nothing_answers_to_is_refused(tmp_path: Path, wish: str) ->
     for command in ("check", "validate"):
         result = call(command, lab)
         assert result.exit_code == 2, result.output
-        said = f"{lab}/experiment.yml:{line}: validation.{key}: nothing of the lab answers to it: {WANTED[wish]}"
+        said = (
+            f"{lab}/experiment.yml:{line}: validation.{key}: the lab has nothing that this applies to: {WANTED[wish]}"
+        )
         assert result.stderr.startswith(said), result.stderr
         assert len(result.stderr.splitlines()) == 1
 
@@ -231,7 +233,7 @@ def test_a_wish_that_one_point_answers_to_is_taken(tmp_path: Path) -> None:
     shared = parse_lab(write(tmp_path / "shared", "", experiment=without_buffer))
     without, having = (Resolver(lab).resolve({}) for lab in (plain, shared))
     refuse_idle_wishes(plain, [without, having])
-    with pytest.raises(LabError, match=r"validation\.queues: nothing of the lab answers to it"):
+    with pytest.raises(LabError, match=r"validation\.queues: the lab has nothing that this applies to"):
         refuse_idle_wishes(plain, [without, without])
 
 

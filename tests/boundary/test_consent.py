@@ -182,7 +182,7 @@ def test_what_is_named_has_the_text_that_would_run(tmp_path: Path) -> None:
 def test_a_run_without_code_is_nothing_to_trust(tmp_path: Path) -> None:
     from synthetic_run import incast_run
 
-    with pytest.raises(ArgumentError, match="brings no algorithm in C, so there is nothing to trust"):
+    with pytest.raises(ArgumentError, match="has no algorithm in C, so there is nothing to trust"):
         fabriclab.trust(incast_run(tmp_path / "run", 2, rounds=2))
 
 
@@ -269,7 +269,7 @@ def test_python_raises_what_would_run(tmp_path: Path) -> None:
         lambda: fabriclab.validate(lab, out=tmp_path / "out"),
         lambda: fabriclab.reproduce(opened),
     ):
-        with pytest.raises(ConsentError, match="trust=True says that it may run") as caught:
+        with pytest.raises(ConsentError, match="trust=True allows it") as caught:
             call()
         (item,) = caught.value.request.items
         assert item.lines == len(strangers.BROKEN.splitlines()) and item.sha256 == sha256_of(strangers.BROKEN)
@@ -358,7 +358,7 @@ def test_what_can_not_be_remembered_holds_for_this_time(desk: Desk, state_home: 
     assert "note: trusted for this time only: " in done.stderr and "Traceback" not in done.stderr
     assert desk.compiled or "not built" in done.stderr
     done = desk.type("run", "lab")
-    assert done.returncode == 2 and "trust.json: Not a directory; it holds what may run" in done.stderr
+    assert done.returncode == 2 and "trust.json: Not a directory; this file lists what may run" in done.stderr
 
 
 def test_code_is_one_subject_in_whatever_order(tmp_path: Path) -> None:

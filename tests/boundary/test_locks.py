@@ -52,8 +52,8 @@ def test_a_command_of_live_labs_says_what_to_do(tmp_path: Path, command: tuple[s
     ended = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=patient(100))
     assert ended.returncode in (1, 2), ended.stdout
     assert ended.stderr == (
-        f"{runtime}/fabriclab/.lock: can't be locked (No locks available): locks tell which labs are up, and not every "
-        "network file system has them; set XDG_RUNTIME_DIR to a directory of your own on a local disk\n"
+        f"{runtime}/fabriclab/.lock: can't be locked (No locks available): locks tell which labs are up, but some "
+        "network file systems have none; set XDG_RUNTIME_DIR to a directory of your own on a local disk\n"
     )
     assert not list(tmp_path.glob("runs/*/*/events.jsonl"))
 

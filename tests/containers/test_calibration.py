@@ -115,8 +115,8 @@ def test_a_line_or_a_path_that_carries_nothing_is_invalid(fake: FakeCommands) ->
     assert slowest is not None and slowest.measured_ns is None and slowest.excess_ns is None
     assert worst is not None and worst.measured_bps is None and worst.deviation is None
     assert found.reasons() == [
-        "nothing came back on 1 idle paths, the first h1 to h2",
-        "the line of s1:eth1 carried nothing, planned are 20 Mbps: at most 5% off is sound",
+        "1 idle paths gave no answer, the first of them from h1 to h2",
+        "the link at s1:eth1 carried nothing instead of 20 Mbps: at most 5% of difference is allowed",
     ]
 
 
@@ -124,7 +124,7 @@ def test_a_line_or_a_path_that_carries_nothing_is_invalid(fake: FakeCommands) ->
     ("measured_ns", "words"),
     [
         (705_000, None),
-        (706_000, "took 706 us, planned are 100 us: 606 us longer, at most 605 us is sound"),
+        (706_000, "took 706 us instead of 100 us: 606 us longer, where at most 605 us is allowed"),
     ],
 )
 def test_a_path_is_compared_with_the_least_queue_that_stands(measured_ns: int, words: str | None) -> None:

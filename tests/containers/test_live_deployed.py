@@ -153,8 +153,8 @@ def test_a_terminal_has_a_size(play: Callable[[Play], None]) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"start": {"programs": [], "role": "traffic"}}, "traffic be started by hand"),
-        ({"connect": {"node": "h1", "port": 80}}, "a port be forwarded"),
+        ({"start": {"programs": [], "role": "traffic"}}, "traffic can be started by hand"),
+        ({"connect": {"node": "h1", "port": 80}}, "a port can be forwarded"),
         ({"change": {"name": "x", "down": ["h1"]}}, "can't lose its power"),
         ({"exec": {"node": None, "argv": ["true"]}}, "name a node"),
     ],

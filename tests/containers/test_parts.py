@@ -60,7 +60,7 @@ def test_images_and_privileges_are_inherited_as_containerlab_does(topology: Path
 
 def test_a_node_without_an_image_is_named(topology: Path) -> None:
     topology.write_text("name: x\ntopology:\n  nodes:\n    h1: {kind: linux}\n")
-    with pytest.raises(EngineError, match=r"no image for h1: write kinds"):
+    with pytest.raises(EngineError, match=r"h1 has no image; write kinds"):
         read_containers(topology)
 
 
@@ -136,7 +136,7 @@ def test_single_nodes_of_the_deployed_copy_have_binds_of_their_own(topology: Pat
 
 
 def test_a_run_directory_that_docker_cannot_mount_is_named(topology: Path, tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"a:b: Docker mounts no directory with a colon in its path"):
+    with pytest.raises(EngineError, match=r"a:b: Docker can't mount a directory with a colon in its path"):
         Deployment(topology, tmp_path / "a:b")
 
 
@@ -170,7 +170,7 @@ def test_a_daemon_that_ended_and_stays_away_is_told_with_the_line_that_tidies_up
     ):
         commands.answer(["docker", "version"], err="Cannot connect to the Docker daemon\n", status=1)
         assert await_docker([]) == [
-            "the Docker daemon ended while the lab ran, and with it all containers; it did not come back"
+            "the Docker daemon ended while the lab ran, and all containers with it; the daemon did not come back"
         ]
     assert not commands.calls("containerlab", "destroy"), "it can't do anything either"
 
@@ -194,7 +194,7 @@ def test_a_failing_command_tells_its_words_and_status(tmp_path: Path, monkeypatc
     commands.answer(["docker", "exec"], err="tc: bad rate\n", status=3)
     with pytest.raises(CommandError, match=r"`docker exec h1 tc` ended with status 3:\n  tc: bad rate"):
         run_command(["docker", "exec", "h1", "tc"], timeout_s=60)
-    with pytest.raises(CommandError, match="no such program on PATH"):
+    with pytest.raises(CommandError, match="the program is not on PATH"):
         run_command(["no-such-program"], timeout_s=60)
 
 

@@ -133,7 +133,7 @@ def test_devices_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> 
 def test_congestion_controls(kernel: Path, commands: FakeCommands) -> None:
     (kernel / "tcp_allowed_congestion_control").write_text("reno\n")
     missing, refused = problems(congestion="cubic dctcp")
-    assert "no congestion control dctcp" in missing
+    assert "not loaded congestion control dctcp" in missing
     assert "sysctl -w net.ipv4.tcp_allowed_congestion_control='reno cubic'" in refused
 
 
@@ -186,13 +186,13 @@ def test_everything_at_once(tmp_path: Path, kernel: Path, monkeypatch: pytest.Mo
     docker, containerlab, cubic = problems()
     assert "apt-get install docker.io" in docker
     assert "containerlab.dev/install" in containerlab
-    assert "no congestion control cubic" in cubic
+    assert "not loaded congestion control cubic" in cubic
 
 
 def test_what_nearly_every_lab_needs_is_looked_at_as_before_a_run(kernel: Path, commands: FakeCommands) -> None:
     commands.answer(["docker", "image", "ls"], out="")
     found = preflight.general_problems()
-    assert any("the host's kernel has no congestion control dctcp now" in problem for problem in found)
+    assert any("the host's kernel has not loaded congestion control dctcp" in problem for problem in found)
     assert sum("there is no image fabriclab/" in problem for problem in found) == 2
     commands.answer(
         ["docker", "version"], err="Cannot connect to the Docker daemon. Is the docker daemon running?", status=1

@@ -316,7 +316,9 @@ def test_where_the_image_comes_from_is_said(tmp_path: Path, commands: FakeComman
     commands.answer(["docker", "image", "ls", "--quiet", "--no-trunc", "docker-sonic-vs:202511"], out="")
     with pytest.raises(UnfitHostError) as caught:
         check_host(read_containers(tmp_path / "topology.clab.yml"), [], [])
-    assert "there is no image docker-sonic-vs:202511: no registry has it; images/sonic/README.md" in str(caught.value)
+    assert "there is no image docker-sonic-vs:202511, and no registry has it: images/sonic/README.md" in str(
+        caught.value
+    )
 
 
 def test_doctor_says_whether_the_image_is_there(commands: FakeCommands) -> None:

@@ -43,7 +43,7 @@ def test_a_run_with_time_enough_is_sound() -> None:
         (
             "wait_ns",
             600_000,
-            "replay@h2 waited 600 us for a CPU each time that it was ready; the smallest buffer bridges 512 us",
+            "replay@h2 waited 600 us for a CPU each time that it was ready, but the smallest buffer lasts only 512 us",
         ),
     ],
 )

@@ -102,9 +102,9 @@ def test_a_step_ends_where_a_break_point_stops_it(desk: Path) -> None:
         live.speed = "max"
         live.break_at("s1:eth49 queue > 20 packets")
         assert live.step("1 s") < 10**9 and live.paused
-        with pytest.raises(fabriclab.LiveError, match="no such break point; set are: 1"):
+        with pytest.raises(fabriclab.LiveError, match="there is no such break point; break points that are set: 1"):
             live.clear_break(2)
-        with pytest.raises(fabriclab.LiveError, match="no condition; these are: NODE:PORT queue"):
+        with pytest.raises(fabriclab.LiveError, match="is not a condition; write one of: NODE:PORT queue"):
             live.break_at("s1 is full")
     with pytest.raises(fabriclab.UpFailed, match="no node 's2'"):
         fabriclab.up("incast", breaks=["s2 drop"], out="none")

@@ -44,11 +44,11 @@ def lines_of(change: dict[str, Any], part: str = "steps") -> list[str]:
 
 def test_a_setting_is_told_with_what_it_replaced_and_changes_no_more_than_it_says(live: Live) -> None:
     assert live.set({"switches.s1.ecn_threshold": "30 KB"}) == ["switches.s1.ecn_threshold: none -> 30 KB"]
-    assert live.set({"switches.default.ecn_threshold": "20 KB"})[1] == "(no node is another by it)"
-    assert live.set({"switches.s1.ecn_threshold": "30000 B"}) == ["switches.s1.ecn_threshold: is 30 KB already"]
+    assert live.set({"switches.default.ecn_threshold": "20 KB"})[1] == "(this changes no node)"
+    assert live.set({"switches.s1.ecn_threshold": "30000 B"}) == ["switches.s1.ecn_threshold is 30 KB already"]
     assert live.set({"hosts.h2.delayed_ack": False}) == ["hosts.h2.delayed_ack: true -> false"]
     told, note = live.set({"hosts.h1.congestion_control": "dctcp"})
-    assert told == "hosts.h1.congestion_control: cubic -> dctcp" and "listens without ECN" in note
+    assert told == "hosts.h1.congestion_control: cubic -> dctcp" and "listen already do so without ECN" in note
     threshold, _, control = changes_of(live)
     red = "handle 3: red limit 0 min {0} max {1} probability 1 avpkt {2} burst {3} bandwidth 1000000000bit ecn"
     assert lines_of(threshold) == [
@@ -68,11 +68,14 @@ def test_what_is_wrong_is_said_as_check_says_it_and_the_lab_goes_on(live: Live) 
         ({"switches.s1.ecn_threshold": "65 KB"}, "'65 KB' is not below the buffer, 64 KB; no packet would be marked"),
         ({"roundz": "3"}, "unknown setting; did you mean 'rounds'"),
         ({"rounds": "3"}, "traffic.one.rounds: the traffic is fixed when the lab begins; `fabriclab flow`"),
-        ({"links.mtu": "9000"}, "eth1: its mtu would change: that can't be while the lab is up; bring the lab up so"),
-        ({"routing.protocol": "bgp-unnumbered"}, "would learn their routes in another way"),
-        ({"switches.s1.aqm.kind": "codel"}, "s1:eth1: its queue would be another qdisc, and its packets"),
-        ({"hosts.h1.mptcp.subflows": "2"}, "h1: MPTCP's endpoints are made with the lab only"),
-        ({"switches.s1.buffer": "1 GB"}, "a buffer of 536870912 B and more can't change"),
+        (
+            {"links.mtu": "9000"},
+            "eth1: its mtu would change: this can't be done while the lab is up; bring the lab up with this value",
+        ),
+        ({"routing.protocol": "bgp-unnumbered"}, "would learn their routes in a different way"),
+        ({"switches.s1.aqm.kind": "codel"}, "s1:eth1: its queue would be a different qdisc, and lose its packets"),
+        ({"hosts.h1.mptcp.subflows": "2"}, "h1: MPTCP's endpoints are made only when the lab starts"),
+        ({"switches.s1.buffer": "1 GB"}, "a buffer of 536870912 B or more can't change"),
         ({"switches.s1.buffer": "500 MB"}, "MiB of memory, and the virtual machine has"),
     ):
         with pytest.raises(LiveError, match=".*".join(text.split(" ... "))):
@@ -84,7 +87,7 @@ def test_what_is_wrong_is_said_as_check_says_it_and_the_lab_goes_on(live: Live) 
 def test_links_and_nodes_go_down_and_come_back_once(live: Live) -> None:
     link, line = "h1:eth1 - s1:eth1", "1 Gbps, 0 ns"
     assert live.link_down("s1:eth1") == [f"{link}: up, {line} -> down, {line}"]
-    assert live.link_down("h1:eth1") == [f"{link}: is down, {line} already"]
+    assert live.link_down("h1:eth1") == [f"{link} is down, {line} already"]
     assert live.link_up("h1:eth1") == [f"{link}: down, {line} -> up, {line}"]
     live.link_blackhole("h1:eth1")
     lossy = "100 Mbps, 0 ns"
@@ -92,7 +95,7 @@ def test_links_and_nodes_go_down_and_come_back_once(live: Live) -> None:
     assert live.link_up("h1:eth1") == [f"{link}: blackhole, {lossy} -> up, {lossy}"]
     assert live.link_set("h1:eth1", {"loss": "1 %"}) == [f"{link}: up, {lossy} -> up, {lossy}, loss 1 %"]
     assert live.node_down("h2") == ["h2: up -> down"]
-    assert live.node_down("h2") == ["h2: is down already"]
+    assert live.node_down("h2") == ["h2 is down already"]
     assert live.node_up("h2") == ["h2: down -> up"]
     told = [(change.get("down"), change.get("up")) for change in changes_of(live)]
     assert told[-2:] == [(["h2"], None), (None, ["h2"])]
@@ -120,7 +123,7 @@ def test_what_the_kernel_refuses_is_undone_and_told(served_here: Path, monkeypat
         with monkeypatch.context() as patched:
             steps = [{"node": "s1", "tool": "tc", "lines": ["refused"]}]
             patched.setattr(Timeline, "_steps", lambda *_: steps)
-            with pytest.raises(LiveError, match="all is as it was before: the kernel refuses it"):
+            with pytest.raises(LiveError, match="nothing was changed: the kernel refuses it"):
                 live.set({"switches.s1.ecn_threshold": "30 KB"})
         assert live.set({"switches.s1.ecn_threshold": "30 KB"}) == ["switches.s1.ecn_threshold: none -> 30 KB"]
     assert [done["kind"] for done in done_to(live)] == ["set"]
@@ -149,14 +152,14 @@ def test_the_commands_say_what_was_and_is(live: Live) -> None:
         return result.stdout + result.stderr
 
     assert said("set", "switches.s1.buffer=70 KB").startswith("switches.s1.buffer: 64 KB -> 70 KB\nat ")
-    assert said("set", "switches.s1.buffer=70 KB") == "switches.s1.buffer: is 70 KB already\n"
+    assert said("set", "switches.s1.buffer=70 KB") == "switches.s1.buffer is 70 KB already\n"
     assert "write KEY=VALUE, such as set switches" in said("set", "buffer")
     assert "given twice ('1' before)" in said("set", "a=1", "a=2")
     told = "h1:eth1 - s1:eth1: up, 1 Gbps, 0 ns -> down, 1 Gbps, 0 ns\nat "
     assert said("link", "down", "pair:s1:eth1").startswith(told)
     assert "write a port of the link" in said("link", "down", "s1")
     assert "link up takes no KEY=VALUE" in said("link", "up", "s1:eth1", "rate=1")
-    assert "'dwon': nothing that a link does; did you mean 'down'" in said("link", "dwon", "s1:eth1")
+    assert "'dwon' is not an action of a link; did you mean 'down'" in said("link", "dwon", "s1:eth1")
     assert said("node", "down", "h2").startswith("h2: up -> down\n")
     assert "nothing that a node does" in said("node", "set", "h2")
     assert "this lab's routes are static: no node runs FRR" in said("vtysh", "s1", "-c", "show ip route")

@@ -58,7 +58,7 @@ def test_mistakes_are_told_with_what_would_be_right(lossless: Live) -> None:
     for words, message in (
         (["inspect", "leaf9"], "'leaf9': the lab has no such node; did you mean 'leaf"),
         (["inspect", "leaf2:eth11"], "leaf2 has no such port; did you mean 'eth"),
-        (["inspect", "a:b:c:d"], "a node or a port is wanted"),
+        (["inspect", "a:b:c:d"], "is not a node or a port; write"),
         (["inspect", "h9", "--flow", "77"], "flow 77: h9 has no connection of this flow; open there now: 2"),
         (["break"], "a condition is missing: NODE:PORT queue [N] > SIZE"),
         (["break", "--clear", "x"], "write the number of a break point"),

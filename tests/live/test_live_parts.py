@@ -241,9 +241,9 @@ def test_every_part_of_a_recording_that_was_cut_is_a_recording(tmp_path: Path) -
     [
         ("{", ":1: is not JSON"),
         ("[]", ":1: is not an object"),
-        ('{"format": "other"}', ":1: format is 'other'"),
+        ('{"format": "other"}', ":1: the format is 'other'"),
         ('{"format": "fabriclab-session-1"}', ":1: .*missing"),
-        (f'{json.dumps({**HEADER.__dict__})}\n{{"kind": "dance"}}', ":2: no input"),
+        (f'{json.dumps({**HEADER.__dict__})}\n{{"kind": "dance"}}', ":2: the line is not an input"),
     ],
 )
 def test_a_wrong_recording_names_file_and_line(tmp_path: Path, line: str, text: str) -> None:
@@ -253,7 +253,7 @@ def test_a_wrong_recording_names_file_and_line(tmp_path: Path, line: str, text: 
 
 
 def test_what_is_no_live_lab_s_run_has_no_recording(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match=r"no session\.jsonl in it"):
+    with pytest.raises(RecordingError, match=r"has no session\.jsonl; name"):
         read_recording(tmp_path)
 
 
@@ -279,10 +279,10 @@ def test_forwards_are_on_loopback_alone() -> None:
     for written, text in (
         ("0.0.0.0:1:h1:80", "not on loopback"),
         ("example.org:1:h1:80", "not on loopback"),
-        ("80:h1", "is wanted"),
-        ("80:h1:x", "is wanted"),
-        ("70000:h1:80", "ports end"),
-        ("80:h1:0", "ports end"),
+        ("80:h1", "does not say what to forward"),
+        ("80:h1:x", "does not say what to forward"),
+        ("70000:h1:80", "the largest port number is 65535"),
+        ("80:h1:0", "the largest port number is 65535"),
     ):
         with pytest.raises(ArgumentError, match=text):
             parse_forward(written)

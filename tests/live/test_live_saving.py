@@ -39,8 +39,8 @@ def test_a_session_becomes_a_lab(live: Live) -> None:
     saved = fabriclab.save_lab(live.directory, "deep/mine")
     assert (saved.directory, saved.events, saved.flows) == (Path("deep/mine"), 4, 2)
     assert saved.left_out == (
-        "`stop` may have cut some of 1 flow: in the lab they are whole",
-        "1 command in nodes (exec, shell, vtysh, cp): no change in a lab's words",
+        "1 flow that `stop` may have cut short: in the lab they are sent whole",
+        "1 command in nodes (exec, shell, vtysh, cp), which a lab's files cannot describe",
     )
     lab = parse_lab(Path("deep/mine"))
     done = list(read_changes(live.directory))
@@ -87,8 +87,8 @@ def test_a_lab_made_in_python_is_saved_and_events_in_a_list_have_more(served_her
         live.link_down("s1:eth2")
         saved = fabriclab.save_lab(live.directory, "mine")
     assert saved.left_out == (
-        "that nothing was sent: a lab has traffic, so its own is sent",
-        "checks: they are about the experiment that it was",
+        "the session sent no traffic, but a lab must have traffic, so this lab sends its own",
+        "checks (they belong to the original experiment)",
     )
     lab = parse_lab(Path("mine"))
     assert [event.link for event in lab.experiment.events] == ["s1:eth2", "s1:eth1"]
@@ -99,17 +99,17 @@ def test_what_can_be_no_lab_is_said_and_nothing_is_left(served_here: Path) -> No
         live.set({"switches.s1.buffer": "80 KB"})
     with pytest.raises(fabriclab.FabriclabError, match=r"no session\.jsonl in it"):
         fabriclab.save_lab("pair", "mine")
-    with pytest.raises(fabriclab.ArgumentError, match="pair is there already"):
+    with pytest.raises(fabriclab.ArgumentError, match="pair already exists"):
         fabriclab.save_lab(live.directory, "pair")
     with pytest.raises(fabriclab.ArgumentError, match="'a b' is not a lab name"):
         fabriclab.save_lab(live.directory, "a b")
     kept = live.directory / "lab" / "experiment.yml"
     kept.write_text(kept.read_text().replace("64 KB", "65 KB"))
-    with pytest.raises(SaveError, match="the lab's files are others than when the session began"):
+    with pytest.raises(SaveError, match="the lab's files have changed since the session began"):
         fabriclab.save_lab(live.directory, "mine")
     with (live.directory / CHANGES_FILE).open("a") as file:
         file.write('{"at_ns": 1}\n{"cut')
-    with pytest.raises(ChangesError, match=r"changes\.jsonl:2: says nothing that was done"):
+    with pytest.raises(ChangesError, match=r"changes\.jsonl:2: the line does not describe a change"):
         list(read_changes(live.directory))
     assert not list(Path().glob("*mine*"))
 
@@ -122,4 +122,4 @@ def test_a_flow_keeps_the_congestion_control_that_both_its_ends_had(live: Live) 
     live.flow("h1", "h2", "20 KB", congestion_control="reno")
     saved = fabriclab.save_lab(live.directory, "mine")
     assert [row["congestion_control"] for row in rows_of(Path("mine/by-hand.csv"))] == ["", "bbr", "reno"]
-    assert saved.left_out[0].startswith("hosts.default.receive_buffer for flows by hand: ")
+    assert saved.left_out[0].startswith("hosts.default.receive_buffer for flows that were started by hand: ")

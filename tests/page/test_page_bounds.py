@@ -48,7 +48,7 @@ def answer_to(feed: ClientConnection, said: object) -> dict[str, object]:
 )
 def test_what_the_page_never_asks_is_refused(question: object, fake: FakeLab, server: Server) -> None:
     with browser(server) as feed:
-        assert "the page does not ask that" in str(answer_to(feed, {"id": 1, "ask": question})["message"])
+        assert "the page has no such request" in str(answer_to(feed, {"id": 1, "ask": question})["message"])
     assert fake.asked == []
 
 

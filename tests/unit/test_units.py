@@ -79,7 +79,7 @@ def test_durations(text: str, ns: int | None) -> None:
     ("text", "message"),
     [
         ("64", "'64' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'"),
-        ("64 Mbps", "'64 Mbps' is a rate; a size is wanted here, in B, KB, MB, GB, KiB, MiB, GiB"),
+        ("64 Mbps", "'64 Mbps' is a rate; write a size, in B, KB, MB, GB, KiB, MiB, GiB"),
         ("64 kb", "'64 kb': unknown unit 'kb'; did you mean 'KB'? Case matters"),
         ("64 parsec", "'64 parsec': unknown unit 'parsec'; a size is in B, KB, MB, GB, KiB, MiB, GiB"),
         ("-64 KB", "'-64 KB' is negative; a size is zero or more"),

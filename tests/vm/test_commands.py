@@ -143,7 +143,7 @@ def test_interrupted_runs_keep_what_they_measured(place: Path, number: signal.Si
     running.send_signal(number)
     output, _ = running.communicate()
     assert running.returncode == 130
-    assert "what was measured until then is kept" in output
+    assert "measurements until then are kept" in output
     assert manifest_of(place / "run")["status"] == "interrupted"
     assert (place / "run" / "flows.parquet").is_file()
     wait_until(lambda: live_processes(f"{place}/run") == [])
@@ -162,7 +162,7 @@ def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: P
     running.wait()
     wait_until(lambda: live_processes(f"{place}/run") == [])
     wait_until(lambda: not any(path.exists() for path in private))
-    assert manifest_of(place / "run")["message"] == "the run was not finished: fabriclab was killed"
+    assert manifest_of(place / "run")["message"] == "the run did not finish, because fabriclab was killed"
     assert called(place, "report", "run").returncode == 0
 
 

@@ -130,7 +130,7 @@ def test_a_full_disk_is_told(artefacts: Artefacts, small_disk: Path) -> None:
     probes = plan.probes.model_copy(update={"queue_interval_ns": 10_000})
     result = Vm(artefacts, small_disk).run(plan.model_copy(update={"probes": probes}))
     assert result.status == "failed"
-    assert "the disk is full; what was measured until then is kept" in result.message
+    assert "the disk is full; measurements until then are kept" in result.message
     manifest = json.loads((small_disk / "run" / "manifest.json").read_text())
     assert manifest["status"] in ("failed", "interrupted")
     wait_until(lambda: live_processes(str(small_disk)) == [])

@@ -64,6 +64,6 @@ def test_headroom_for_full_frames_and_one_sent_against_them_is_not_enough_for_tc
     assert (
         full_frames_headroom(checked_ports(plan.node("s1"), plan)[0].line, CELL_BYTES) + frame_bytes == 3 * frame_bytes
     )
-    assert any("the class can lose some" in warning for warning in plan.warnings)
+    assert any("the class can lose frames" in warning for warning in plan.warnings)
     assert vm.run(plan).status == "complete"
     assert vm.summary()["ingress_discards"] > 0

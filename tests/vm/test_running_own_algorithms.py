@@ -77,9 +77,7 @@ def test_drop_tail_of_ones_own_is_drop_tail(vm: Vm) -> None:
 def test_a_crash_names_the_users_function_and_line(vm: Vm) -> None:
     result = vm.run(plan("mine", control("*(volatile int *)8 = 1;")))
     assert result.status == "crashed"
-    said = (
-        f"mine.c: mine_cong_avoid() at line {AVOID_LINE} crashed the virtual machine's kernel; its kernel's last words"
-    )
+    said = f"mine.c: mine_cong_avoid() at line {AVOID_LINE} crashed the virtual machine's kernel; the last lines of its"
     assert result.message.startswith(said) and "Kernel panic - not syncing: Segfault with no mm" in result.message
     result = vm.run(plan("mine", control("BUG();")), "bug")
     assert f"BUG: failure at mine.c:{AVOID_LINE}/mine_cong_avoid()!" in result.message
@@ -93,14 +91,14 @@ def test_a_loop_without_an_end_is_ended(vm: Vm, monkeypatch: pytest.MonkeyPatch,
     result = vm.run(plan("mine", control("for (;;)", f"\t{waits}")))
     assert result.status == "crashed"
     assert result.message.startswith("mine.c: mine_cong_avoid() at line ")
-    assert "does not come to an end: the virtual machine computed for" in result.message
+    assert "does not end: the virtual machine computed for" in result.message
 
 
 def test_a_run_that_hangs_with_own_algorithms_is_asked_where(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_faults, "COMPUTING_S", 1000.0)
     context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run, stall_s=2)
     result = run_point(plan("mine", control("for (;;)", "\tbarrier();")), vm.directory / "run", context, ignore)
-    assert "does not come to an end: the virtual machine hangs: no event for 2 s of wall time" in result.message
+    assert "does not end: the virtual machine hangs: there was no event for 2 s of wall time" in result.message
 
 
 def test_no_other_run_of_a_sweep_is_harmed(vm: Vm) -> None:

@@ -108,7 +108,7 @@ def test_the_command_fails_for_what_fails(vm: Vm, tmp_path: Path) -> None:
     (failed,) = ElementTree.parse(tmp_path / "out.xml").getroot().iter("failure")
     assert failed.attrib["message"] == "expected DSCP 46 in queue 6; measured queue 5"
     refused = called(tmp_path, "validate", ".", "--out", "out")
-    assert refused.returncode == 2 and "is there already" in refused.stderr
+    assert refused.returncode == 2 and "already exists" in refused.stderr
     assert called(tmp_path, "validate", ".", "--only", "class").returncode == 2
 
 
@@ -121,7 +121,7 @@ def test_what_was_found_before_an_interrupt_is_told(
         if directory.name != "classes":
             return run_point(plan, directory, context, on_event)
         context.interrupt.request()
-        return RunResult(directory, "interrupted", "interrupted: what was measured until then is kept")
+        return RunResult(directory, "interrupted", "interrupted: measurements until then are kept")
 
     monkeypatch.setattr("fabriclab.api.validation.run_point", interrupted_in_classes)
     status = validate(tmp_path, None, [], tmp_path / "out", False, "vm", 120.0, tmp_path / "out.xml", [])

@@ -109,7 +109,7 @@ def test_labs_are_listed_and_a_lab_with_routing_daemons_says_what_it_lacks(place
     assert place.call("check", "websearch-load").returncode == 0
     result = place.call("run", "link-failure")
     assert result.returncode == 1
-    assert "FRR is not here: install fabriclab-frr" in result.stderr
+    assert "FRR is not installed; install fabriclab-frr" in result.stderr
     assert not (place.directory / "work" / "runs" / "link-failure").exists()
 
 
@@ -207,4 +207,4 @@ def test_a_wheel_without_the_machine_says_how_to_build_it(tmp_path: Path) -> Non
     assert build.is_file() and os.access(build, os.X_OK) and bare.directory in build.parents
     result = bare.call("run", "incast")
     assert result.returncode == 1
-    assert f"not built yet: the virtual machine's kernel and rootfs and tools; run `{build}`" in result.stderr
+    assert f"the virtual machine's kernel and rootfs and tools must be built first; run `{build}`" in result.stderr

@@ -102,7 +102,7 @@ class Calibration:
     def _slow_paths(self) -> Iterable[str]:
         silent = [path for path in self.paths if path.measured_ns is None]
         if silent:
-            yield f"nothing came back on {len(silent)} idle paths, the first {silent[0].src} to {silent[0].dst}"
+            yield f"{len(silent)} idle paths gave no answer, the first of them from {silent[0].src} to {silent[0].dst}"
         slow = [path for path in self.paths if _is_beyond(path)]
         if slow:
             worst = max(slow, key=lambda path: (path.excess_ns or 0) / (path.bound_ns or 1))
@@ -111,8 +111,9 @@ class Calibration:
                 for time_ns in (worst.planned_ns, worst.measured_ns, worst.excess_ns, worst.bound_ns)
             )
             yield (
-                f"the idle round trip from {worst.src} to {worst.dst} took {measured}, planned are {planned}: "
-                f"{excess} longer, at most {bound} is sound ({TOLERANCE:.0%} of it with the least queue that stands)"
+                f"the idle round trip from {worst.src} to {worst.dst} took {measured} instead of {planned}: "
+                f"{excess} longer, where at most {bound} is allowed ({TOLERANCE:.0%} of the round trip with the "
+                "smallest standing queue)"
             )
 
     def _wrong_lines(self) -> Iterable[str]:
@@ -120,10 +121,10 @@ class Calibration:
         if wrong:
             worst = max(wrong, key=_deviation)
             measured = "nothing" if worst.measured_bps is None else _rate(worst.measured_bps)
-            more = f", and {len(wrong) - 1} more lines" if len(wrong) > 1 else ""
+            more = f", and {len(wrong) - 1} more links" if len(wrong) > 1 else ""
             yield (
-                f"the line of {worst.port} carried {measured}, planned are {_rate(worst.planned_bps)}{more}: "
-                f"at most {TOLERANCE:.0%} off is sound"
+                f"the link at {worst.port} carried {measured} instead of {_rate(worst.planned_bps)}{more}: "
+                f"at most {TOLERANCE:.0%} of difference is allowed"
             )
 
     def as_record(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def await_docker(problems: Sequence[str]) -> list[str]:
     """Wait for a daemon that has ended; returns what there is to say of it. What was measured lies in the containers,
     which are there again when it is. `problems`: how programs ended; of one that is back already only they tell."""
     if not is_reachable() and not await_daemon():
-        return ["the Docker daemon ended while the lab ran, and with it all containers; it did not come back"]
+        return ["the Docker daemon ended while the lab ran, and all containers with it; the daemon did not come back"]
     if any(words in problem for problem in problems for words in _LOST):
         return ["the Docker daemon ended while the lab ran, and was started again"]
     return []

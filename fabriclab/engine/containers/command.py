@@ -40,7 +40,7 @@ def run_command(
             check=False,
         )
     except FileNotFoundError:
-        raise CommandError(argv, "can't be started: there is no such program on PATH") from None
+        raise CommandError(argv, "can't be started: the program is not on PATH") from None
     except OSError as error:
         raise CommandError(argv, f"can't be started: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:

@@ -52,7 +52,8 @@ class Deployment:
         self._rendezvous = self._topology.with_name("rendezvous")
         if ":" in str(self._rendezvous):
             raise EngineError(
-                f"{directory}: Docker mounts no directory with a colon in its path; --out names another one"
+                f"{directory}: Docker can't mount a directory with a colon in its path; name another directory with "
+                "--out"
             )
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
         self._topology.write_text(deployable(topology, self.name, binds, nodes, text, own_binds))
@@ -102,8 +103,8 @@ class Deployment:
         if not await_daemon():
             find = f"docker ps --all --quiet --filter label={LAB_LABEL}={self.name}"
             raise EngineError(
-                "the Docker daemon ended and did not come back; what it has of the lab stays: "
-                f"when it runs again, {find} | xargs --no-run-if-empty docker rm -f"
+                "the Docker daemon ended and did not come back, so the lab's containers remain; "
+                f"when it runs again, remove them with {find} | xargs --no-run-if-empty docker rm -f"
             )
         try:
             run_command(self.destroy_argv(), timeout_s=_DESTROY_S, environment=self._environment)

@@ -125,7 +125,7 @@ class _Run:
             self._problems += hand_over(self._job, self._containers, self._directory)
         if not ended:
             self._events.emit("end", status="stopped")
-            return "interrupted", "interrupted before the traffic"
+            return "interrupted", "interrupted before the traffic began"
         status, message = self._judge(ended)
         self._events.emit("end", status=ended)
         return status, message
@@ -348,7 +348,7 @@ class _Run:
             list(workers.map(Process.terminate, running))
         patience_s = 0.0 if self._interrupt.at_once else STOP_PATIENCE_S
         left = processes.await_end(running, patience_s, lambda process: None)
-        self._problems += [f"{process.task.name} did not end after its signal" for process in left]
+        self._problems += [f"{process.task.name} did not end after it got a signal" for process in left]
 
     def _collect(self) -> None:
         if self._interrupt.at_once:
@@ -367,12 +367,12 @@ class _Run:
         told = "\n".join(self._problems)
         if ended == "stopped":
             return "interrupted", "\n".join(
-                ["interrupted: the traffic was ended early; what was measured until then is kept", *self._problems]
+                ["interrupted: the traffic was ended early; measurements until then are kept", *self._problems]
             )
         if self._problems:
             return "failed", told
         if invalid := why_invalid(self.starvation, self.calibration):
             return "starved", invalid
         if ended == "limit":
-            return "limit", "the limit of time was reached before the traffic was complete"
+            return "limit", "the time limit was reached before the traffic was complete"
         return ended, "\n".join(self._of_setup[:_PROBLEMS_SHOWN])

@@ -101,7 +101,7 @@ def read_job(directory: Path) -> Job:
         what = (
             f"it has {', '.join(unknown)}"
             if unknown
-            else f"its format is {record.get('format')!r}, right is {form.JOB_FORMAT!r}"
+            else f"its format is {record.get('format')!r}, not {form.JOB_FORMAT!r}"
         )
         raise EngineError(f"{path}: the containerlab engine can't carry out this job: {what}; --engine vm can")
     job: form.Job = record

@@ -58,7 +58,7 @@ def _wait(still: Still, containers: Mapping[str, Container], interrupt: Interrup
             return None
         if time.monotonic_ns() - began_ns > still["limit_ns"]:
             rest, limit = (format_duration(still[key]) for key in ("still_ns", "limit_ns"))
-            raise EngineError(f"routes have not been at rest for {rest} within {limit}")
+            raise EngineError(f"routes were never unchanged for {rest} within {limit}")
         time.sleep(_LOOK_S)
         found = _routes(containers.values())
         if found != seen:
@@ -102,8 +102,8 @@ def _write_addresses(
             rows.append(f"{name},{found[0]},{beside}\n")
         elif not is_other:
             raise EngineError(
-                f"{name} has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must "
-                "give it one"
+                f"traffic goes to {name}, which has no address; give it one in its exec, a bound file or the "
+                "link's ipv4"
             )
     file = directory / wanted["file"]
     with file.open("a") as opened:

@@ -27,7 +27,7 @@ from fabriclab.registry.vendors import VENDORS
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
 """What a node's container must be allowed when it is not privileged: qdiscs and routes, ping, a writable /proc/sys."""
 CURE_UNPRIVILEGED = (
-    "below its kind in topology.clab.yml: privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
+    "write below its kind in topology.clab.yml: privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
 )
 
 _SYSCTLS = Path("/proc/sys/net/ipv4")
@@ -94,7 +94,7 @@ def _host_problems(
 
 def _docker() -> Iterator[str]:
     if shutil.which("docker") is None:
-        yield "there is no `docker` on PATH: apt-get install docker.io"
+        yield "`docker` is not on PATH: apt-get install docker.io"
         return
     try:
         server()
@@ -111,10 +111,10 @@ def _docker() -> Iterator[str]:
 def _containerlab() -> Iterator[str]:
     path = shutil.which("containerlab")
     if path is None:
-        yield "there is no `containerlab` on PATH: https://containerlab.dev/install/ says how to get it"
+        yield "`containerlab` is not on PATH: https://containerlab.dev/install/ says how to install it"
     elif os.geteuid() != 0 and not Path(path).stat().st_mode & stat.S_ISUID:
         yield (
-            f"Containerlab needs root: run fabriclab as root, or sudo chmod u+s {path} and sudo usermod -aG "
+            f"Containerlab needs root: run fabriclab as root, or run sudo chmod u+s {path} and sudo usermod -aG "
             "clab_admins $USER"
         )
 
@@ -124,7 +124,7 @@ def _congestion_controls(needed: Sequence[str]) -> Iterator[str]:
     for name in needed:
         if available is not None and name not in available:
             yield (
-                f"the host's kernel has no congestion control {name} now: "
+                f"the host's kernel has not loaded congestion control {name}: "
                 f"{_module(f'tcp_{name}', f'CONFIG_TCP_CONG_{name.upper()}')}"
             )
     refused = [
@@ -151,13 +151,13 @@ def _words(name: str) -> list[str] | None:
 def _module(module: str, option: str) -> str:
     if Path("/proc/modules").exists():
         return f"sudo modprobe {module} (Ubuntu has it in linux-modules-extra-{platform.release()})"
-    return f"it can't load modules either; a kernel with {option} is needed"
+    return f"it can't load modules either, so a kernel with {option} is needed"
 
 
 def _missing_image(image: str) -> str:
     for vendor in VENDORS:
         if vendor.kind is not None and vendor.kind.name in image:
-            return f"there is no image {image}: no registry has it; {vendor.kind.guide} says where it comes from"
+            return f"there is no image {image}, and no registry has it: {vendor.kind.guide} says where to get it"
     return f"there is no image {image}: " + (
         "make images" if image.startswith("fabriclab/") else f"docker pull {image}"
     )

@@ -77,7 +77,7 @@ def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[Expected
             among = ", ".join(sorted(route.interfaces))
             wrong.append(
                 f"{route.prefix} has {len(live or ())} next hops ({', '.join(live or ()) or 'none'}), "
-                f"{route.paths} of {among} are right"
+                f"not {route.paths} of {among}"
             )
     return wrong
 

@@ -85,12 +85,12 @@ class Starvation:
             return []
         waited, bridged = (f"{time_ns / 1e3:.4g} us" for time_ns in (self.wait_ns, self.stall_ns))
         return [
-            f"{self.wait_process} waited {waited} for a CPU each time that it was ready; "
-            f"the smallest buffer bridges {bridged}"
+            f"{self.wait_process} waited {waited} for a CPU each time that it was ready, but "
+            f"the smallest buffer lasts only {bridged}"
         ]
 
     def _shares(self) -> list[str]:
-        waited = f"of the time {self.run_queue_process} was ready and waited for a CPU (run-queue delay)"
+        waited = f"of the time {self.run_queue_process} was ready but waited for a CPU (run-queue delay)"
         fired = (
             f"of the timers fired more than {self.late_ns / 1e6:.4g} ms late, "
             f"the latest {self.timer_latest_ns / 1e6:.1f} ms"
@@ -104,7 +104,7 @@ class Starvation:
             (self.sampler_late, "of the samples were missed"),
         )
         return [
-            f"{share:.1%} {what}, at most {TOLERANCE:.0%} is sound"
+            f"{share:.1%} {what}; at most {TOLERANCE:.0%} is allowed"
             for share, what in judged
             if share is not None and share > TOLERANCE
         ]

@@ -19,7 +19,7 @@ def large_table(sysctls: Path = _SYSCTLS) -> str | None:
     if places is None or own is None or own or places < _LARGE:
         return None
     return (
-        f"every sample of TCP connections walks the host's {places:,} places for them: "
+        f"each sample of TCP connections walks the host's whole table of {places:,} places: "
         "sudo sysctl -w net.ipv4.tcp_child_ehash_entries=1024 gives each node a small table"
     )
 

@@ -47,7 +47,7 @@ def read_containers(topology: Path, text: str | None = None) -> list[NodeContain
     missing = [container.node for container in containers if not container.image]
     if missing:
         raise EngineError(
-            f"{topology}: no image for {', '.join(missing)}: write kinds: {{linux: {{image: 'fabriclab/host:latest'}}}}"
+            f"{topology}: {', '.join(missing)} has no image; write kinds: {{linux: {{image: 'fabriclab/host:latest'}}}}"
         )
     return containers
 

@@ -186,7 +186,7 @@ class Plan(Frozen):
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """The families of which the fabric has addresses, the first of them that of traffic which says nothing."""
+        """The address families of the fabric. Traffic that names no family uses the first one."""
         return families_of(self.nodes)
 
     @property

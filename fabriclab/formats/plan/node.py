@@ -134,7 +134,7 @@ class Port(Frozen):
     @model_validator(mode="after")
     def _has_one_buffer(self) -> Self:
         if (self.queue is None) == (self.switch_port is None):
-            raise ValueError(f"{self.interface}: exactly one of queue and switch_port is wanted")
+            raise ValueError(f"{self.interface}: must have exactly one of queue and switch_port")
         return self
 
 

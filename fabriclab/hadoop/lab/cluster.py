@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fabriclab.formats.plan.traffic import HadoopTraffic, Traffic
 from fabriclab.hadoop.lab.keys import DISK_SIZE, PROPERTY
 from fabriclab.keys.wording import did_you_mean, shown
-from fabriclab.lab.reading.document import ScalarValue, describe
+from fabriclab.lab.reading.document import ScalarValue, must_be
 from fabriclab.lab.reading.section import Section, value_of
 from fabriclab.lab.traffic.programs import complain
 from fabriclab.lab.traffic.scope import Scope
@@ -58,7 +58,7 @@ def read_settings(section: Section) -> tuple[tuple[str, str], ...]:
         elif isinstance(value, ScalarValue) and not value.is_null:
             found.append((name, value.text))
         elif value is not None:
-            settings.complain(name, f"{describe(value)} stands here; a value is wanted")
+            settings.complain(name, must_be("a value", value))
     return tuple(found)
 
 

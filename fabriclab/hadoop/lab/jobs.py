@@ -96,7 +96,7 @@ def read_jobs(section: Section, scope: Scope, cluster: Cluster) -> tuple[HadoopJ
             read.append(job)
             found += [job] if job is not None and enabled else []
     if jobs is not None and not jobs.names():
-        section.complain("jobs", "no job; name at least one")
+        section.complain("jobs", "there is no job; name at least one")
     elif read and not found and None not in read:
         section.complain("jobs", "no job is enabled; leave at least one")
     return tuple(found)
@@ -147,7 +147,9 @@ def _read_data(section: Section, name: str, cluster: Cluster) -> _Data | None:
     parts = value_or(splits, -(-size.value // cluster.block_bytes))
     if size.value < parts * ranges.JOB_BYTES.least and splits is not None:
         least = format_size(ranges.JOB_BYTES.least)
-        splits.complain(section.problems, f"{parts} splits of {shown(size.text)}; each has at least {least}")
+        splits.complain(
+            section.problems, f"{shown(size.text)} can't be divided into {parts} splits of at least {least}"
+        )
     return _Data(name, size.value, parts, hadoop_keys.JOB_REDUCERS.or_default(reducers))
 
 

@@ -30,7 +30,7 @@ CONGESTION_CONTROL_NAME: Either[str] = Either(
         Text(
             "a C file beside the lab, such as `./mine.c`",
             r".+\.c",
-            "One of Linux's congestion controls is wanted here, or a C file beside the lab, such as ./mine.c.",
+            "Write one of Linux's congestion controls, or a C file beside the lab, such as ./mine.c.",
         ),
     )
 )

@@ -48,7 +48,7 @@ _ADDRESS = r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"
 _INTERFACE = Text(
     "an IPv4 address with prefix length",
     rf"\s*{_ADDRESS}/[0-9.]+\s*",
-    "An IPv4 address with prefix length is wanted here, such as 192.168.0.1/24.",
+    "Write an IPv4 address with its prefix length, such as 192.168.0.1/24.",
 )
 _MEMBERS = Several(Text("a port"), "ports and ranges of ports, a list or one")
 CHANNEL = Keys(
@@ -92,7 +92,7 @@ VLAN = Keys(
         Key(
             "hosts",
             Named(
-                Text("an IPv4 address", rf"\s*{_ADDRESS}\s*", "An IPv4 address is wanted here."),
+                Text("an IPv4 address", rf"\s*{_ADDRESS}\s*", "Write an IPv4 address."),
                 "a mapping of hosts to IPv4 addresses",
             ),
             "Addresses of hosts.",

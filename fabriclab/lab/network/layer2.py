@@ -109,9 +109,7 @@ class _Reader:
         found = []
         for name, group in self._groups("port_channels", CHANNEL):
             if name in self._ports:
-                self._wrong_name(
-                    "port_channels", name, "port channel but a port of this switch; name the port otherwise"
-                )
+                self._wrong_name("port_channels", name, "port channel but of a port of this switch; rename the port")
             elif is_channel_name(name):
                 members = self._members(group, self._ports, "port")
                 found.append(WrittenPortChannel(name, members, group.key, group.place, _interface(group)))
@@ -125,7 +123,7 @@ class _Reader:
         found = []
         for name, group in self._groups("vlans", VLAN):
             if name in self._ports:
-                self._wrong_name("vlans", name, "VLAN but a port of this switch; name the port otherwise")
+                self._wrong_name("vlans", name, "VLAN but of a port of this switch; rename the port")
             elif is_vlan_name(name):
                 members = self._members(group, [*self._ports, *channels], "port or port channel")
                 found.append(WrittenVlan(name, members, group.key, group.place, _interface(group), self._hosts(group)))
@@ -142,7 +140,10 @@ class _Reader:
         section = self._section.section(key, None)
         if section is not None:
             section.problems.add(
-                section.mapping.key_place(name), section.path(name), f"{shown(name)} names no {wanted}", name
+                section.mapping.key_place(name),
+                section.path(name),
+                f"{shown(name)} is not the name of a {wanted}",
+                name,
             )
 
     def _members(self, group: Section, valid: Sequence[str], what: str) -> tuple[Written[str], ...]:

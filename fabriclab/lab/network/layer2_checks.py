@@ -92,13 +92,13 @@ class _Members:
             first = first or (link, far)
             if far.node != first[1].node:
                 message = (
-                    f"{near.port} leads to {far.node}, the first member to {first[1].node}; "
+                    f"{near.port} leads to {far.node}, but the first member to {first[1].node}; "
                     "a port channel has one neighbour"
                 )
                 member.complain(self._problems, message)
             elif not _are_alike(link, first[0], self._rates_differ):
                 message = (
-                    f"{near.port} has another rate or MTU than the first member; the links of a port channel are alike"
+                    f"{near.port} differs from the first member in rate or MTU; links of a port channel must be alike"
                 )
                 member.complain(self._problems, message)
         if first is not None:
@@ -134,7 +134,7 @@ class _Members:
                     member.complain(self._problems, message)
                 elif hosts.setdefault(far.node, member.value) != member.value:
                     message = (
-                        f"{far.node} is behind {hosts[far.node]} too; links of one host to one VLAN are a port channel"
+                        f"{far.node} is behind {hosts[far.node]}, too; make a port channel of its links to the VLAN"
                     )
                     member.complain(self._problems, message)
         for host, address in vlan.hosts.items():
@@ -231,5 +231,5 @@ def _check_networks(topology: Topology, segments: tuple[Segment, ...], problems:
         for node in topology.nodes:
             if node.loopback is not None and node.loopback.value in network:
                 end.ipv4.complain(
-                    problems, f"{network} has {node.loopback.value} in it, {node.name}'s loopback; take another one"
+                    problems, f"{network} contains {node.loopback.value}, the loopback of {node.name}; take another one"
                 )

@@ -16,7 +16,7 @@ from fabriclab.lab.network.addresses import parse_ipv4, parse_ipv6
 from fabriclab.lab.network.keys import LINK_DELAY, LINK_MTU, LINK_RATE
 from fabriclab.lab.network.kinds import interface_name
 from fabriclab.lab.network.topology import Endpoint, Link
-from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, must_be
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
 
@@ -78,7 +78,7 @@ class _LinkReader:
 
     def read(self, value: Value) -> Link | None:
         if not isinstance(value, MappingValue):
-            message = f"{describe(value)} stands here; write a mapping such as endpoints: ['h1:eth1', 's1:eth1']"
+            message = must_be("a mapping such as endpoints: ['h1:eth1', 's1:eth1']", value)
             self._problems.add(value.place, self._key, message)
             return None
         extended = "type" in value.entries
@@ -142,9 +142,7 @@ class _LinkReader:
 
     def _short_end(self, value: Value, key: str) -> Endpoint | None:
         if isinstance(value, MappingValue):
-            self._problems.add(
-                value.place, key, "a mapping stands here; endpoints of this form need type: veth in the link"
-            )
+            self._problems.add(value.place, key, "is a mapping; endpoints of this form need type: veth in the link")
             return None
         written = as_text(value, key, self._problems, "'node:interface'")
         if written is None:
@@ -164,7 +162,9 @@ class _LinkReader:
     def _extended_end(self, value: Value, key: str) -> Endpoint | None:
         if isinstance(value, ScalarValue):
             self._problems.add(
-                value.place, key, f"{describe(value)} stands here; with type: veth write {{node: h1, interface: eth1}}"
+                value.place,
+                key,
+                must_be("a mapping such as {node: h1, interface: eth1}, because the link has type: veth", value),
             )
             return None
         end = Section(value, key, self._problems, containerlab.ENDPOINT_KEYS)

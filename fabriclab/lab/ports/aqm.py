@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fabriclab.keys.values import NONE, Word
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.ports.keys import OWN_QDISC
-from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, must_be
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
@@ -44,8 +44,8 @@ def read_aqm(section: Section, names: Names) -> WrittenAqm | None:
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == NONE:
             return WrittenAqm(is_none=True)
-        wanted = f"a mapping of {listed(('kind', *AQM_WORDS))} is wanted (kind: codel), or '{NONE}'"
-        section.complain("aqm", f"{shown(value.text)} stands here; {wanted}")
+        wanted = f"a mapping such as {{kind: codel}} (keys: {listed(('kind', *AQM_WORDS))}) or '{NONE}'"
+        section.complain("aqm", must_be(wanted, value))
         return None
     if isinstance(value, MappingValue) and not value.entries.keys().isdisjoint(OWN_QDISC.names):
         return _read_own(section, names)

@@ -58,13 +58,13 @@ AQM = Kinds(
 
 OWN_SOURCE = Key(
     "source",
-    Text("a C file beside the lab, such as `./sch_mine.c`", r".+\.c", "A C file is wanted here."),
+    Text("a C file beside the lab, such as `./sch_mine.c`", r".+\.c", "Write the name of a C file."),
     "The qdisc that manages the queue: [one of your own](../your-own-algorithm.md).",
     required=True,
 )
 OWN_OPTIONS = Key(
     "options",
-    Text("words and values", r"[A-Za-z0-9_.: +-]*", "Words and values are wanted here."),
+    Text("words and values", r"[A-Za-z0-9_.: +-]*", "Write words and values."),
     "The options that the qdisc gets, after `buffer` and the bytes of the port's buffer. Its file defines their "
     "meaning.",
     unset="nothing",

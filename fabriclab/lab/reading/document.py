@@ -83,6 +83,13 @@ def describe(value: Value) -> str:
     return "nothing" if value.is_null else shown(value.text)
 
 
+def must_be(wanted: str, value: Value) -> str:
+    """Return what a value must be instead of what it is, for an error message."""
+    if isinstance(value, ScalarValue) and value.is_null:
+        return f"must be {wanted}, but is empty"
+    return f"must be {wanted}, not {describe(value)}"
+
+
 _GO_TEMPLATE = re.compile(r"\{\{-?\s*(?:range|if|else|end|with|define|template|block|[.$])")
 """What YAML has no use for; Containerlab renders such a file with the variables beside it before it reads it."""
 
@@ -133,22 +140,22 @@ def parse_document(text: str, file: str, problems: Problems) -> MappingValue | N
         problems.add(_error_place(error, file), "", _syntax_message(error))
         return None
     except YAMLError as error:
-        problems.add(Place(file), "", f"no YAML: {str(error).partition(chr(10))[0]}")
+        problems.add(Place(file), "", f"is not YAML: {str(error).partition(chr(10))[0]}")
         return None
     except RecursionError:
         problems.add(Place(file), "", "nested too deeply; a lab needs about six levels")
         return None
     except (ValueError, OverflowError, AttributeError, IndexError, KeyError, TypeError) as error:
         # The YAML library lets a few malformed texts (a directive, an escape) escape as bare Python errors.
-        problems.add(Place(file), "", f"no YAML: {error}")
+        problems.add(Place(file), "", f"is not YAML: {error}")
         return None
     if root is None:
-        problems.add(Place(file), "", "the file is empty; write a mapping, a line of it is `key: value`")
+        problems.add(Place(file), "", "the file is empty; write a mapping, with lines such as `key: value`")
         return None
     value = _Converter(file, problems).convert(root, "")
     if not isinstance(value, MappingValue):
-        found = "" if value is None else f"it holds {describe(value)}; "
-        problems.add(Place(file, 1), "", f"{found}write a mapping, a line of it is `key: value`")
+        found = "" if value is None else f"the file holds {describe(value)}; "
+        problems.add(Place(file, 1), "", f"{found}write a mapping, with lines such as `key: value`")
         return None
     return value
 
@@ -181,11 +188,11 @@ def _error_place(error: MarkedYAMLError, file: str) -> Place:
 def _syntax_message(error: MarkedYAMLError) -> str:
     problem = error.problem or "syntax error"
     if "'\\t'" in problem:
-        return "a tab character; YAML is indented with spaces"
+        return "the line has a tab character; YAML is indented with spaces"
     if "another document" in problem:
-        return "a second document starts here (`---`); a file holds one"
+        return "a second document starts here (`---`); a file may hold only one"
     if "undefined alias" in problem:
-        return f"YAML syntax: {problem}; an anchor (`&name`) stands before its aliases (`*name`)"
+        return f"YAML syntax: {problem}; an anchor (`&name`) must come before its aliases (`*name`)"
     context = f" ({error.context})" if error.context else ""
     return f"YAML syntax: {problem}{context}"
 
@@ -266,7 +273,7 @@ class _Converter:
         sources = value.items if isinstance(value, SequenceValue) else (value,)
         for source in sources:
             if not isinstance(source, MappingValue):
-                self._problems.add(value.place, path, f"merges {describe(source)}; a mapping is wanted")
+                self._problems.add(value.place, path, f"merges {describe(source)}, which must be a mapping")
                 continue
             for name, entry in source.entries.items():
                 if merged.setdefault(name, entry) is entry:

@@ -27,7 +27,7 @@ LARGEST_ARCHIVE_BYTES = 2**28
 _REASONS = {
     errno.ENOENT: "no such file",
     errno.ENOTDIR: "no such file",
-    errno.EISDIR: "is a directory; a file is wanted",
+    errno.EISDIR: "is a directory, not a file",
     errno.EACCES: "cannot be read: permission denied",
     errno.ELOOP: "is a link that leads to itself",
     errno.ENAMETOOLONG: "no such file; the name is too long",
@@ -59,7 +59,7 @@ def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.Buffered
     root, path = os.path.realpath(directory), os.path.realpath(directory / name)
     if path != root and not path.startswith(root.rstrip("/") + "/"):
         raise OutsideError(
-            "lies outside the lab's directory, links resolved; a lab reads files of its own directory only: "
+            "lies outside the lab's directory (with links resolved), and a lab reads only files of its own directory; "
             "put it there"
         )
     return _open(Path(path), largest_bytes, pipes=False)

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from fabriclab.keys.mappings import Keys
 from fabriclab.keys.values import NONE
-from fabriclab.keys.wording import listed, shown
-from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.keys.wording import listed
+from fabriclab.lab.reading.document import ScalarValue, must_be
 from fabriclab.lab.reading.section import Section
 
 T = TypeVar("T")
@@ -33,9 +33,7 @@ def read_part(section: Section, name: str, keys: Keys, read: Callable[[Section],
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == NONE:
             return none
-        section.complain(
-            name, f"{shown(value.text)} stands here; a mapping of {listed(keys.names)} is wanted, or '{NONE}'"
-        )
+        section.complain(name, must_be(f"a mapping (keys: {listed(keys.names)}) or '{NONE}'", value))
         return None
     part = section.section(name, keys)
     return None if part is None else read(part)

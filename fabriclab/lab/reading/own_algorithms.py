@@ -91,7 +91,7 @@ def _unusable(kind: AlgorithmKind, text: str) -> OwnAlgorithm:
 def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str]) -> OwnAlgorithm:
     """Return the algorithm of a file. Raises ValueError that says what is wrong with it."""
     if not text.endswith(".c"):
-        raise ValueError(f"{shown(text)} is not a C file; an algorithm of your own is one, such as ./mine.c")
+        raise ValueError(f"{shown(text)} is not a C file; write the name of one, such as ./mine.c")
     try:
         source = read_lab_file(directory, text, LARGEST_SOURCE_BYTES).decode()
     except UnreadableError as error:
@@ -103,13 +103,13 @@ def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str
     name = registered_name(source, kind)
     if name is None:
         struct, field, registers = _STRUCTS[kind]
-        wanted = f'a `struct {struct}` with `.{field} = "..."`, which {registers}() takes'
-        raise ValueError(f"{shown(text)} registers no {_in_words(kind)}; {wanted}, is wanted in it")
+        wanted = f'write a `struct {struct}` with `.{field} = "..."`, and pass it to {registers}()'
+        raise ValueError(f"{shown(text)} registers no {_in_words(kind)}; {wanted}")
     if not ALGORITHM_NAME.is_in(name):
         raise ValueError(f"{shown(text)} registers {shown(name)}; a name has 1 to 15 letters, digits, - or _")
     if name in taken:
         raise ValueError(
-            f"{shown(text)} registers {shown(name)}, which the kernel has already; choose another name than "
+            f"{shown(text)} registers {shown(name)}, which the kernel already has; choose another name than "
             f"{listed(sorted(taken))}"
         )
     return OwnAlgorithm(kind=kind, name=name, file=own_name(directory, text), sha256=sha256_of(source), source=source)

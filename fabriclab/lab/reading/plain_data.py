@@ -34,7 +34,7 @@ def document_of(data: Mapping[str, Any], name: str, problems: Problems) -> Mappi
     value = value_of(data, name, problems)
     if isinstance(value, MappingValue):
         return value
-    problems.add(Place(name), "", f"a {type(data).__name__}; a mapping of the file's keys is wanted")
+    problems.add(Place(name), "", f"must be a mapping of the file's keys, not a {type(data).__name__}")
     return MappingValue({}, {}, Place(name))
 
 
@@ -47,7 +47,7 @@ def value_of(data: object, place: str, problems: Problems) -> Value:
             below = f"{place}[{key!r}]"
             name = scalar_text(key)
             if name is None:
-                problems.add(Place(below), "", f"a key is a {type(key).__name__}; a key is a word")
+                problems.add(Place(below), "", f"a key must be a word, not a {type(key).__name__}")
                 continue
             entries[name], places[name] = value_of(value, below, problems), Place(below)
         return MappingValue(entries, places, at)
@@ -59,7 +59,7 @@ def value_of(data: object, place: str, problems: Problems) -> Value:
         return ScalarValue("", at)
     text = scalar_text(data)
     if text is None:
-        problems.add(at, "", f"a {type(data).__name__}; a text, a number, True, False, a mapping or a list is wanted")
+        problems.add(at, "", f"must be a text, a number, True, False, a mapping or a list, not a {type(data).__name__}")
     return ScalarValue(text or "", at, quoted=True)
 
 
@@ -88,7 +88,7 @@ def _with(value: Value | None, words: Sequence[Key], new: Value, place: str, pro
         return SequenceValue(tuple(items), value.place)
     if isinstance(value, ScalarValue) and not value.is_null:
         problems.add(
-            Place(place), "", f"{str(first)!r} lies below a value, {value.text!r}; a section or a list is wanted there"
+            Place(place), "", f"{str(first)!r} can't lie below {value.text!r}, which is neither a section nor a list"
         )
         return value
     mapping = value if isinstance(value, MappingValue) else MappingValue({}, {}, Place(place))

@@ -24,7 +24,8 @@ class Place:
 class Mistake:
     """One mistake in a lab. `value` is the written text; it is empty if there is none, as for a missing key.
 
-    `file` may be the place of an argument, such as `--set senders=x`; then, and of a whole file, `line` is None.
+    `file` may be the place of an argument, such as `--set senders=x`. `line` is None for an argument and for a whole
+    file.
     """
 
     file: str
@@ -36,7 +37,7 @@ class Mistake:
 
     @property
     def remedy(self) -> str:
-        """What would be right; empty where the message does not say."""
+        """What would be right; empty if the message does not say."""
         return self.message.partition("; ")[2]
 
     def __str__(self) -> str:

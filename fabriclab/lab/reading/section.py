@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.values import Plain
 from fabriclab.keys.wording import did_you_mean, listed, nearest
-from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, must_be
 from fabriclab.lab.reading.problems import Place, Problems
 
 T = TypeVar("T")
@@ -60,8 +60,8 @@ class Section:
         self.place = value.place
         self.mapping = value if isinstance(value, MappingValue) else MappingValue({}, {}, value.place)
         if not isinstance(value, MappingValue):
-            wanted = f" of {listed(known)}" if known else ", a line of it is `key: value`"
-            problems.add(value.place, key, f"{describe(value)} stands here; a mapping is wanted{wanted}")
+            wanted = f"a mapping (keys: {listed(known)})" if known else "a mapping, with lines such as `key: value`"
+            problems.add(value.place, key, must_be(wanted, value))
         for name in self.mapping.entries:
             if known is not None and name not in known:
                 problems.add(
@@ -107,7 +107,7 @@ class Section:
         if value is None:
             return None
         if not isinstance(value, SequenceValue):
-            self.complain(name, f"{describe(value)} stands here; a list is wanted")
+            self.complain(name, must_be("a list", value))
             return None
         return [(f"{self.path(name)}[{index}]", item) for index, item in enumerate(value.items)]
 
@@ -152,7 +152,7 @@ class Section:
 def as_text(value: Value, key: str, problems: Problems, wanted: str) -> Written[str] | None:
     """Return a scalar's text without outer blanks; anything else, and nothing, is recorded."""
     if not isinstance(value, ScalarValue) or value.is_null:
-        problems.add(value.place, key, f"{describe(value)} stands here; {wanted} is wanted")
+        problems.add(value.place, key, must_be(wanted, value))
         return None
     return Written(value.text.strip(), key, value.text.strip(), value.place)
 
@@ -162,7 +162,7 @@ def as_words(value: Value, key: str, problems: Problems) -> list[Written[str]] |
     if isinstance(value, SequenceValue):
         words = [as_text(item, f"{key}[{index}]", problems, "a word") for index, item in enumerate(value.items)]
         if not words:
-            problems.add(value.place, key, "an empty list; name at least one")
+            problems.add(value.place, key, "the list is empty; name at least one")
         return [word for word in words if word is not None] or None
     written = as_text(value, key, problems, "a word or a list of words")
     if written is None:

@@ -68,7 +68,7 @@ def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
         hint = f" (did you mean {near!r}?)" if near else ""
         if pool.size is None:
             place = switch.place if pool.headroom is None else pool.headroom.place
-            problems.add(place, f"{switch.key}.pools.{name}", f"no size; write size: 32 MB{hint}")
+            problems.add(place, f"{switch.key}.pools.{name}", f"the pool has no size; write size: 32 MB{hint}")
         elif name not in used and pool.size.place.file != switch.file:
             message = (
                 f"no queue and no priority group uses pool {shown(name)}; write pool: {name} below one, or leave it "
@@ -163,7 +163,7 @@ def _check_schedulers(switch: WrittenSwitch, problems: Problems) -> None:
     if len(weighted) > 1:
         (first, one), (second, other) = weighted["dwrr"], weighted["wrr"]
         message = (
-            f"queue {first} is dwrr (bytes) and queue {second} wrr (frames); the queues of a port share by one of them"
+            f"queue {first} is dwrr (bytes) and queue {second} wrr (frames); all queues of a port must use the same one"
         )
         max((one, other), key=lambda written: (written.place.file != switch.file, written.place.line or 0)).complain(
             problems, message

@@ -101,7 +101,7 @@ def _map(what: str, to: str, default: str, *, dscp: bool = False) -> tuple[Value
     pattern = DSCP_PATTERN if dscp else _NUMBERS
     last = LARGEST_DSCP if dscp else QUEUES - 1
     others = "a range such as 3..4 or a name such as ef" if dscp else "a range such as 3..4"
-    wrong = f"A number from 0 to {last} or {others} is wanted here."
+    wrong = f"Write a number from 0 to {last} or {others}."
     told = f"a mapping of {_PLURAL[what]} from 0 to {last} to numbers from 0 to {QUEUES - 1}"
     examples = ("0", "0..7", *DSCP_NAMES) if dscp else _EXAMPLES
     return Named(EIGHTH, told, pattern, wrong, examples=examples), f"The {to} of a {what}.", default
@@ -160,7 +160,7 @@ def _numbered(of: Keys, what: str) -> Named:
         of,
         f"a mapping of `default`, ranges such as `3..4` and numbers of {what}s",
         _NUMBERS,
-        f"`default`, a number from 0 to {QUEUES - 1} or a range such as 3..4 is wanted here.",
+        f"Write `default`, a number from 0 to {QUEUES - 1} or a range such as 3..4.",
         fixed={"default": of},
         about={"default": f"Settings for every {what}."},
         examples=("default", *_EXAMPLES),

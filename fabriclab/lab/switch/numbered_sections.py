@@ -80,7 +80,7 @@ def _by_exactness(
         for number in _numbers(section, key, count, names):
             first = named.setdefault((is_range, number), key)
             if first != key:
-                message = f"{what} {number} stands in {shown(first)} too; name it once (a number wins over a range)"
+                message = f"{what} {number} is also in {shown(first)}; name it once (a number wins over a range)"
                 section.problems.add(section.mapping.key_place(key), section.path(key), message, key)
                 break
             if value is not None:

@@ -17,7 +17,7 @@ def check_port_key(ports: Section, key: str) -> bool:
     for word in _words(key):
         if _bounds(word) is None and (".." in word or _WORD.fullmatch(word) is None):
             message = (
-                f"{shown(word)} names no port; write an interface, a range or a list of them, such as 'eth1', "
+                f"{shown(word)} is not a port; write an interface, a range or a list of them, such as 'eth1', "
                 "'eth1..eth4', 'eth1, eth3'"
             )
             ports.problems.add(ports.mapping.key_place(key), ports.path(key), message, key)

@@ -62,7 +62,7 @@ class PowerOfTwo(Plain[int]):
         )
         if Fraction(2) ** below != alpha:
             neighbours = " or ".join(format_fraction(Fraction(2) ** log) for log in (below, below + 1))
-            raise OutOfRangeError(f"{shown(text)} is not a power of two, as switches have them; write {neighbours}")
+            raise OutOfRangeError(f"{shown(text)} is not a power of two, which switches need; write {neighbours}")
         return below
 
     def written(self, value: int) -> Scalar:

@@ -237,7 +237,7 @@ def _resolve_scale(layers: list[_Layer], profile: WrittenProfile | None) -> Scal
         return "bandwidth" if has_bandwidth else "none"
     scale = written[-1]
     if scale.value == "bandwidth" and profile is not None and not has_bandwidth:
-        message = f"profile {shown(profile.name)} says no bandwidth to scale by; write none, or a factor such as 1/100"
+        message = f"profile {shown(profile.name)} gives no bandwidth to scale by; write none, or a factor such as 1/100"
         scale.complain(layers[-1].section.problems, message)
     elif scale.value != "none" and profile is None and not any("profile" in layer.section for layer in layers):
         scale.complain(

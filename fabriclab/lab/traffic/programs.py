@@ -10,7 +10,7 @@ from pathlib import Path
 from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic, Traffic
 from fabriclab.keys.wording import did_you_mean, shown
-from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, must_be
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems
@@ -50,7 +50,7 @@ def read_argv(section: Section) -> tuple[str, ...] | None:
         return None
     words = _listed(value, section) if isinstance(value, SequenceValue) else _divided(value, section)
     if words is not None and (not words or not words[0]):
-        section.complain("argv", "names no program; write it first, such as [redis-server, --save, '']")
+        section.complain("argv", "must begin with a program, such as [redis-server, --save, '']")
         return None
     if words is not None and any("\0" in word for word in words):
         section.complain("argv", "holds a NUL, which no program can be given")
@@ -69,7 +69,7 @@ def _word(item: Value, key: str, problems: Problems) -> str | None:
     """Return an argument as it stands: blanks at its ends are part of it."""
     if isinstance(item, ScalarValue) and not item.is_null:
         return item.text
-    problems.add(item.place, key, f"{describe(item)} stands here; an argument is wanted ('' for an empty one)")
+    problems.add(item.place, key, must_be("an argument ('' for an empty one)", item))
     return None
 
 
@@ -114,7 +114,7 @@ def read_environment(section: Section) -> tuple[tuple[str, str], ...]:
         elif isinstance(value, ScalarValue) and not value.is_null:
             found.append((name, value.text))
         elif value is not None:
-            variables.complain(name, f"{describe(value)} stands here; a text is wanted ('' for an empty one)")
+            variables.complain(name, must_be("a text ('' for an empty one)", value))
     return tuple(found)
 
 
@@ -160,7 +160,7 @@ def read_jars(section: Section, directory: Path) -> tuple[str, ...]:
         if words and re.fullmatch(JAR, " ".join(words)) is None:
             right = "write GROUP:ARTIFACT:VERSION, a blank and the SHA-256 of the archive"
             file.complain(
-                section.problems, f"{file.value}:{number}: {shown(line.strip())} names no Java archive; {right}"
+                section.problems, f"{file.value}:{number}: {shown(line.strip())} is not a Java archive; {right}"
             )
             break
         if words:

@@ -33,7 +33,7 @@ def read_traffic(root: Section, scope: Scope, *, is_optional: bool = False) -> t
     if section is None:
         return ()
     if isinstance(root.get("traffic"), MappingValue) and not section.names():
-        root.complain("traffic", "no traffic; name at least one")
+        root.complain("traffic", "there is no traffic; name at least one")
     every = []
     for name in section.names():
         if not TRAFFIC_NAME.is_in(name):

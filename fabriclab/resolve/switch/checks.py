@@ -47,7 +47,7 @@ def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
                 "error",
                 ("pools", pool.name, "size"),
                 value,
-                f"less than the {wanted} that queues and priority groups of {len(ports)} ports reserve of it",
+                f"less than the {wanted} that queues and priority groups of {len(ports)} ports reserve in it",
                 "the switch can't be made",
                 "write a larger pool, or smaller reserved sizes",
             )
@@ -71,8 +71,8 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
 
 def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> SwitchFinding:
     bound = (
-        f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is "
-        "reserved"
+        f"too small for a frame of {port.line.frame_bytes} B (MTU {port.line.mtu}), in whole cells and beside the "
+        "reserved memory"
     )
     return SwitchFinding(
         "account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,)
@@ -98,8 +98,8 @@ def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[
                 "warning",
                 ("pools", pool.name, "size"),
                 value,
-                f"less than a frame for each of {len(frames)} ports, {wanted}",
-                "what waits at one port leaves no room for the others' frames",
+                f"less than {wanted}, a frame for each of {len(frames)} ports",
+                "frames that wait at one port leave no room for those of the others",
                 "write a larger pool, or another scale",
             )
 
@@ -115,7 +115,7 @@ def _takes_from(pool: str, port: CheckedPort, cell_bytes: int) -> bool:
 def _voq_below_frame(index: int, limit_bytes: int, port: CheckedPort) -> SwitchFinding:
     path, bound = (
         ("queues", str(index), "voq_limit"),
-        f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}",
+        f"too small for a frame of {port.line.frame_bytes} B (MTU {port.line.mtu})",
     )
     return SwitchFinding(
         "account-below-frame", "error", path, size(limit_bytes), bound, "no such frame would pass", ports=(port.name,)
@@ -142,9 +142,9 @@ def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Swit
                 "warning",
                 ("priority_groups", str(group.index), "pool"),
                 queue.account.pool,
-                "the pool of its queue, too",
-                "each frame is charged to it as it comes in and as it goes out, so the pool holds half as many",
-                "write a pool for each side",
+                "also the pool of its queue",
+                "the pool counts each frame twice, on arrival and on departure, so it holds half as many",
+                "write one pool for queues and another one for priority groups",
                 (port.name,),
             )
 
@@ -162,9 +162,9 @@ def starvation(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchF
                 "warning",
                 ("queues", str(greedy[0]), "scheduler"),
                 "strict",
-                f"served before the weighted {_queues(starved)} at any rate (no pir)",
-                f"while {_queues(greedy)} can fill the line nothing else leaves",
-                "write pir here, or cir there",
+                f"served before the weighted {_queues(starved)} without a limit on its rate (no pir)",
+                f"while {_queues(greedy)} can fill the link, the others send nothing",
+                "write pir for the strict queues, or cir for the weighted ones",
                 (port.name,),
             )
 
@@ -181,7 +181,7 @@ def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Itera
                 "warning",
                 ("queues", number_ranges(queue.index for queue in guaranteed), "cir"),
                 format_rate(total),
-                f"together more than the line, {format_rate(port.line.out_rate_bps)}",
+                f"in total more than the rate of the link, {format_rate(port.line.out_rate_bps)}",
                 "none of these queues gets its guaranteed rate while all are busy",
                 ports=(port.name,),
             )
@@ -203,8 +203,8 @@ def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[
                     "warning",
                     ("queues", str(index), "wred"),
                     "none",
-                    f"what DCTCP with DSCP {codepoint} meets",
-                    "nothing is marked, so it fills the buffer as Reno does",
+                    f"the setting for DCTCP with DSCP {codepoint}",
+                    "no packet is marked, so DCTCP fills the buffer as Reno does",
                     "write wred: {min: 30 KB} or a phantom queue",
                     (port.name,),
                 )

@@ -28,8 +28,8 @@ def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Swi
                     "warning",
                     ("pfc", "priorities"),
                     str(priority),
-                    f"of priority group {index}, which is lossy",
-                    "it stops for its neighbours' pauses and never sends one",
+                    f"in priority group {index}, which is lossy",
+                    "the port stops for its neighbours' pauses but never sends one",
                     f"write priority_groups: {{{index}: {{lossless: true}}}}",
                     (port.name,),
                 )
@@ -43,12 +43,12 @@ def unpaused_group(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Swi
             sent = _priorities_of(group, port)
             path = ("priority_groups", str(group.index), "lossless")
             if not sent:
-                bound = "without a PFC priority: none of pfc.priorities belongs to the group"
-                fate = "no neighbour is paused, so frames beyond limit and headroom are dropped"
+                bound = "set without a PFC priority, because none of pfc.priorities belongs to the group"
+                fate = "no neighbour is paused, so frames beyond the limit and the headroom are dropped"
                 yield SwitchFinding("lossless-without-pfc", "warning", path, "true", bound, fate, ports=(port.name,))
             elif not set(sent) & set(port.line.honoured):
-                bound = f"not obeyed by the neighbour: it has no PFC of priority {number_ranges(sent)}"
-                fate = "it keeps sending while it is paused, so frames beyond the headroom are dropped"
+                bound = f"ignored by the neighbour, which has no PFC for priority {number_ranges(sent)}"
+                fate = "the neighbour keeps sending while it is paused, so frames beyond the headroom are dropped"
                 yield SwitchFinding("pause-ignored", "warning", path, "true", bound, fate, ports=(port.name,))
 
 
@@ -61,19 +61,20 @@ def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
             path, value = ("priority_groups", str(group.index), "headroom"), size(lossless.headroom_bytes)
             whole = cells(lossless.headroom_bytes, switch.cell_bytes) * switch.cell_bytes
             if whole < cells(port.line.frame_bytes, switch.cell_bytes) * switch.cell_bytes:
-                bound = f"below one frame, {port.line.frame_bytes} B at MTU {port.line.mtu}"
+                bound = f"less than one frame of {port.line.frame_bytes} B (MTU {port.line.mtu})"
                 fate = f"the group is never lossless; this link needs {size(safe)}"
                 yield SwitchFinding("headroom-below-frame", "error", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < min(full, safe):
                 bound = (
-                    f"below {size(min(full, safe))}, which a sender of full frames at the line's rate fills after the "
+                    f"less than {size(min(full, safe))}, which a sender of full frames at the link's rate fills after "
+                    "the "
                     "pause"
                 )
-                fate = f"the class loses frames; {size(safe)} are enough for whatever comes"
+                fate = f"the class loses frames; {size(safe)} are enough for any traffic"
                 yield SwitchFinding("headroom-below-need", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < safe:
-                bound = f"below {size(safe)}, enough for frames of any size and for traffic against them"
-                fate = "with small frames or a busy line back the class can lose some"
+                bound = f"less than {size(safe)}, which is enough for small frames and traffic in both directions"
+                fate = "with small frames, or with traffic in the other direction, the class can lose frames"
                 yield SwitchFinding(
                     "headroom-for-full-frames", "warning", path, value, bound, fate, _COMPUTED, (port.name,)
                 )
@@ -92,17 +93,18 @@ def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Sw
         needs = [full_frames_headroom(port.line, switch.cell_bytes) for port, _ in each]
         total = sum(headroom for _, headroom in each)
         if needs and max(needs) > pool.headroom_bytes:
-            bound = f"below {size(max(needs))}, what a single lossless group needs"
-            fate, remedy = "no group of the pool is lossless", "write more, or 0 B: then each group has its own"
+            bound = f"less than {size(max(needs))}, which a single lossless group needs"
+            fate, remedy = "no group of the pool is lossless", "write more, or 0 B so that each group has its own"
             yield SwitchFinding("shared-headroom-too-small", "error", path, value, bound, fate, remedy)
         elif total > pool.headroom_bytes:
             ratio = Fraction(total, pool.headroom_bytes)
             at_once = pool.headroom_bytes // max(headroom for _, headroom in each)
             bound = (
-                f"over-subscribed {float(ratio):.3g} times: the {len(each)} lossless groups have {size(total)} of "
+                f"oversubscribed {float(ratio):.3g} times, because the {len(each)} lossless groups have {size(total)} "
+                "of "
                 "headroom"
             )
-            fate = f"when more than {at_once} of them fill theirs at once, frames are lost"
+            fate = f"when more than {at_once} of them fill their headroom at once, frames are lost"
             yield SwitchFinding("headroom-oversubscribed", "warning", path, value, bound, fate)
 
 
@@ -123,12 +125,14 @@ def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Sw
                 continue
             path, value = ("priority_groups", str(group.index), "xon"), size(lossless.xon_bytes)
             if limit is None:
-                bound = f"above {size(stop)}, the most that the group ever holds when it stops its neighbour"
-                fate = "it says go on as soon as its headroom is empty, and stop again with the next frame"
+                bound = f"more than {size(stop)}, the most that the group ever holds when it stops its neighbour"
+                fate = "it lets its neighbour send when its headroom is empty, and stops it again with the next frame"
                 yield SwitchFinding("xon-above-limit", "warning", path, value, bound, fate, "write less", (port.name,))
             else:
-                bound = f"above {size(stop)}, the limit (with what is reserved) at which the group stops its neighbour"
-                fate = "the neighbour would be told to send again while it must wait"
+                bound = (
+                    f"more than {size(stop)}, the limit (with reserved memory) at which the group stops its neighbour"
+                )
+                fate = "the neighbour would be told to send while it must wait"
                 yield SwitchFinding("xon-above-limit", "error", path, value, bound, fate, "write less", (port.name,))
 
 
@@ -143,12 +147,12 @@ def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator
             filled = {maps.tc_to_queue[tc] for tc in _classes(group, port)}
             if stopped and filled - stopped:
                 bound = (
-                    f"what stops queue {number_ranges(stopped)}, while frames of group {group.index} leave by queue "
+                    f"mapped to queue {number_ranges(stopped)}, but frames of group {group.index} leave by queue "
                     f"{number_ranges(filled)}"
                 )
                 fate, remedy = (
-                    "what fills the group is not stopped, and frames are lost",
-                    "mend priority_to_queue, tc_to_queue or tc_to_group",
+                    "the queue that fills the group is not stopped, and frames are lost",
+                    "correct priority_to_queue, tc_to_queue or tc_to_group",
                 )
                 sent = number_ranges(_priorities_of(group, port))
                 yield SwitchFinding(
@@ -178,8 +182,8 @@ def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iter
                         "warning",
                         ("queues", str(index), "limit" if alpha(queue.account) is None else "alpha") if queue else (),
                         _account_shown(queue) if queue else "",
-                        f"less than what its lossless priority group takes in when {who} to one",
-                        "frames are dropped at the egress before the pause",
+                        f"less than its lossless priority group takes in when {who} to one",
+                        "frames are dropped at egress before the pause begins",
                         "write pool: none and a limit as large as the whole memory",
                         (port.name,),
                     )

@@ -79,7 +79,7 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
             notes.add(
                 "priority group",
                 group,
-                "lossless in the profile, lossy here: no PFC priority of this switch belongs to it",
+                "lossless in the profile, but lossy here, because no PFC priority of this switch belongs to it",
             )
     profile = written.profile
     if profile is not None and profile.hardware:
@@ -144,7 +144,7 @@ def _slice(written: WrittenSwitch, slices: int, problems: Problems) -> Slice:
     for one in (said.into, said.out):
         if one is not None and one.value >= slices:
             there = (
-                "one piece; write slices: 2 or 4 beside its pools" if slices == 1 else f"in slices 0 to {slices - 1}"
+                "not divided; write slices: 2 or 4 beside its pools" if slices == 1 else f"in slices 0 to {slices - 1}"
             )
             one.complain(problems, f"the switch's memory is {there}")
             return Slice()

@@ -50,7 +50,7 @@ class Scale:
             return written.value // cell_bytes * cell_bytes
         value = int(written.value * factor)
         kept = max(int(written.value * factor * raised), least) // cell_bytes * cell_bytes
-        more = "" if kept <= value else f", raised as the headroom of its groups is: {size(kept)}"
+        more = "" if kept <= value else f", raised to {size(kept)} like the headroom of its groups"
         self._notes.add(f"pool {name} headroom", None, f"{size(written.value)} x {words} = {size(value)}{more}")
         return kept
 
@@ -109,6 +109,6 @@ class Scale:
 
     def _noted(self, noun: str, number: int | None, product: str, before: int, value: int, least: int) -> int:
         kept = max(value, min(before, least))
-        more = "" if kept == value else f", too little for what must fit: {size(kept)}"
+        more = "" if kept == value else f", raised to {size(kept)}, which must fit"
         self._notes.add(noun, number, f"{product} = {size(value)}{more}")
         return kept

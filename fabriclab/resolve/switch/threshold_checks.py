@@ -37,7 +37,7 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
     if stops == 1:
         is_certain = queue.account.alpha_log is None and wred.unit == "bytes"
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
-        fate = f"NOTHING IS EVER {_act(wred).upper()}: frames are dropped at the limit first"
+        fate = f"NO FRAME IS EVER {_act(wred).upper()}, because frames are dropped at the limit first"
         remedy = f"write less than {size(alone)}, or a higher limit"
         yield SwitchFinding(
             "wred-unreachable",
@@ -53,17 +53,17 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
     if stops is not None:
         least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes)
         bound = (
-            f"not below {size(least)}, what the queue holds with {stops} of {ports} ports busy "
+            f"not below {size(least)}, the most that the queue holds with {stops} of {ports} ports busy "
             f"({_limit(queue.account, memory)})"
         )
-        fate = f"from then on nothing is {_act(wred)}, frames are dropped first"
+        fate = f"from then on no frame is {_act(wred)}, because frames are dropped first"
         yield SwitchFinding(
             "wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,)
         )
     if high > low and alone <= high:
         reached = wred.probability_ppm * (alone - low) / (high - low) / 10_000
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
-        fate = f"at most {reached:.3g} % of the frames are {_act(wred)}, then frames are dropped at the limit"
+        fate = f"at most {reached:.3g} % of the frames are {_act(wred)} before frames are dropped at the limit"
         yield SwitchFinding(
             "wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,)
         )
@@ -100,14 +100,14 @@ def _ingress(
     what = f"its priority group holds below its limit{busy} ({_limit(group.account, memory)})"
     rule: SwitchRule
     if group.lossless is not None:
-        rule, fate = "wred-above-xoff", f"PFC pauses the sender before anything is {_act(wred)}"
+        rule, fate = "wred-above-xoff", f"PFC pauses the sender before any frame is {_act(wred)}"
     else:
         rule, fate = (
             "wred-above-ingress-limit",
-            f"frames from one port are dropped as they come in, before any is {_act(wred)}",
+            f"frames from one port are dropped on arrival, before any is {_act(wred)}",
         )
     path = ("queues", str(queue.index), "wred", "min")
-    bound = f"not below {size(least)}, all that {what}"
+    bound = f"not below {size(least)}, the most that {what}"
     yield SwitchFinding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,))
 
 

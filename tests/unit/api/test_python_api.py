@@ -194,7 +194,7 @@ def test_a_lab_is_generated_and_written(tmp_path: Path) -> None:
     assert (generated.name, generated.hosts, generated.switches, generated.links) == ("bell", 5, 2, 6)
     assert fabriclab.plan(generated.lab).lab == "bell"
     assert [file.name for file in generated.write(tmp_path)] == ["topology.clab.yml", "experiment.yml"]
-    with pytest.raises(fabriclab.ArgumentError, match="is there already; force=True replaces it"):
+    with pytest.raises(fabriclab.ArgumentError, match="already exists; force=True replaces it"):
         generated.write(tmp_path)
     assert [file.name for file in generated.write(tmp_path, force=True)] == ["topology.clab.yml"]
     with pytest.raises(fabriclab.ArgumentError, match=r"^hosts_per_edge 0: "):
@@ -206,7 +206,7 @@ def test_a_lab_is_begun_with_another(tmp_path: Path) -> None:
     assert (made.origin, made.generated) == ("incast", None)
     assert fabriclab.load_lab(made.directory).name == "mine"
     assert fabriclab.new(tmp_path / "bell", "dumbbell").generated is not None
-    with pytest.raises(fabriclab.ArgumentError, match="is there already; name a new directory"):
+    with pytest.raises(fabriclab.ArgumentError, match="already exists; name a new directory"):
         fabriclab.new(tmp_path / "mine", "incast")
 
 

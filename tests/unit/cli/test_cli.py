@@ -132,7 +132,7 @@ def test_a_run_without_a_report_shows_what_it_measured(
     machine(ANSWER + f"mkdir {tmp_path}/out/report.html\n" + fake_machine.END)
     result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
     assert result.exit_code == 1
-    assert result.stderr == "no report: out/report.html: is a directory; a file is wanted\n"
+    assert result.stderr == "no report: out/report.html: is a directory, not a file\n"
     assert "Flows complete" in result.stdout and "report:" not in result.stdout
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "complete"
 
@@ -196,7 +196,7 @@ def test_another_processor_is_told_at_once(
     result = invoke(*command)
     assert result.exit_code == 1
     assert "aarch64: " in result.output
-    assert "runs on x86-64" in result.output
+    assert "runs only on x86-64" in result.output
     assert list(tmp_path.iterdir()) == []
 
 

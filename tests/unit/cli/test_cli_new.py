@@ -52,7 +52,7 @@ def test_starters_are_generated(workplace: Path) -> None:
     [
         ((), "name the directory to make"),
         (("mine",), "name the starting point, such as --from incast or --template qdisc; `fabriclab new --list`"),
-        (("there", "--from", "incast"), "there is there already; name a new directory"),
+        (("there", "--from", "incast"), "there already exists; name a new directory"),
         (("mine", "--from", "incats"), "did you mean"),
         (("my lab", "--from", "incast"), "'my lab' is not a lab name"),
     ],

@@ -64,7 +64,7 @@ def test_convert_takes_hosts(hpcc: str, hosts: str, tmp_path: Path) -> None:
         ("a9..a8", "--hosts 'a9..a8': 'a9..a8' runs backwards; write 'a8..a9'"),
         ("a1,a1", "--hosts 'a1,a1': 'a1' twice; write a range or a list of names"),
         ("a1,", "--hosts 'a1,': an empty name; write a range or a list of names"),
-        ("a1", "node 1 has no host; there are 1, for nodes 0 to 0"),
+        ("a1", "node 1 has no host; there are hosts only for nodes 0 to 0"),
     ],
 )
 def test_bad_hosts_are_bad_input(hpcc: str, hosts: str, message: str) -> None:

@@ -49,7 +49,7 @@ def test_a_run_whose_inputs_do_not_fit_leaves_nothing(tmp_path: Path) -> None:
         tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="600k", body=ANSWER + fake_machine.END
     )
     check_told(ended)
-    assert "nothing was run, and nothing of it is left" in ended.output
+    assert "nothing was run, and no file of it is left" in ended.output
     assert not (ended.disk / "out").exists()
 
 
@@ -60,7 +60,7 @@ def test_a_disk_that_fills_while_the_machine_runs(tmp_path: Path) -> None:
     assert ended.status == 1
     manifest = manifest_of(ended)
     assert manifest["status"] == "failed"
-    assert f"{FULL}; what was measured until then is kept" in manifest["message"]
+    assert f"{FULL}; measurements until then are kept" in manifest["message"]
     assert manifest["message"].splitlines()[0] in ended.output
 
 
@@ -70,7 +70,7 @@ def test_results_that_do_not_fit_leave_the_raw_logs_and_a_manifest_that_says_so(
     check_told(ended)
     manifest = manifest_of(ended)
     assert manifest["status"] == "failed"
-    assert f"out/queues.parquet: {FULL}; the raw logs are kept: `fabriclab report out`" in manifest["message"]
+    assert f"out/queues.parquet: {FULL}; the raw logs are kept, and `fabriclab report out`" in manifest["message"]
     assert {"out/raw/queues.csv", "out/raw/flows/h1.csv"} <= ended.files
     assert not any(name.endswith((".parquet", "summary.json", "report.html")) for name in ended.files)
     ingest_run(ended.disk / "out")  # as `report` does, where there is room
@@ -150,6 +150,6 @@ def test_what_cannot_be_written_is_not_begun(tmp_path: Path, logged: Path, read_
     why = "the file system is read-only" if read_only else FULL
     told = [line for line in ended.errors.splitlines() if line.endswith(f": {why}")]
     assert [line.partition(":")[0].partition("/")[0] for line in told] == [*COMMANDS, *(["out"] if read_only else [])]
-    assert ("nothing was run, and nothing of it is left" in ended.output) != read_only
+    assert ("nothing was run, and no file of it is left" in ended.output) != read_only
     assert not (ended.disk / "out").exists()
     assert ended.output.count(f"== {2 if read_only else 1}\n") == len(COMMANDS) + 1

@@ -37,7 +37,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def test_tls_needs_certificates_and_then_works(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster_ways.needed("openssl")
     with pytest.raises(
-        fabriclab.EngineError, match=r"--on tls://127\.0\.0\.1:9: TLS needs certificates, and Dask's .* has none"
+        fabriclab.EngineError, match=r"--on tls://127\.0\.0\.1:9: TLS needs certificates, and Dask's .* names none"
     ):
         bench.sweep(on="tls://127.0.0.1:9", out="none")
     settings = cluster_ways.certify(tmp_path / "keys")
@@ -110,7 +110,7 @@ def test_what_slurm_refuses_is_told(bench: Bench, tmp_path: Path, monkeypatch: p
     handler = signal.getsignal(signal.SIGINT)
     with (
         dask.config.set(slurm(tmp_path, monkeypatch, "full")),
-        pytest.raises(fabriclab.EngineError, match=r"takes no job: sbatch: .* partition specified: full \("),
+        pytest.raises(fabriclab.EngineError, match=r"did not accept the job: sbatch: .* partition specified: full \("),
     ):
         bench.sweep(on="slurm", jobs=1, out="none")
     assert not Path("none").exists()

@@ -302,7 +302,7 @@ NO_WRED_TO_WRED = ((0, None), (1, WRED), (2, WRED.model_copy(update={"ecn": Fals
             "queue 3: wred of a lossless class; instead: no pause keeps its queue short, "
             "and red drops packets that are not ",
         ),
-        (WRED.model_copy(update={"ecn": False}), "and red drops packets in this class too"),
+        (WRED.model_copy(update={"ecn": False}), "and red drops packets in this class, too"),
         (WRED.model_copy(update={"non_ect": "queue"}), None),
         (None, None),
     ],

@@ -76,7 +76,7 @@ def test_a_lab_with_fewer_racks_than_parts_is_not_cut(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"more": "routing: {protocol: bgp-unnumbered}\n"}, "daemons converge in one virtual machine only"),
+        ({"more": "routing: {protocol: bgp-unnumbered}\n"}, "daemons converge only in a single virtual machine"),
         ({"delay_ns": 0}, "a link without a delay"),
         ({"delay_ns": 2_000_000}, "at most 1 ms"),
         ({"more": "events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"}, "events: links and settings"),

@@ -113,10 +113,10 @@ def test_routing_is_told_by_vtysh(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "text"),
     [
-        ("links.mtu: 9000", "leaf1:eth1: its mtu would change; that can't be while the lab runs"),
-        ("switches.leaf1.aqm.kind: codel", "its queue would be another qdisc, and its packets would be lost"),
-        ("routing.protocol: bgp-numbered", "switches would learn their routes in another way"),
-        ("hosts.h1.mptcp.subflows: 2", "h1: MPTCP's endpoints are made with the lab only"),
+        ("links.mtu: 9000", "leaf1:eth1: its mtu would change: this can't be done while the lab runs"),
+        ("switches.leaf1.aqm.kind: codel", "its queue would be a different qdisc, and lose its packets"),
+        ("routing.protocol: bgp-numbered", "switches would learn their routes in a different way"),
+        ("hosts.h1.mptcp.subflows: 2", "h1: MPTCP's endpoints are made only when the lab starts"),
     ],
 )
 def test_what_cannot_change_is_an_error_at_its_line(tmp_path: Path, keys: str, text: str) -> None:

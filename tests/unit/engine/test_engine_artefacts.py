@@ -19,7 +19,9 @@ def build_script(directory: Path, body: str) -> Path:
 
 def test_what_is_not_built_is_named_with_the_command_that_builds_it(tmp_path: Path) -> None:
     script = build_script(tmp_path, "printf 'kernel=\\nrootfs=/r/root\\ntools=\\n'")
-    with pytest.raises(EngineError, match=r"not built yet: the virtual machine's kernel and tools; run `make machine`"):
+    with pytest.raises(
+        EngineError, match=r"the virtual machine's kernel and tools must be built first; run `make machine`"
+    ):
         find_artefacts(script)
 
 

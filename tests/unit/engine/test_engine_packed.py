@@ -107,7 +107,7 @@ def test_labs_with_routing_daemons_get_the_root_file_system_that_has_them(
     full = fake_machine.artefacts(tmp_path, "")
     assert with_routing(full) is full
     small = Artefacts(full.kernel, packed.unpacked(), full.tools)
-    with pytest.raises(EngineError, match="FRR is not here: install fabriclab-frr"):
+    with pytest.raises(EngineError, match="FRR is not installed; install fabriclab-frr"):
         with_routing(small)
     pack(tmp_path / "site" / "fabriclab_frr" / "machine", {"root/a": "", "packages": "frr_10.3-3_amd64"}, key="11ee")
     (tmp_path / "site" / "fabriclab_frr" / "__init__.py").touch()

@@ -91,7 +91,7 @@ def test_an_interrupt_lets_the_machine_collect(tmp_path: Path) -> None:
 
     outcome = run(tmp_path, fake_machine.EPOCH + fake_machine.STOPPABLE, interrupt_on_progress, interrupt)
     assert (outcome.status, outcome.virtual_ns) == ("interrupted", 200_000_000)
-    assert "what was measured until then is kept" in outcome.message
+    assert "measurements until then are kept" in outcome.message
 
 
 def test_an_interrupt_kills_a_machine_that_does_not_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +274,7 @@ def test_the_environment_chooses_how_programs_run(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("FABRICLAB_SECCOMP", "off")
     assert "seccomp=off" in machine_argv(machine, private_of(tmp_path))
     monkeypatch.setenv("FABRICLAB_SECCOMP", "no")
-    with pytest.raises(EngineError, match="FABRICLAB_SECCOMP=no: it is one of auto, on, off"):
+    with pytest.raises(EngineError, match="FABRICLAB_SECCOMP=no: must be one of auto, on, off"):
         machine_argv(machine, private_of(tmp_path))
 
 

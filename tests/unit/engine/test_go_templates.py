@@ -94,13 +94,13 @@ def test_mistakes(tmp_path: Path) -> None:
         return str(caught.value).replace(f"{tmp_path}/", "")
 
     write(tmp_path, wrong="- 1\n", broken="a: [\n", good=VARIABLES)
-    assert said().startswith("clos.clab.gotmpl:5: a Go template that cannot be rendered: executing")
+    assert said().startswith("clos.clab.gotmpl:5: the file is a Go template that can't be rendered: executing")
     assert said(tmp_path / "none") == "none: no such file"
-    assert said(tmp_path / "wrong") == "wrong: no mapping; a template's variables are such as spines: {num: 2}"
+    assert said(tmp_path / "wrong") == "wrong: is not a mapping; a template's variables are such as spines: {num: 2}"
     assert said(tmp_path / "broken").startswith("broken:")
     (tmp_path / "clos.clab.gotmpl").write_text("name: x\n{{ range }}\n")
     assert said(tmp_path / "good").startswith(
-        "clos.clab.gotmpl:2: a Go template that cannot be rendered: missing value"
+        "clos.clab.gotmpl:2: the file is a Go template that can't be rendered: missing value"
     )
     (tmp_path / "clos.clab.gotmpl").write_text("name: x\ntopology:\n  nodes: {a: {kind: {{ .k }}, image: [}}\n")
     (tmp_path / "good").write_text("k: linux\n")

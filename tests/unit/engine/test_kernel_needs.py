@@ -70,7 +70,7 @@ def test_a_kernel_that_says_nothing_of_itself_is_of_an_unknown_version(tmp_path:
 
 def test_a_wheel_has_no_script_that_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabriclab.engine.kernel_needs.is_installed", lambda: True)
-    with pytest.raises(EngineError, match="A wheel brings one kernel; a checkout builds others"):
+    with pytest.raises(EngineError, match="A wheel has only one kernel; a checkout can build others"):
         check_kernel(kernel_of(tmp_path, "6.12.117-1"), [DUALPI2])
 
 
@@ -78,6 +78,6 @@ def test_labs_stay_up_in_the_usual_kernel_alone(tmp_path: Path) -> None:
     check_stays_up(kernel_of(tmp_path / "usual", "6.12.117-1"))
     check_stays_up(fake_machine.artefacts(tmp_path / "mute", ""))
     with pytest.raises(
-        EngineError, match=r"labs stay up in Linux 6.12 only; the virtual machine's kernel is Linux 7.3.4-1: "
+        EngineError, match=r"labs can stay up only with Linux 6.12, but the virtual machine's kernel is Linux 7.3.4-1; "
     ):
         check_stays_up(kernel_of(tmp_path / "newer", "7.3.4-1"))

@@ -57,7 +57,7 @@ def test_why_one_cannot_be_built_is_told(artefacts: Artefacts, monkeypatch: pyte
     with pytest.raises(EngineError, match=r"(?s)layer of broken can't be built:.*Unable to locate package broken"):
         layers.with_layers(artefacts, [{"packages": ("broken",)}])
     monkeypatch.setitem(layers.SCRIPTS, "packages", artefacts.rootfs / "no-such-script")
-    with pytest.raises(EngineError, match="cannot find the layer of"):
+    with pytest.raises(EngineError, match="can't find the layer of"):
         layers.with_layers(artefacts, [WANTED])
     with pytest.raises(EngineError, match="can't be built"):
         layers.build_layer(artefacts.rootfs, "packages", PACKAGES)

@@ -65,8 +65,8 @@ def test_places_are_absolute_and_the_run_directory_is_the_last(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ("size=1m", "has 1 MiB free"),
-        ("size=64m", "has 64 MiB free"),
+        ("size=1m", "has only 1 MiB free"),
+        ("size=64m", "has only 64 MiB free"),
         ("size=1g,noexec", "is mounted noexec"),
         ("size=1g,ro", "can't be "),
     ],

@@ -83,5 +83,5 @@ def test_machines_have_promised_the_begin_before_they_start() -> None:
 
 def test_a_newer_kernel_can_not(tmp_path: Path) -> None:
     (tmp_path / "version").write_text("Version: 7.3.4\n")
-    with pytest.raises(EngineError, match=r"several virtual machines in Linux 6\.12 only"):
+    with pytest.raises(EngineError, match=r"several virtual machines only with Linux 6\.12"):
         check_several(Artefacts(tmp_path / "linux", tmp_path, tmp_path))

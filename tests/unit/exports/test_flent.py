@@ -96,7 +96,7 @@ def test_a_run_without_samples_of_tcp_has_no_file(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="TCP was not sampled"):
         export_flent(read_run(run), tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
-    with pytest.raises(ResultsError, match="until it was sampled"):
+    with pytest.raises(ResultsError, match="until the first sample"):
         flent_data(sampled(tmp_path / "other", samples()))
 
 

@@ -42,7 +42,7 @@ def test_nodes_are_hosts_in_the_order_of_their_numbers() -> None:
     [
         ("", ["1: '': the first line must be the number of flows"]),
         ("2 1 3 100 20 1\n", ["1: '2 1 3 100 20 1': the first line must be the number of flows"]),
-        ("2\n0 1 3 100 20 1\n", ["1: 2 flows are announced and 1 are there"]),
+        ("2\n0 1 3 100 20 1\n", ["1: 2 flows are announced, but the file has 1"]),
         ("1\n2 1 3 100 20\n", ["2: '2 1 3 100 20': 5 values; a flow is `src dst priority port size start`"]),
         (
             "2\n-2 1 3 100 x -1\n1 1 3 100 0 0\n",
@@ -51,21 +51,21 @@ def test_nodes_are_hosts_in_the_order_of_their_numbers() -> None:
                 "2: src: '-2' must be a node's number, 0 to 100000",
                 "2: start: '-1' must be a number of seconds, zero or more",
                 "3: node 1 sends to itself",
-                "3: size 0; a flow has bytes",
+                "3: the size is 0; a flow needs at least one byte",
             ],
         ),
-        ("1\n0 9 3 100 20 1e99\n", ["2: node 9 has no host; there are 2, for nodes 0 to 1"]),
+        ("1\n0 9 3 100 20 1e99\n", ["2: node 9 has no host; there are hosts only for nodes 0 to 1"]),
     ],
 )
 def test_bad_hpcc_files(text: str, problems: list[str]) -> None:
     with pytest.raises(TraceError) as raised:
         convert_flows(text, "f", "hpcc", ["h1", "h2"])
     found = [line.removeprefix("f:") for line in str(raised.value).split("\n")]
-    assert [line for line in found if "later than a trace" not in line] == problems
+    assert [line for line in found if "the latest that a trace can have" not in line] == problems
 
 
 def test_a_start_beyond_all_times() -> None:
-    with pytest.raises(TraceError, match="f:2: the start is later than a trace can say"):
+    with pytest.raises(TraceError, match=r"f:2: the start is later than .*, the latest that a trace can have"):
         convert_flows("1\n0 1 3 100 20 1e99\n", "f", "hpcc", ["h1", "h2"])
 
 
@@ -81,8 +81,11 @@ TRIGGERS = "triggers can't be converted; give the connection a start, or write a
             "Nodes x\nConnections 0\n",
             ["1: 'Nodes x': Nodes must be followed by a whole number", "1: the header has no line `Nodes N`"],
         ),
-        ("Nodes 2\nConnections 2\n0->1 id 1 start 0 size 9\n", ["2: 2 connections are announced and 1 are there"]),
-        ("Nodes 2\nConnections 1\n0->2 id 1 start 0 size 9\n", ["3: node 2 is none of the 2, which are 0 to 1"]),
+        ("Nodes 2\nConnections 2\n0->1 id 1 start 0 size 9\n", ["2: 2 connections are announced, but the file has 1"]),
+        (
+            "Nodes 2\nConnections 1\n0->2 id 1 start 0 size 9\n",
+            ["3: node 2 is not one of the 2 nodes, which are 0 to 1"],
+        ),
         ("Nodes 2\nConnections 1\n0->1 id 1 trigger 4 size 9\n", [f"3: trigger: {TRIGGERS}"]),
         (
             "Nodes 2\nConnections 1\n0->1 id 1 start 0 size 9 send_done_trigger 1\n",
@@ -119,7 +122,7 @@ COFLOW = "a coflow is `id arrival mappers port ... reducers port:megabytes ...`"
     [
         ("", ["1: '': the first line must be the numbers of ports and coflows"]),
         ("2\n", ["1: '2': the first line must be the numbers of ports and coflows"]),
-        ("2 2\n1 0 1 0 1 1:1\n", ["1: 2 coflows are announced and 1 are there"]),
+        ("2 2\n1 0 1 0 1 1:1\n", ["1: 2 coflows are announced, but the file has 1"]),
         ("2 1\n1 0 2 0 1 1:1\n", [f"2: '1 0 2 0 1 1:1': {COFLOW}"]),
         ("2 1\n1 0 1 0 1 1:1 7\n", [f"2: '1 0 1 0 1 1:1 7': {COFLOW}"]),
         ("2 1\na/b 0 1 0 1 1:1\n", [f"2: 'a/b 0 1 0 1 1:1': {COFLOW}"]),
@@ -128,14 +131,14 @@ COFLOW = "a coflow is `id arrival mappers port ... reducers port:megabytes ...`"
             [
                 "2: '1:much' must be a port and megabytes, such as 140:48.0",
                 "2: arrival: 'soon' must be a number of milliseconds, zero or more",
-                "2: port '2' is none of the 2, which are 0 to 1",
+                "2: port '2' is not one of the 2 ports, which are 0 to 1",
             ],
         ),
         (
             "2 2\n1 0 1 0 1 1:1\n1 0 1 0 1 1:1\n",
-            ["3: coflow '1' is in line 2, too; give each a number of its own"],
+            ["3: coflow '1' is also in line 2; give each a different number"],
         ),
-        ("2 1\n1 0 1 0 1 1:0\n", ["2: size 0; a flow has bytes"]),
+        ("2 1\n1 0 1 0 1 1:0\n", ["2: the size is 0; a flow needs at least one byte"]),
     ],
 )
 def test_bad_coflow_files(text: str, problems: list[str]) -> None:

@@ -35,5 +35,5 @@ def test_a_user_reads_what_was_written_without_the_plan(tmp_path: Path) -> None:
 
 def test_a_manifest_of_another_form_is_named_with_its_key(tmp_path: Path) -> None:
     run = incast_run(tmp_path / "run", 1, rounds=1, wall_s="soon")
-    with pytest.raises(ResultsError, match=r"manifest\.json: wall_s: .*number.*; right is a manifest of "):
+    with pytest.raises(ResultsError, match=r"manifest\.json: wall_s: .*number.*; must be a manifest of "):
         read_run(run)

@@ -47,12 +47,12 @@ def test_what_an_older_version_did_not_write_has_its_default(run: Path) -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"probes": ...}, "probes: Field required; right is a plan of this version of fabriclab, fabriclab-plan-1"),
+        ({"probes": ...}, "probes: Field required; must be a plan of this version of fabriclab, fabriclab-plan-1"),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
         ({"seed": "one"}, "seed: Input should be a valid integer"),
         (
             {"format": "fabriclab-plan-9"},
-            "format: 'fabriclab-plan-9'; this version of fabriclab reads 'fabriclab-plan-1'",
+            "format: 'fabriclab-plan-9'; this version of fabriclab reads only 'fabriclab-plan-1'",
         ),
     ],
 )

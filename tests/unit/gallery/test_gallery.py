@@ -166,7 +166,7 @@ def test_shares_of_counts_and_flows_of_some_sizes(lab: Path, tmp_path: Path) -> 
     [
         ("{metric: goodput_bps, above: 1 KB, unit: Mbps}", "goodput_bps can't be of some sizes only; completion times"),
         ("{metric: 'fct_mean_ns[sru]', above: 1 apple, unit: ms}", "1 apple"),
-        ("{metric: flows, share_of: goodput_bps, unit: '%'}", "flows of goodput_bps: a share is of two counts"),
+        ("{metric: flows, share_of: goodput_bps, unit: '%'}", "flows of goodput_bps: a share needs two counts"),
         ("{metric: timeouts, share_of: flows}", "unit '' does not fit timeouts of flows; write one of: %"),
         (
             "{metric: timeouts, share_of: flows, against: {variant: cubic}, unit: '%'}",
@@ -218,7 +218,7 @@ def test_what_is_wrong_in_the_file_is_named(lab: Path, change: tuple[str, str], 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("<!-- table: goodput -->", "<!-- table: delay -->", "published.yml has no such thing; there are: made from"),
+        ("<!-- table: goodput -->", "<!-- table: delay -->", "published.yml has no such entry; it has: made from"),
         ("<!-- made from -->\n<!-- end -->", "", "'made from' occurs 0 times"),
         ("CUBIC has", "DCTCP has", "'CUBIC has {} Mbps' occurs 0 times"),
     ],

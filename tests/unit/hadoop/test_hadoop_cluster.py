@@ -171,7 +171,7 @@ def test_a_container_has_the_host_s_date() -> None:
 
 
 def test_it_starts_with_its_lab_only() -> None:
-    with pytest.raises(Exception, match="cluster: a program starts with its lab only"):
+    with pytest.raises(Exception, match="cluster: a program can start only with its lab"):
         traffic_named(plan(), "cluster")
 
 

@@ -63,8 +63,8 @@ def test_what_is_no_cost_is_named() -> None:
     for setting, right in (
         ("traffic.hadoop.costs.scale=0", "a factor from 1/1000000 to 1000"),
         ("traffic.hadoop.costs.disc=1 MB", "'disc' is unknown"),
-        ("traffic.hadoop.costs.map=1 MB", "a duration is wanted"),
-        ("traffic.hadoop.costs=free", "is wanted, or 'none'"),
+        ("traffic.hadoop.costs.map=1 MB", "write a duration"),
+        ("traffic.hadoop.costs=free", "or 'none', not 'free'"),
     ):
         wrong = CliRunner().invoke(app, ["plan", str(LAB), "--set", setting])
         assert wrong.exit_code != 0 and right in " ".join(wrong.output.split()), wrong.output

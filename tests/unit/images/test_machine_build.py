@@ -118,7 +118,7 @@ def test_without_a_home_the_message_says_what_to_set(arguments: tuple[str, ...],
     result = build(programs, *arguments)
     assert result.returncode == 1
     assert result.stderr.startswith(
-        "HOME is not set, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME"
+        "HOME is not set, so there is no directory for the virtual machine's files; set HOME, or XDG_CACHE_HOME"
     )
     assert len(result.stderr.splitlines()) == 1
 

@@ -24,7 +24,10 @@ MUTANTS = 120
 AT = Place("mutant")
 WRONG = ("zzz", "12", "12 parsecs", "-5", "1e9", "64 kbps", "3 ms", "5 MB", "40 %", "true", "7..3", "")
 """Texts that few keys take."""
-OF_SHAPE = ("unknown key", "a mapping is wanted", "a list is wanted", "stands here;", "missing; write title")
+OF_SHAPE = (
+    *("unknown key", "must be a mapping", "must be a list", ", not a mapping", ", not a list", ", but is empty"),
+    "missing; write title",
+)
 """What the reader says of a wrong shape."""
 
 

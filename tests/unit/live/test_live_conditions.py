@@ -45,13 +45,13 @@ def test_what_is_written_is_what_the_kernel_is_told(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("s1 qeueu > 3 KB", "no condition; these are: NODE:PORT queue"),
+        ("s1 qeueu > 3 KB", "is not a condition; write one of: NODE:PORT queue"),
         ("s2 drop", "the lab has no node 's2'; valid here: s1, h1"),
         ("s1:eth3 drop", "s1 has no port 'eth3'; "),
-        ("s1 queue > 3 KB", "a queue is a port's: s1:eth1 queue > "),
+        ("s1 queue > 3 KB", "a queue belongs to a port; write `s1:eth1 queue > "),
         ("s1:eth1 queue 8 > 3 KB", "queues are 0 to 7"),
-        ("s1:eth1 queue > 3", "'3' has no unit.*or packets, such as '20 packets'"),
-        ("h1:eth1 timeout", "a timeout is a node's, not a port's: `h1 timeout`"),
+        ("s1:eth1 queue > 3", "'3' has no unit.*or a number of packets, such as '20 packets'"),
+        ("h1:eth1 timeout", "a timeout belongs to a node, not to a port; write `h1 timeout`"),
         ("flow 4294967295 ends", "a flow's number is at most 4294967294"),
     ],
 )

@@ -192,7 +192,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["graph", str(lab), "--out", "-"]).output == out.read_text(encoding="utf-8")
     refused = CliRunner().invoke(app, ["graph", str(lab), "--out", str(out)])
     assert refused.exit_code == 2
-    assert "star.svg is there already; --force replaces it" in refused.output
+    assert "star.svg already exists; --force replaces it" in refused.output
     missing = CliRunner().invoke(app, ["graph", str(tmp_path / "nothing")])
     assert missing.exit_code == 2
     assert "no such directory" in missing.output

@@ -56,8 +56,8 @@ def test_low_latency_is_lower(tmp_path: Path, written: str) -> None:
     ("hosts", "says"),
     [
         ("hosts: {default: {ecn: accurate}}\n", ()),
-        ("hosts: {default: {ecn: accurate}, h3: {ecn: on}}\n", ("tell of one mark a round trip",)),
-        ("hosts: {default: {ecn: accurate}, h3: {ecn: off}}\n", ("have no marks, only losses",)),
+        ("hosts: {default: {ecn: accurate}, h3: {ecn: on}}\n", ("report one mark for each round trip",)),
+        ("hosts: {default: {ecn: accurate}, h3: {ecn: off}}\n", ("get no marks, only losses",)),
         ("hosts: {default: {ecn: accurate, congestion_control: dctcp}}\n", ()),
     ],
 )

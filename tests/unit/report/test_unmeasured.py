@@ -60,13 +60,13 @@ def asking(directory: Path, traffic: str, *figures: str, more: str = PROBES) -> 
         (
             LONG,
             "{kind: fct-cdf}",
-            "fct-cdf cannot be drawn: flows of all traffic are long: they have no completion time",
+            "fct-cdf cannot be drawn: flows of all traffic are long, and have no completion time",
         ),
         (QUERY, "{kind: deadlines, traffic: ask}", "deadlines cannot be drawn: no flow has a deadline"),
         (
             f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}",
             "{kind: fct-cdf, traffic: ask}",
-            "fct-cdf cannot be drawn: no flow has class ask; there are long",
+            "fct-cdf cannot be drawn: no flow has class ask; the classes are long",
         ),
     ],
 )
@@ -78,7 +78,7 @@ def test_check_names_a_figure_that_cannot_be_drawn(tmp_path: Path, traffic: str,
 def test_check_reads_the_classes_of_a_trace(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(FLOWS)
     (line,) = asking(tmp_path, TRACE, "{kind: fct-cdf, traffic: mice}", "{kind: fct-cdf}")
-    assert line.endswith("report.figures[0]: fct-cdf cannot be drawn: no flow has class mice; there are none")
+    assert line.endswith("report.figures[0]: fct-cdf cannot be drawn: no flow has class mice; the classes are none")
     (tmp_path / "mine.csv").write_text(FLOWS.replace("size_bytes", "size_bytes,class").replace("5000", "5000,mice"))
     assert asking(tmp_path, TRACE, "{kind: fct-cdf, traffic: mice}") == []
 
@@ -92,11 +92,11 @@ def test_check_reads_the_classes_of_a_trace(tmp_path: Path) -> None:
         ("queue_drops", "no switch with a shared buffer is sampled (probes.switches)"),
         ("pool_max_bytes", "no switch with a shared buffer is sampled (probes.switches)"),
         ("reconvergence_ns", "routes are static; write routing: {protocol: bgp-unnumbered}"),
-        ("job_ns", "there is no shuffle and no Hadoop job"),
+        ("job_ns", "there is neither a shuffle nor a Hadoop job"),
         ("shuffle_retransmits", "there is no Hadoop job"),
         ("coflow_p99_ns", "no traffic has coflows"),
         ("coflow_deadline_misses", "no traffic has coflows"),
-        ("deadline_misses", "flows of all traffic are long: they have no completion time"),
+        ("deadline_misses", "flows of all traffic are long, and have no completion time"),
     ],
 )
 def test_check_names_a_condition_on_what_is_not_measured(tmp_path: Path, metric: str, why: str) -> None:

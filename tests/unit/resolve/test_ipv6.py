@@ -247,7 +247,7 @@ def test_a_generated_fabric_has_ipv6_beside_ipv4(tmp_path: Path, shape: str) -> 
 
 def test_a_generated_fabric_of_narrow_links_has_no_ipv6() -> None:
     result = CliRunner().invoke(app, ["generate", "star", "--mtu", "1000", "--ipv6"])
-    assert result.exit_code == 2 and "--mtu 1000: a link with IPv6 takes 1280 bytes at least" in result.output
+    assert result.exit_code == 2 and "--mtu 1000: a link with IPv6 needs at least 1280 bytes" in result.output
 
 
 def test_a_picture_has_the_addresses_of_both_families(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def plan_of(directory: Path, second: int, protocol: str = "bgp-numbered") -> Pla
 def test_leaves_of_one_as_do_not_reach_each_other(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, 65001)
     assert plan.warnings == (
-        "traffic all: by BGP's routes 1 of 2 pairs of hosts do not reach each other (h3 and h1); their flows never end",
+        "traffic all: with BGP's routes 1 of 2 pairs of hosts can't reach each other (h3 and h1); their flows never "
+        "end",
     )
     forwarding = Forwarding(plan.nodes)
     assert forwarding.senders_to("h1") == {"h2"} and forwarding.senders_to("h3") == set()

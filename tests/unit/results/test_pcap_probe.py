@@ -172,7 +172,8 @@ def test_a_run_that_died_before_has_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "epoch", "text"), [(FILE_HEAD, "soon", "'soon' stands here"), (bytes(24), "1", "begins")]
+    ("raw", "epoch", "text"),
+    [(FILE_HEAD, "soon", "must be a number of nanoseconds, not 'soon'"), (bytes(24), "1", "begins")],
 )
 def test_what_is_no_capture_is_an_error(tmp_path: Path, raw: bytes, epoch: str, text: str) -> None:
     with pytest.raises(ResultsError, match=text):

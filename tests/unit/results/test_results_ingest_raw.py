@@ -31,7 +31,7 @@ def test_raw_of_a_run_that_may_still_run_is_left_alone(tmp_path: Path) -> None:
     queues.write_text(text)
     ingest_run(run)
     assert not (run / "raw").exists()
-    assert (first.notes, read_run(run).notes) == (("raw/queues.csv: the last line was cut off and is left out",), ())
+    assert (first.notes, read_run(run).notes) == (("raw/queues.csv: the last line was cut off, and is left out",), ())
 
 
 def test_flows_are_byte_identical_for_the_same_logs(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_cut_last_line_is_dropped_with_a_note(tmp_path: Path) -> None:
     text = queues.read_text()
     queues.write_text(text[: text.rindex(",")])
     results = read_run(run)
-    assert results.notes == ("raw/queues.csv: the last line was cut off and is left out",)
+    assert results.notes == ("raw/queues.csv: the last line was cut off, and is left out",)
     assert results.measured.queues is not None
     assert results.measured.queues.collect().height == text.count("\n") - 3
     assert not results.is_whole
@@ -86,9 +86,13 @@ def test_run_without_raw_is_all_lost(tmp_path: Path) -> None:
             QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,x1,0,0,0,0,0,0\n",
             "raw/queues.csv:4: bytes: 'x1' is not a number",
         ),
-        ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,1,0,0,0,0,0,0,0\n", "raw/queues.csv:4: 10 values"),
+        (
+            "raw/queues.csv",
+            QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,1,0,0,0,0,0,0,0\n",
+            "raw/queues.csv:4: the row has 10 values",
+        ),
         ("raw/flows/h3.csv", FLOW_HEADER + "zero,dst,complete,,,,,,,,,,,,,\n", "raw/flows/h3.csv:3: flow: 'zero'"),
-        ("raw/flows/h3.csv", FLOW_HEADER + "0,dst,complete,,,,,,,,,,,,,\n" * 2, "flow 0: two rows of one side"),
+        ("raw/flows/h3.csv", FLOW_HEADER + "0,dst,complete,,,,,,,,,,,,,\n" * 2, "flow 0: one side has two rows"),
     ],
 )
 def test_broken_file_is_named_and_raw_is_kept(tmp_path: Path, file: str, text: str, message: str) -> None:

@@ -81,7 +81,7 @@ def test_what_cannot_be_exported_is_told(run: Path, tmp_path: Path) -> None:
     taken.mkdir()
     (taken / "mine").write_text("mine")
     for arguments, message in (
-        ((run, "-o", taken), "is there already"),
+        ((run, "-o", taken), "already exists"),
         ((run, "-o", tmp_path / "a", "--table", "flowz"), "valid here: flows, queues"),
         ((run, "-o", tmp_path / "b", "--table", "pools"), "has none of the tables pools"),
         ((tmp_path / "none",), "no such directory"),
@@ -121,7 +121,7 @@ def test_nothing_is_replaced(run: Path, tmp_path: Path) -> None:
     assert fabriclab.bundle(run, file) == file
     for arguments in (("bundle", run, "-o", file), ("open", file, "-o", tmp_path)):
         status, said = invoke(*arguments)
-        assert (status, "is there already" in said) == (2, True)
+        assert (status, "already exists" in said) == (2, True)
     assert fabriclab.bundle(run, file, force=True) == file
 
 
@@ -207,7 +207,9 @@ def test_a_table_that_differs_is_told_by_row_and_column(run: Path, tmp_path: Pat
     told = {each.name: each.told for each in agreements(read_run(run), later)}
     assert told["queues"].startswith("differs from row 5 on: bytes is 99 instead of")
     queues.drop("drops").write_parquet(copy / "queues.parquet")
-    assert "has other columns: drops" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
+    assert (
+        "has different columns: drops" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
+    )
     (copy / "queues.parquet").unlink()
     assert "is not there here" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
 

@@ -18,7 +18,7 @@ INCAST = str(ROOT / "labs" / "incast")
 def test_a_directory_is_held_until_the_end(tmp_path: Path) -> None:
     directory = tmp_path / "runs" / "incast"
     with claimed(directory):
-        with pytest.raises(InUseError, match="another fabriclab writes there"), claimed(directory):
+        with pytest.raises(InUseError, match="another fabriclab writes to it"), claimed(directory):
             pass
         # Who was refused did not let go of what the first one holds.
         with pytest.raises(InUseError), claimed(directory):
@@ -44,14 +44,14 @@ def test_a_command_leaves_a_directory_alone_that_another_one_writes_to(
         (out / "manifest.json").write_text("{}")
         verb, *options = command
         result = CliRunner().invoke(app, [verb, INCAST, "--set", "senders=1", "--out", str(out), *options])
-    assert (result.exit_code, f"{out}: another fabriclab writes there" in result.stderr) == (2, True), result.output
+    assert (result.exit_code, f"{out}: another fabriclab writes to it" in result.stderr) == (2, True), result.output
     assert [entry.name for entry in out.iterdir()] == ["manifest.json"]
 
 
 @pytest.mark.parametrize(
     ("out", "message"),
     [
-        ("taken", "is there already, and is not a directory"),
+        ("taken", "already exists, and is not a directory"),
         ("taken/out", "is not a directory"),
         ("x" * 300, "is too long"),
     ],

@@ -55,10 +55,10 @@ def test_how_near_a_number_must_be_can_be_said() -> None:
     [
         (5.6, 5600, "The digits are right, the unit is not."),
         (12.5, 100, "Bits or bytes?"),
-        ("100", 100, "A number is wanted"),
-        (True, 1, "A number is wanted"),
-        (7, "dctcp", "A word in quotes is wanted."),
-        ("deep", {"deep", "shallow"}, "Several words are wanted"),
+        ("100", 100, "Write a number"),
+        (True, 1, "Write a number"),
+        (7, "dctcp", "Write a word in quotes."),
+        ("deep", {"deep", "shallow"}, "Write several words"),
         (["deep", "middle"], {"deep", "shallow"}, "1 of these 2 are right."),
         ("one", lambda answer: 1 / 0, "This answer could not be tried: division by zero."),
     ],
@@ -89,5 +89,5 @@ def test_a_study_stands_beside_a_sweep_and_beside_runs(tmp_path: Path) -> None:
 
 
 def test_runs_without_a_study_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(fabriclab.ArgumentError, match="the lab of these runs reproduces no study"):
+    with pytest.raises(fabriclab.ArgumentError, match="the lab of these runs does not reproduce a study"):
         beside_study([])

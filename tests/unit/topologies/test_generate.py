@@ -220,13 +220,13 @@ def test_no_ratio(text: str) -> None:
 
 
 WRONG = {
-    "fat-tree --k 5": "--k 5: half of a switch's k ports lead up, so k is even; write 4 or 6",
-    "fat-tree --k 0": "--k 0: half of a switch's k ports lead up, so k is even; write 2 or 4",
-    "fat-tree --k -3": "--k -3: half of a switch's k ports lead up, so k is even; write 2 or 4",
-    "fat-tree --k 40": "--k 40: that makes 18000 nodes; at most 4096 fit into one virtual machine",
-    "fat-tree --hosts-per-edge 0": "--hosts-per-edge 0: a fabric without them is none; write 1 or more",
+    "fat-tree --k 5": "--k 5: half of a switch's k ports lead up, so k must be even; write 4 or 6",
+    "fat-tree --k 0": "--k 0: half of a switch's k ports lead up, so k must be even; write 2 or 4",
+    "fat-tree --k -3": "--k -3: half of a switch's k ports lead up, so k must be even; write 2 or 4",
+    "fat-tree --k 40": "--k 40: this makes 18000 nodes, but at most 4096 fit into one virtual machine",
+    "fat-tree --hosts-per-edge 0": "--hosts-per-edge 0: a fabric needs some; write 1 or more",
     "fat-tree --core-rate 1": "--core-rate: '1' has no unit",
-    "leaf-spine --hosts 0": "--hosts 0: a fabric without them is none; write 1 or more",
+    "leaf-spine --hosts 0": "--hosts 0: a fabric needs some; write 1 or more",
     "leaf-spine --leaves 1 --hosts 1": "--leaves 1 --hosts 1: one host has no receiver; write 2 leaves or 2 hosts",
     "leaf-spine --oversubscription 3:1": "needs 666666666.667 bps each; choose another ratio, or give --uplink-rate",
     "leaf-spine --oversubscription 3:1 --uplink-rate 1Gbps": (
@@ -234,15 +234,15 @@ WRONG = {
         "remove one of the two"
     ),
     "leaf-spine --name my.lab": "--name 'my.lab' is not a lab name",
-    "star --hosts 1": "--hosts 1: a fabric without them is none; write 2 or more",
+    "star --hosts 1": "--hosts 1: a fabric needs some; write 2 or more",
     "star "
     "--rate "
     "2Tbps": "Hosts, link h1:eth1 to s1:eth1: a rate of 2 Tbps is out of range; choose one from 10 kbps to 1.6 Tbps",
     "star --delay 2s": "a delay of 2 s is out of range; choose one up to 1 s",
     "star --delay 25": "--delay: '25' has no unit",
     "star --mtu 100": "--mtu 100 is out of range; write 576 to 65535 bytes of an IP packet",
-    "dumbbell --left 0": "--left 0: a fabric without them is none; write 1 or more",
-    "dumbbell --bottleneck-rate 5ms": "--bottleneck-rate: '5ms' is a duration; a rate is wanted here",
+    "dumbbell --left 0": "--left 0: a fabric needs some; write 1 or more",
+    "dumbbell --bottleneck-rate 5ms": "--bottleneck-rate: '5ms' is a duration; write a rate, in",
 }
 
 
@@ -262,7 +262,7 @@ def test_a_topology_is_not_replaced_unasked(tmp_path: Path) -> None:
     file.write_text("mine", encoding="utf-8")
     refused = CliRunner().invoke(app, arguments)
     assert refused.exit_code == 2
-    assert "topology.clab.yml is there already; --force replaces it" in refused.output
+    assert "topology.clab.yml already exists; --force replaces it" in refused.output
     assert file.read_text(encoding="utf-8") == "mine"
     assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0
     assert file.read_text(encoding="utf-8").startswith("# 3 hosts, 1 switch, 3 links. Made by:")

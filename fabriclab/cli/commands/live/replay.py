@@ -29,7 +29,7 @@ def replay(session: Path, speed: str, out: Path | None, trust: bool = False) -> 
     directory = out if out is not None else new_run_directory(wanted.plan.lab, "{time}-replay")
     with claimed(directory, ours=out is None):
         if any(directory.iterdir()):
-            raise BadInputError(f"--out {directory}: is there already; choose another one")
+            raise BadInputError(f"--out {directory} already exists; choose another one")
         with waiting("replaying") as tell:
             replayed = asyncio.run(
                 replay_recording(recording, wanted, directory, session, lambda event: tell(event.stage))

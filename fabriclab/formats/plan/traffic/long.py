@@ -56,4 +56,4 @@ class LongTraffic(TrafficRecord):
     def contradictions(self) -> Iterator[str]:
         """Yield that it has no receiver, or two kinds of them."""
         if (self.receiver is None) == (self.pairs is None):
-            yield ": exactly one of receiver and pairs is wanted"
+            yield ": must have exactly one of receiver and pairs"

@@ -209,7 +209,7 @@ class QosReader:
             first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
             if first > last or last > high:
                 self._config.complain(
-                    command, f"{what} {shown(word)}: numbers from 0 to {high}, or ranges such as 0-7, are wanted", word
+                    command, f"{what} {shown(word)}: must be numbers from 0 to {high}, or ranges such as 0-7", word
                 )
             else:
                 found += range(first, last + 1)
@@ -232,7 +232,7 @@ class QosReader:
             if name in ("timeout", "recovery-time"):
                 if _SECONDS.fullmatch(text) is None or not 0 < Fraction(text) <= 60:
                     self._config.complain(
-                        command, f"{name} {shown(text)}: seconds are wanted, at most 60, such as 0.2", text
+                        command, f"{name} {shown(text)}: must be at most 60 seconds, such as 0.2", text
                     )
                 else:
                     self._timers[name] = int(Fraction(text) * _NS_PER_S), command

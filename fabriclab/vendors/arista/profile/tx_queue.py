@@ -22,7 +22,7 @@ def number(config: ConfigText, command: Command, text: str | None, what: str, lo
     if text is None:
         config.complain(command, f"ends before {what}; write a whole number from {low} to {high}")
     elif not (text.isascii() and text.isdigit() and len(text) <= 12 and low <= int(text) <= high):
-        config.complain(command, f"{what} {shown(text)}: a whole number from {low} to {high} is wanted", text)
+        config.complain(command, f"{what} {shown(text)}: must be a whole number from {low} to {high}", text)
     else:
         return int(text)
     return None

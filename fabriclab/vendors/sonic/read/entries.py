@@ -96,7 +96,7 @@ class Tables:
             return
         for key, value in entries.items():
             if not isinstance(value, dict):
-                self.complain((table, key), f"{describe(value)} is here; write an object of fields, such as {{}}")
+                self.complain((table, key), f"is {describe(value)}; write an object of fields, such as {{}}")
                 continue
             self._refuse_repeated(value, (table, key))
             for name in value:
@@ -165,7 +165,7 @@ class Tables:
         self._refuse_repeated(self._root, ())
         for table, entries in self._root.items():
             if not isinstance(entries, dict):
-                self.complain((table,), f"{describe(entries)} is here; a table is an object of entries")
+                self.complain((table,), f"is {describe(entries)}; a table must be an object of entries")
             else:
                 self._refuse_repeated(entries, (table,))
                 if table in read:
@@ -189,7 +189,7 @@ class Tables:
         if isinstance(value, list) and all(map(_is_text, value)):
             return tuple(str(item) for item in value)
         example = f', such as "{value}"' if isinstance(value, str) else ""
-        self.complain(path, f"{describe(value)} is here; write a text or a list of texts{example}")
+        self.complain(path, f"is {describe(value)}; write a text or a list of texts{example}")
         return None
 
 
@@ -233,7 +233,7 @@ class Fields:
         if isinstance(value, tuple):
             if len(value) == 1:
                 return value[0]
-            self.complain(name, f"a list of {len(value)} is here; write one text")
+            self.complain(name, f"is a list of {len(value)}; write one text")
             return None
         return value
 
@@ -253,7 +253,7 @@ class Fields:
         text = text.strip()  # shipped templates have blanks around figures, and SONiC reads over them
         if _WHOLE.fullmatch(text) is None or not minimum <= int(text) <= maximum:
             what = f" of {unit}" if unit else ""
-            self.complain(name, f"{shown(text)}: a whole number{what} from {minimum} to {maximum} is wanted", text)
+            self.complain(name, f"{shown(text)}: must be a whole number{what} from {minimum} to {maximum}", text)
             return None
         return int(text)
 

@@ -54,7 +54,7 @@ def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int],
             text = fields.text(name)
             match = _CABLE.fullmatch(text or "")
             if match is None:
-                fields.complain(name, f"{shown(text or '')}: a length in metres such as 5m is wanted", text or "")
+                fields.complain(name, f"{shown(text or '')}: must be a length in metres such as 5m", text or "")
             elif name in ports:
                 metres[name], origin[name] = int(match[1]), entry.origin(name)
             else:

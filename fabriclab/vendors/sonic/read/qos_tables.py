@@ -146,7 +146,7 @@ class QosReader:
         indices = parse_indices(entry.words[-1], most)
         if indices is None:
             self._tables.complain(
-                path, f"{shown(entry.words[-1])}: a number from 0 to {most} or a range such as 3-4 is wanted"
+                path, f"{shown(entry.words[-1])}: must be a number from 0 to {most} or a range such as 3-4"
             )
             return None
         return tuple(names), tuple(indices)
@@ -197,7 +197,7 @@ class QosReader:
             value = fields.number(name, 0, values - 1)
             if not name.isascii() or not name.isdigit() or len(name) > 2 or int(name) >= keys:
                 fields.complain(
-                    name, f"{shown(name)}: a whole number from 0 to {keys - 1} is wanted as the field's name", name
+                    name, f"{shown(name)}: the field's name must be a whole number from 0 to {keys - 1}", name
                 )
             elif value is not None:
                 mapping[int(name)] = value
@@ -230,7 +230,7 @@ class QosReader:
             return None
         for word in words:
             if word not in tuple("01234567"):
-                fields.complain(name, f"{shown(word)}: priorities from 0 to 7 are wanted, such as 3,4", word)
+                fields.complain(name, f"{shown(word)}: must be priorities from 0 to 7, such as 3,4", word)
         return tuple(sorted({int(word) for word in words if word in tuple("01234567")}))
 
     def watchdogs(self) -> dict[str, PfcWatchdog]:

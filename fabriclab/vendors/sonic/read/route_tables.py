@@ -123,7 +123,7 @@ class _Reader:
     def _distance(self, fields: Fields, text: str) -> int | None:
         """Return a next hop's distance; None after telling why it has none."""
         if text and not (_DISTANCE.fullmatch(text) and int(text) <= _NEVER):
-            fields.complain("distance", f"{shown(text)}: a whole number from 0 to {_NEVER} is wanted", text)
+            fields.complain("distance", f"{shown(text)}: must be a whole number from 0 to {_NEVER}", text)
             return None
         if text and int(text) == _NEVER:
             self._note("distance", "255: that next hop was left out; a route of this distance is never used")

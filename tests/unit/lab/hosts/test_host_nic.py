@@ -131,10 +131,10 @@ def test_the_sampler_finds_the_marks_in_front_of_the_card(tmp_path: Path) -> Non
         ("{pacing: cake}", r"hosts.h1.nic.pacing: .*fq"),
         ("{pacing: fq}, aqm: {kind: codel}", r"hosts.h1.nic.pacing: asks for fq .* aqm says codel"),
         ("{speed: 10 Gbps}", r"hosts.h1.nic.speed: unknown key"),
-        ("{pacer: on}", r"hosts.h1.nic.pacer: 'on' stands here; a mapping of bucket"),
+        ("{pacer: on}", r"hosts.h1.nic.pacer: must be a mapping .keys: bucket"),
         ("{pacer: {bucket: 2 MB}}", r"hosts.h1.nic.pacer.bucket: "),
         ("{pacer: {eta: 120 %}}", r"hosts.h1.nic.pacer.eta: "),
-        ("fast", r"hosts.h1.nic: 'fast' stands here; a mapping of tso, gro"),
+        ("fast", r"hosts.h1.nic: must be a mapping .keys: tso, gro"),
     ],
 )
 def test_a_mistake_is_told(tmp_path: Path, nic: str, said: str) -> None:
@@ -145,7 +145,7 @@ def test_a_mistake_is_told(tmp_path: Path, nic: str, said: str) -> None:
 def test_a_card_in_a_port_channel_has_no_pacer(tmp_path: Path) -> None:
     """The channel takes the frames by which the pacer would hear of marks."""
     text = experiment(traffic="hosts: {default: {nic: {pacer: {}}}}\n" + TRAFFIC)
-    with pytest.raises(LabError, match=r"hosts.h3.nic.pacer: is not for h3:eth1, which is in a port channel"):
+    with pytest.raises(LabError, match=r"hosts.h3.nic.pacer: does not work at h3:eth1, which is in a port channel"):
         plan_of(tmp_path, text)
     assert (
         plan_of(

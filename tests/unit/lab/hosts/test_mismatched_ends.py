@@ -65,8 +65,8 @@ def test_a_users_trace_is_answered_too(tmp_path: Path) -> None:
     assert controls(plan, tmp_path) == ["dctcp", "reno", None]
 
 
-REFUSED = "there Linux refuses ECN to DCTCP's SYN; write dctcp for both ends"
-BETWEEN = "flows of traffic.bulk between h3 and h1, h2 have no marks, only losses"
+REFUSED = "with which Linux refuses ECN to DCTCP's SYN; write dctcp for both ends"
+BETWEEN = "flows of traffic.bulk between h3 and h1, h2 get no marks, only losses"
 
 
 @pytest.mark.parametrize(
@@ -75,42 +75,42 @@ BETWEEN = "flows of traffic.bulk between h3 and h1, h2 have no marks, only losse
         # What was written stays; it is said.
         (
             f"{MIXED_SENDERS}, h3: {{congestion_control: cubic}}",
-            f"experiment.yml:3: hosts.h3.congestion_control is cubic: {BETWEEN}: the end that listens runs cubic, "
-            f"and {REFUSED}",
+            f"experiment.yml:3: hosts.h3.congestion_control is cubic: {BETWEEN}, because the listening end runs cubic, "
+            f"{REFUSED}",
         ),
         (
             f"{MIXED_SENDERS}, default: {{congestion_control: reno}}",
-            f"experiment.yml:3: hosts.default.congestion_control is reno: {BETWEEN}: the end that listens runs reno, "
-            f"and {REFUSED}",
+            f"experiment.yml:3: hosts.default.congestion_control is reno: {BETWEEN}, because the listening end runs "
+            "reno, "
+            f"{REFUSED}",
         ),
         (
             f"{MIXED_SENDERS}, h3: {{ecn: off}}",
-            f"experiment.yml:3: hosts.h3.ecn is off: {BETWEEN}: the end that listens runs cubic, and {REFUSED}",
+            f"experiment.yml:3: hosts.h3.ecn is off: {BETWEEN}, because the listening end runs cubic, {REFUSED}",
         ),
         (
             "h1..h2: {ecn: on}, h3: {ecn: off}",
-            f"experiment.yml:3: hosts.h3.ecn is off: {BETWEEN}: ecn of the other end is on; write accept or on",
+            f"experiment.yml:3: hosts.h3.ecn is off: {BETWEEN}, because ecn of the other end is on; write accept or on",
         ),
         (
             "h1..h2: {ecn: off}, h3: {ecn: on}",
-            "experiment.yml:3: hosts.h1..h2.ecn is off: flows of traffic.bulk between h1, h2 and h3 have no marks, "
-            "only losses: "
-            "ecn of the other end is on; write accept or on",
+            "experiment.yml:3: hosts.h1..h2.ecn is off: flows of traffic.bulk between h1, h2 and h3 get no marks, "
+            "only losses, because ecn of the other end is on; write accept or on",
         ),
         (
             "h3: {ecn: on}",
-            f"experiment.yml:3: hosts.h3.ecn is on: {BETWEEN}: the other end opens them and does not ask for ECN; "
-            "write ecn: on for it too",
+            f"experiment.yml:3: hosts.h3.ecn is on: {BETWEEN}, because the other end opens them and does not request "
+            "ECN; write ecn: on for it, too",
         ),
         (
             "h3: {congestion_control: dctcp}",
-            f"experiment.yml:3: hosts.h3.congestion_control is dctcp: {BETWEEN}: "
-            "the other end opens them and does not ask for ECN; write ecn: on for it too",
+            f"experiment.yml:3: hosts.h3.congestion_control is dctcp: {BETWEEN}, because the other end opens them and "
+            "does not request ECN; write ecn: on for it, too",
         ),
         (
             "h3: {window_limit: 4}",
-            "experiment.yml:3: hosts.h3.window_limit is 4, but h3 sends no data: it bounds what a host sends, "
-            "whoever receives it",
+            "experiment.yml:3: hosts.h3.window_limit is 4, but h3 sends no data, and the limit applies only to a host "
+            "that sends",
         ),
     ],
 )
@@ -125,12 +125,12 @@ def test_who_opens_a_connection_asks_for_ecn(tmp_path: Path) -> None:
     (warning,) = plan_with(tmp_path, "h3: {congestion_control: dctcp}", PULL).warnings
     assert warning.startswith(
         "experiment.yml:3: hosts.h3.congestion_control is dctcp: flows of traffic.ask between h3 and h1, "
-        "h2 have no marks"
+        "h2 get no marks"
     )
     (warning,) = plan_with(tmp_path, "h1..h2: {ecn: on}", PULL).warnings
     assert warning.endswith(
-        "between h1, h2 and h3 have no marks, only losses: the other end opens them and does not ask for ECN; "
-        "write ecn: on for it too"
+        "between h1, h2 and h3 get no marks, only losses, because the other end opens them and does not request ECN; "
+        "write ecn: on for it, too"
     )
 
 
@@ -141,7 +141,7 @@ def test_a_shuffle_pulls_and_its_output_is_pushed(tmp_path: Path) -> None:
     hosts = "h1..h2: {ecn: on}"
     assert plan_with(tmp_path, hosts, shuffle.format(2)).warnings == ()
     (warning,) = plan_with(tmp_path, hosts, shuffle.format(3)).warnings
-    assert "traffic.job between h1, h2 and h3 have no marks" in warning
+    assert "traffic.job between h1, h2 and h3 get no marks" in warning
 
 
 def test_iperf3_can_not_follow(tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_iperf3_can_not_follow(tmp_path: Path) -> None:
     asked = IPERF3.replace("stop: 1 s", "stop: 1 s, congestion_control: dctcp")
     (warning,) = plan_with(tmp_path, "", asked).warnings
     assert warning.startswith(
-        "traffic.bulk.congestion_control is dctcp: flows of traffic.bulk between h1, h2 and h3 have no marks"
+        "traffic.bulk.congestion_control is dctcp: flows of traffic.bulk between h1, h2 and h3 get no marks"
     )
     assert plan_with(tmp_path, "h1..h2: {ecn: on}", asked).warnings == ()
     (warning,) = plan_with(tmp_path, "default: {window_limit: 3}", IPERF3).warnings
-    assert "hosts.default.window_limit is 3: flows of traffic.bulk between h1, h2 and h3 do not keep it" in warning
+    assert "hosts.default.window_limit is 3: flows of traffic.bulk between h1, h2 and h3 do not obey it" in warning
 
 
 def test_mptcp_at_one_end_is_told(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_mptcp_at_one_end_is_told(tmp_path: Path) -> None:
     (warning,) = plan_with(tmp_path, "h3: {mptcp: {subflows: 4}}", mptcp).warnings
     assert warning == (
         "experiment.yml:3: only one end has mptcp: flows of traffic.bulk between h3 and h1, h2 have one subflow each; "
-        "write mptcp for the other end too"
+        "write mptcp for the other end, too"
     )
     assert plan_with(tmp_path, "default: {mptcp: {subflows: 4}}", mptcp).warnings == ()
     for kind in (mptcp, IPERF3.replace("stop: 1 s", "stop: 1 s, transport: mptcp")):
@@ -181,7 +181,7 @@ def test_what_a_traffic_says_itself_holds_for_both_ends(tmp_path: Path) -> None:
     (warning,) = plan_with(
         tmp_path, "default: {congestion_control: cubic}", **{"hosts.h1.congestion_control": "dctcp"}
     ).warnings
-    assert "hosts.default.congestion_control is cubic: flows of traffic.bulk between h3 and h1 have no marks" in warning
+    assert "hosts.default.congestion_control is cubic: flows of traffic.bulk between h3 and h1 get no marks" in warning
 
 
 @pytest.mark.no_cover

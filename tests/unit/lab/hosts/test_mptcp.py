@@ -120,7 +120,7 @@ def test_a_full_pool_is_an_error_that_says_so(tmp_path: Path) -> None:
     full = [f", ipv4: ['{pool[1]}/{pool.prefixlen}', '{pool[2]}/{pool.prefixlen}']" for pool in IPV4.extra]
     links = [link("h1:eth1", "s1:eth1", full[0]), link("h2:eth1", "s1:eth2", full[1])]
     plan_of(tmp_path, star(*links))
-    with pytest.raises(LabError, match=r"no room is left for MPTCP's addresses in 10.128.0.0/10 and 172.16.0.0/12"):
+    with pytest.raises(LabError, match=r"10.128.0.0/10 and 172.16.0.0/12 has no room left for MPTCP's addresses"):
         plan_of(tmp_path, star(*links), MPTCP)
 
 

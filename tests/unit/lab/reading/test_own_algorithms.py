@@ -94,8 +94,8 @@ def test_wrong_files_are_named_with_their_line(lab: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("int x;\n", 'registers no congestion control; a `struct tcp_congestion_ops` with `.name = "..."`, which'),
-        (control(name="cubic"), "registers 'cubic', which the kernel has already; choose another name than bbr"),
+        ("int x;\n", 'registers no congestion control; write a `struct tcp_congestion_ops` with `.name = "..."`, and'),
+        (control(name="cubic"), "registers 'cubic', which the kernel already has; choose another name than bbr"),
         (control(name="my own"), "registers 'my own'; a name has 1 to 15 letters, digits, - or _"),
         (control(name="a" * 16), "a name has 1 to 15 letters"),
     ],
@@ -111,7 +111,7 @@ def test_two_files_of_one_name_and_what_is_no_c_file(lab: Path) -> None:
     said = mistakes(lab, "{congestion_control: ./mine.c}", text)
     assert "'./other.c' registers 'mine', and so does './mine.c'; give one of them another name" in said[0]
     said = mistakes(lab, "./other.c}", "./lab/experiment.yml}")
-    assert "'./lab/experiment.yml' is not a C file; an algorithm of your own is one" in said[0]
+    assert "'./lab/experiment.yml' is not a C file; write the name of one" in said[0]
     (lab / "other.c").write_bytes(b"\xff\xfe")
     assert "is not text in UTF-8" in mistakes(lab, "./lab/experiment.yml}", "other.c}")[0]
 
@@ -205,7 +205,7 @@ def test_what_every_module_has(compiler: Compiler) -> None:
     said = complaints(compiler, CONTROL.replace('MODULE_LICENSE("GPL");', ""))
     assert said == ['lab/mine.c: MODULE_LICENSE() is missing; write MODULE_LICENSE("GPL"); at its end']
     said = complaints(compiler, CONTROL.replace('"GPL"', '"Proprietary"'))
-    assert any("is for code under the GPL alone" in line for line in said)
+    assert any("may only be used by code under the GPL" in line for line in said)
 
 
 def test_what_a_compiler_needs(artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_what_a_compiler_needs(artefacts: Artefacts, tmp_path: Path, monkeypatch
         compile_modules(bare, [own()], tmp_path)
     assert compile_modules(bare, [], tmp_path) == {}
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EngineError, match="gcc is missing, which compiles an algorithm of your own"):
+    with pytest.raises(EngineError, match="gcc, which compiles your own algorithms, is missing"):
         compile_modules(artefacts, [own()], tmp_path)
 
 
@@ -243,7 +243,7 @@ def test_a_run_directory_keeps_text_and_module(lab: Path, artefacts: Artefacts, 
 
 def test_containers_have_no_place_for_it(lab: Path, tmp_path: Path) -> None:
     containers = ContainerLab.__new__(ContainerLab)
-    with pytest.raises(EngineError, match=r"^mine\.c: an algorithm of your own is compiled into the virtual machine"):
+    with pytest.raises(EngineError, match=r"^mine\.c: your own algorithm is compiled for the virtual machine"):
         check_engine(containers, [plan_of(lab)])
 
 
@@ -262,7 +262,7 @@ def test_check_and_run_tell_what_does_not_compile(lab: Path, tmp_path: Path, mon
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setattr("fabriclab.api.own_algorithms.find_artefacts", lambda: _raise())
     (warning,) = fabriclab.check(lab).warnings
-    assert warning == "algorithms of your own were not compiled: not built yet"
+    assert warning == "your own algorithms were not compiled: not built yet"
 
 
 def _raise() -> Artefacts:

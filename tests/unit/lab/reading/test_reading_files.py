@@ -71,15 +71,15 @@ def secret_link(path: Path) -> None:
 
 
 KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "a pipe": (fifo, "is a pipe; a file is wanted"),
-    "a directory": (Path.mkdir, "is a directory; a file is wanted"),
-    "a socket": (bound_socket, "is a socket; a file is wanted"),
+    "a pipe": (fifo, "is a pipe, not a file"),
+    "a directory": (Path.mkdir, "is a directory, not a file"),
+    "a socket": (bound_socket, "is a socket, not a file"),
     "10 GB": (sparse, "has 10000000000 bytes or more; at most"),
-    "a device": (lambda path: path.symlink_to("/dev/zero"), "outside the lab's directory, links resolved"),
-    "a link that leads out": (secret_link, "outside the lab's directory, links resolved"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "outside the lab's directory (with links resolved)"),
+    "a link that leads out": (secret_link, "outside the lab's directory (with links resolved)"),
     "a link to nothing outside": (
         lambda path: path.symlink_to("/nowhere/x"),
-        "outside the lab's directory, links resolved",
+        "outside the lab's directory (with links resolved)",
     ),
     "a link to itself": (lambda path: path.symlink_to(path.name), "is a link that leads to itself"),
 }
@@ -127,7 +127,7 @@ def test_a_name_that_leads_out_is_refused_with_its_line(file: str, target: str, 
     (said,) = [
         str(problem) for problem in caught.value.mistakes if problem.file == str(written) and problem.line == line
     ]
-    assert "links resolved; a lab reads files of its own directory only" in said or "NUL" in said
+    assert "a lab reads only files of its own directory" in said or "NUL" in said
     assert repr(target) in said
     assert "SECRET" not in str(caught.value) and "root:" not in str(caught.value)
 
@@ -206,7 +206,7 @@ def test_the_command_itself_ends_at_a_pipe(tmp_path: Path) -> None:
         text=True,
         timeout=patient(120),
     )
-    assert (ended.returncode, ended.stderr) == (2, "lab/experiment.yml: is a pipe; a file is wanted\n")
+    assert (ended.returncode, ended.stderr) == (2, "lab/experiment.yml: is a pipe, not a file\n")
 
 
 OPENS = {"read_text", "read_bytes", "open", "fdopen"}

@@ -245,11 +245,11 @@ def lab(directory: Path, experiment: str) -> Lab:
     [
         (
             "routing: {protocol: bgp-unnumbered}",
-            "routing.protocol: r1: FRR runs as the node's own files say",
+            "routing.protocol: r1: the node's own files configure FRR",
         ),
-        ("hosts: {default: {mptcp: {subflows: 2}}}", "mptcp: takes addresses of the lab's own"),
-        ("hosts: {h1: {initial_window: 4}}", "hosts.h1.initial_window: acts by the lab's own addresses and routes"),
-        ("routing: {still: 9 s, convergence_limit: 5 s}", "convergence_limit is below still"),
+        ("hosts: {default: {mptcp: {subflows: 2}}}", "mptcp: needs addresses that the lab gives"),
+        ("hosts: {h1: {initial_window: 4}}", "hosts.h1.initial_window: needs addresses and routes that the lab gives"),
+        ("routing: {still: 9 s, convergence_limit: 5 s}", "convergence_limit is less than still"),
     ],
 )
 def test_what_needs_the_labs_own_addresses_is_refused(tmp_path: Path, experiment: str, message: str) -> None:

@@ -92,13 +92,13 @@ def test_a_profile_s_ports_are_scaled_like_the_rest_and_overridden_by_the_experi
             "ports: {eth7: {queues: {3: {weight: 5}}}}",
             "switches.leaf1.ports.eth7: the switch has no such port; did you mean",
         ),
-        ("ports: {'eth1...eth2': {}}", "names no port; write an interface, a range or a list of them"),
+        ("ports: {'eth1...eth2': {}}", "is not a port; write an interface, a range or a list of them"),
         ("ports: {eth1: {pools: {}}}", "switches.leaf1.ports.eth1.pools: unknown key; "),
         ("ports: {eth1: {queues: {9: {weight: 5}}}}", "'9' is out of range; write numbers from 0 to 7"),
         ("ports: {eth1: {queues: {3: {pool: other}}}}", "'other' is not a pool"),
         (
             "ports: {eth1: {queues: {3: {scheduler: wrr}, 4: {scheduler: dwrr}}}}",
-            "the queues of a port share by one of them",
+            "all queues of a port must use the same one",
         ),
     ],
 )

@@ -106,14 +106,14 @@ def test_a_list_of_java_archives_is_read(tmp_path: Path) -> None:
     expected = (f"org.example:tool:1.0={'0' * 64}", f"org.example:tool:1.0:tests={'1' * 64}")
     assert read(good) == (expected, [])
     (message,) = read(good + "org.example:tool\n")[1]
-    assert message.startswith("list.txt:4: 'org.example:tool' names no Java archive; write GROUP:ARTIFACT:VERSION")
+    assert message.startswith("list.txt:4: 'org.example:tool' is not a Java archive; write GROUP:ARTIFACT:VERSION")
     assert read("") == ((), ["'list.txt' is empty; it lists Java archives, one a line"])
     job = compile_job(star(3, traffic=(dataclasses.replace(SERVER, jars=expected),)))
     assert {node["name"]: node.get("layers") for node in job["nodes"]}["h1"] == ["jars", "packages"]
 
 
 def test_one_starts_with_its_lab_only() -> None:
-    with pytest.raises(ArgumentError, match="server: a program starts with its lab only"):
+    with pytest.raises(ArgumentError, match="server: a program can start only with its lab"):
         traffic_named(plan(), "server")
 
 
@@ -145,7 +145,7 @@ def test_results_say_when_each_ran(tmp_path: Path) -> None:
 def test_one_that_did_not_run_to_its_end_has_no_time(tmp_path: Path, row: str) -> None:
     results = read_run(program_run(tmp_path / "run", row))
     assert results.summary["program_ns"] is None and results.summary["program_ns[client]"] is None
-    never = "client never ran to its end; it waits for server:80"
+    never = "client never started, because it waits for server:80"
     assert (never in results.notes) == (row == ",,,")
 
 

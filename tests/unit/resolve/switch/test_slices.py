@@ -53,7 +53,7 @@ def test_a_memory_of_one_piece_leaves_no_word_in_a_plan(tmp_path: Path) -> None:
     [
         (3, 0, "a memory has 1, 2 or 4 slices"),
         (2, 2, "the switch's memory is in slices 0 to 1"),
-        (1, 1, "is one piece; write slices: 2 or 4 beside its pools"),
+        (1, 1, "is not divided; write slices: 2 or 4 beside its pools"),
     ],
 )
 def test_what_is_no_slice_is_refused(tmp_path: Path, slices: int, into: int, message: str) -> None:

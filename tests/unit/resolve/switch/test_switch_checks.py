@@ -50,7 +50,7 @@ def test_reserved_above_the_pool() -> None:
     finding = check(switch(4 * 10 * 256 - 1, cell_bytes=256), port)["reserved-above-pool"]
     assert (finding.severity, finding.path, finding.ports) == ("error", ("pools", "shared", "size"), ())
     assert finding.sentence == (
-        "pools.shared.size: 10239 B is less than the 10240 B that queues and priority groups of 4 ports reserve of it; "
+        "pools.shared.size: 10239 B is less than the 10240 B that queues and priority groups of 4 ports reserve in it; "
         "the switch can't be made; write a larger pool, or smaller reserved sizes"
     )
 
@@ -67,7 +67,7 @@ def test_below_a_frame(account: Account, path: tuple[str, ...]) -> None:
     port = SwitchPort(queues=(queue(account=account),), maps=ONE_CLASS)
     finding = check(switch(480_000, Pool(name="small", size_bytes=1_513)), port)["account-below-frame"]
     assert (finding.severity, finding.path) == ("error", path)
-    assert "1514 B at MTU 1500" in finding.bound
+    assert "1514 B (MTU 1500)" in finding.bound
 
 
 def test_a_frame_exactly_is_enough() -> None:
@@ -89,8 +89,8 @@ def test_a_pool_of_less_than_a_frame_for_each_port() -> None:
     finding = check(switch(4 * 6 * 256 - 1, cell_bytes=256), port)["pool-below-frames"]
     assert (finding.severity, finding.path, finding.ports) == ("warning", ("pools", "shared", "size"), ())
     assert finding.sentence == (
-        "pools.shared.size: 6143 B is less than a frame for each of 4 ports, 6.144 KB; "
-        "what waits at one port leaves no room for the others' frames; write a larger pool, or another scale"
+        "pools.shared.size: 6143 B is less than 6.144 KB, a frame for each of 4 ports; "
+        "frames that wait at one port leave no room for those of the others; write a larger pool, or another scale"
     )
     assert "pool-below-frames" not in check(switch(5 * 256, cell_bytes=256), port), "that is an error of its own"
 
@@ -139,7 +139,8 @@ def test_wred_that_a_dynamic_limit_never_lets_a_queue_reach() -> None:
     assert finding.sentence == (
         "queues.0.wred.min: 240 KB is not below 240 KB, the most that the queue ever holds (alpha 1 of pool shared, "
         "480 KB); "
-        "NOTHING IS EVER MARKED: frames are dropped at the limit first; write less than 240 KB, or a higher limit"
+        "NO FRAME IS EVER MARKED, because frames are dropped at the limit first; write less than 240 KB, or a higher "
+        "limit"
     )
 
 
@@ -150,9 +151,10 @@ def test_wred_that_is_reached_until_n_ports_are_busy(ports: int, stops: int | No
     assert (finding is None) == (stops is None)
     if finding is not None:
         assert finding.sentence == (
-            f"queues.0.wred.min: 30 KB is not below 30 KB, what the queue holds with 15 of {ports} ports busy (alpha "
+            f"queues.0.wred.min: 30 KB is not below 30 KB, the most that the queue holds with 15 of {ports} ports "
+            "busy (alpha "
             "1 of pool shared, "
-            "480 KB); from then on nothing is marked, frames are dropped first"
+            "480 KB); from then on no frame is marked, because frames are dropped first"
         )
 
 
@@ -161,7 +163,7 @@ def test_the_end_of_a_curve_that_is_out_of_reach() -> None:
     port = SwitchPort(queues=(queue(wred=wred(100_000, 500_000, probability_ppm=200_000, ecn=False)),), maps=ONE_CLASS)
     finding = check(switch(), port, count=1)["wred-max-unreachable"]
     assert (finding.path[-1], finding.value) == ("max", "500 KB")
-    assert finding.consequence == "at most 7 % of the frames are dropped early, then frames are dropped at the limit"
+    assert finding.consequence == "at most 7 % of the frames are dropped early before frames are dropped at the limit"
 
 
 def test_a_threshold_by_delay_is_what_the_line_takes() -> None:
@@ -187,7 +189,7 @@ def ingress(lossless: Lossless | None, limit_bytes: int) -> SwitchPort:
 def test_wred_that_the_ingress_side_never_lets_a_queue_reach(lossless: Lossless | None, rule: str) -> None:
     memory = switch(480_000, Pool(name="in", size_bytes=480_000))
     finding = check(memory, ingress(lossless, 30_000))[rule]
-    assert "all that its priority group holds below its limit (limit 30 KB, pool in, 480 KB)" in finding.bound
+    assert "the most that its priority group holds below its limit (limit 30 KB, pool in, 480 KB)" in finding.bound
     assert ("PFC pauses the sender" in finding.consequence) == (lossless is not None)
     assert check(memory, ingress(lossless, 40_000)) == {}
     busy = check(memory, ingress(lossless, 40_000), count=16)[rule]
@@ -263,9 +265,10 @@ def test_a_plan_warns_once_of_all_switches_alike(tmp_path: Path) -> None:
     assert plan.warnings == (
         f"{names}: queues.0..2.wred.min: 60 KB is not below 50 KB, the most that the queue ever holds (alpha 1 of "
         "pool shared, 100 KB); "
-        "NOTHING IS EVER MARKED: frames are dropped at the limit first; write less than 50 KB, or a higher limit",
-        f"{names}: queues.3.wred: none is what DCTCP with DSCP 24 meets; nothing is marked, "
-        "so it fills the buffer as Reno does; "
+        "NO FRAME IS EVER MARKED, because frames are dropped at the limit first; write less than 50 KB, or a higher "
+        "limit",
+        f"{names}: queues.3.wred: none is the setting for DCTCP with DSCP 24; no packet is marked, so DCTCP fills the "
+        "buffer as Reno does; "
         "write wred: {min: 30 KB} or a phantom queue",
     )
 
@@ -276,4 +279,4 @@ def test_a_plan_warns_once_of_all_switches_alike(tmp_path: Path) -> None:
 def test_only_what_dctcp_hosts_send_wants_marks(tmp_path: Path, host: str, is_found: bool) -> None:
     of_hosts = DCTCP.replace("congestion_control: dctcp, ", "") + f"hosts: {{{host}: {{congestion_control: dctcp}}}}\n"
     plan = plan_of(tmp_path, "{default: {pools: {shared: {size: 100 KB}}}}", topology=two_tiers(), more=of_hosts)
-    assert any("what DCTCP with DSCP 24 meets" in warning for warning in plan.warnings) is is_found
+    assert any("the setting for DCTCP with DSCP 24" in warning for warning in plan.warnings) is is_found

@@ -16,7 +16,7 @@ def test_a_pfc_priority_of_a_lossy_group() -> None:
     assert (finding.field, finding.value, finding.bound) == (
         "pfc.priorities",
         "4",
-        "of priority group 4, which is lossy",
+        "in priority group 4, which is lossy",
     )
 
 
@@ -61,7 +61,7 @@ def test_shared_headroom(shared_bytes: int, found: str | None) -> None:
     findings = check(pools, lossless_port(group()))
     assert list(findings) == ([found] if found else [])
     if found == "headroom-oversubscribed" and shared_bytes == 79_999:
-        assert findings[found].consequence == "when more than 3 of them fill theirs at once, frames are lost"
+        assert findings[found].consequence == "when more than 3 of them fill their headroom at once, frames are lost"
 
 
 def test_xon_above_a_static_limit() -> None:
@@ -82,7 +82,7 @@ def test_a_pause_that_stops_another_queue() -> None:
     maps = TWO_CLASSES.model_copy(update={"tc_to_queue": (0, 1, 2, 5, 4, 5, 6, 7)})
     port = SwitchPort(queues=(queue(), queue(5, OWN)), groups=(group(),), maps=maps, pfc=Pfc(priorities=(3,)))
     finding = check(switch(), port)["pause-stops-other-queue"]
-    assert finding.bound == "what stops queue 3, while frames of group 3 leave by queue 5"
+    assert finding.bound == "mapped to queue 3, but frames of group 3 leave by queue 5"
     mended = maps.model_copy(update={"priority_to_queue": (0, 1, 2, 5, 4, 3, 6, 7)})
     assert check(switch(), port.model_copy(update={"maps": mended})) == {}
 

@@ -136,7 +136,7 @@ def test_thresholds_by_time_follow_the_line_and_are_not_scaled(tmp_path: Path) -
 def test_a_pool_that_is_scaled_holds_a_frame(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "{default: {profile: mine, scale: 1/1000000}}")
     assert switch_of(plan).pools[0].size_bytes == 6 * 256
-    assert "pool shared: 32 MB x 1/1000000 = 32 B, too little for what must fit: 1536 B" in switch_of(plan).notes
+    assert "pool shared: 32 MB x 1/1000000 = 32 B, raised to 1536 B, which must fit" in switch_of(plan).notes
 
 
 def test_lossless_thresholds_that_are_scaled_hold_what_comes_after_the_pause(tmp_path: Path) -> None:
@@ -245,9 +245,9 @@ def test_a_mixed_fabric(tmp_path: Path) -> None:
         "h2:eth1",
         *(f"leaf1:{port.interface}" for port in plan.node("leaf1").ports),
     }
-    assert [warning for warning in plan.warnings if "not obeyed" in warning] == [
-        "leaf1 (eth3, eth4): priority_groups.3.lossless: true is not obeyed by the neighbour: it has no PFC of "
-        "priority 3; it keeps sending while it is paused, so frames beyond the headroom are dropped"
+    assert [warning for warning in plan.warnings if "ignored by the neighbour" in warning] == [
+        "leaf1 (eth3, eth4): priority_groups.3.lossless: true is ignored by the neighbour, which has no PFC for "
+        "priority 3; the neighbour keeps sending while it is paused, so frames beyond the headroom are dropped"
     ]
 
 
@@ -282,11 +282,10 @@ def test_what_cannot_be_is_an_error_where_it_was_written(tmp_path: Path) -> None
     file = tmp_path / "experiment.yml"
     assert str(raised.value).splitlines() == [
         f"{file}:2: switches.default.pools.shared.size: 10 KB is less than the 56 KB that queues and priority groups "
-        "of 4 ports reserve "
-        "of it; the switch can't be made; write a larger pool, or smaller reserved sizes (switch s1)",
-        f"{file}:3: switches.default.queues.default.limit: 1 KB is too small for a frame, 1514 B at MTU 1500, "
-        "in whole cells and beside "
-        "what is reserved; no such frame would pass (switch s1)",
+        "of 4 ports reserve in it; the switch can't be made; write a larger pool, or smaller reserved sizes "
+        "(switch s1)",
+        f"{file}:3: switches.default.queues.default.limit: 1 KB is too small for a frame of 1514 B (MTU 1500), in "
+        "whole cells and beside the reserved memory; no such frame would pass (switch s1)",
     ]
 
 

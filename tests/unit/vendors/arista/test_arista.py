@@ -193,10 +193,10 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (interface("tx-queue 9"), "leaf.cfg:2: tx-queue 9: the queue '9': a whole number from 0 to 7 is wanted"),
+        (interface("tx-queue 9"), "leaf.cfg:2: tx-queue 9: the queue '9': must be a whole number from 0 to 7"),
         (
             interface("tx-queue 1", "   bandwidth percent 0"),
-            "leaf.cfg:3: bandwidth percent 0: percent '0': a whole number from 1 to 100 is wanted",
+            "leaf.cfg:3: bandwidth percent 0: percent '0': must be a whole number from 1 to 100",
         ),
         (interface("tx-queue 1", "   bandwidth percent"), "ends before percent; write a whole number from 1 to 100"),
         (interface("tx-queue 1", "   shape rate 5 pps"), "'pps': a profile's rates are in kbps or percent"),
@@ -230,7 +230,7 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
         ),
         (
             interface("priority-flow-control priority 8 no-drop"),
-            "the priority '8': a whole number from 0 to 7 is wanted",
+            "the priority '8': must be a whole number from 0 to 7",
         ),
         (interface("priority-flow-control priority 3 lossless"), "'lossless': write no-drop or drop"),
         (
@@ -239,14 +239,14 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
         ),
         (
             "qos map dscp 64 to traffic-class 1\n",
-            "leaf.cfg:1: qos map dscp 64 to traffic-class 1: dscp '64': numbers from 0 to 63",
+            "leaf.cfg:1: qos map dscp 64 to traffic-class 1: dscp '64': must be numbers from 0 to 63",
         ),
-        ("qos map dscp 0 to traffic-class 8\n", "traffic-class '8': a whole number from 0 to 7 is wanted"),
+        ("qos map dscp 0 to traffic-class 8\n", "traffic-class '8': must be a whole number from 0 to 7"),
         ("qos map dscp to traffic-class 1\n", "no dscp before `to`; write a number from 0 to 63"),
         ("qos map dscp 1\n", "no `to`; write such as qos map dscp 0 to traffic-class 1"),
         (
             "priority-flow-control pause watchdog default timeout 200\n",
-            "timeout '200': seconds are wanted, at most 60, such as 0.2",
+            "timeout '200': must be at most 60 seconds, such as 0.2",
         ),
     ],
 )
@@ -329,6 +329,6 @@ def test_the_command(tmp_path: Path) -> None:
     assert "leaf-b.yml: profile leaf-b, QoS of 2 interfaces on the memory of trident-3" in done.stderr
     assert "  router (2 lines): not QoS" in done.stderr
     again = CliRunner().invoke(app, arguments)
-    assert (again.exit_code, "is there already; --force replaces it" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists; --force replaces it" in again.stderr) == (2, True)
     assert CliRunner().invoke(app, [*arguments, "--force", "--chip", "tomahawk"]).exit_code == 2
     assert CliRunner().invoke(app, ["arista", "import", str(tmp_path / "none.cfg")]).exit_code == 2

@@ -46,7 +46,7 @@ def test_the_command(tmp_path: Path) -> None:
     }
     assert RUNNER.invoke(app, ["check", str(out)]).exit_code == 0
     status, output = run(GOLDEN / "unnumbered" / "given", "-o", out)
-    assert status == 2 and "is there already; --force replaces it" in output
+    assert status == 2 and "already exists; --force replaces it" in output
     arguments = ("--force", "--name", "other", "--rate", "25 Gbps", "--delay", "1 us")
     assert run(GOLDEN / "unnumbered" / "given", "-o", out, *arguments)[0] == 0
     plan = resolve_plan(parse_lab(out), {})

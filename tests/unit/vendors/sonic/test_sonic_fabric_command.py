@@ -30,7 +30,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert [(out / path.name).read_bytes() for path in paths] == [path.read_bytes() for path in paths]
     assert RUNNER.invoke(app, ["check", str(out)]).exit_code == 0
     status, output = run(*paths, "-o", out)
-    assert status == 2 and "is there already; --force replaces it" in output
+    assert status == 2 and "already exists; --force replaces it" in output
     assert run(*paths, "-o", out, "--force", "--cell", "208 B", "--name", "other")[0] == 0
     plan = resolve_plan(parse_lab(out), {})
     assert plan.lab == "other" and {node.switch.cell_bytes for node in plan.nodes if node.switch} == {208}

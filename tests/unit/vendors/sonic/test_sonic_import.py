@@ -317,7 +317,7 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
         ),
         (
             {"PORT": {name: {"speed": "1600001"} for name in NAMES}},
-            "PORT|Ethernet0|speed: '1600001': a whole number of Mbit/s from 1 to 1600000 is wanted",
+            "PORT|Ethernet0|speed: '1600001': must be a whole number of Mbit/s from 1 to 1600000",
         ),
         (
             {"PORT": {name: {"speed": "1000", "mtu": "500"} for name in NAMES}},

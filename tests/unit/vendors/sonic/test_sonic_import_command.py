@@ -36,7 +36,7 @@ def test_the_command_writes_a_lab_that_checks(tmp_path: Path) -> None:
     again = runner.invoke(
         app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab")]
     )
-    assert (again.exit_code, "is there already; --force replaces it" in again.output) == (2, True)
+    assert (again.exit_code, "already exists; --force replaces it" in again.output) == (2, True)
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_keys_of_sessions_with_and_without_a_vrf() -> None:
         (b'"x"', "c.json:1: the file contains 'x'"),
         (b"NaN", "c.json:1: the file contains the number NaN"),
         (b"{}", "c.json:1: PORT: missing, or empty"),
-        (b'{\n"PORT": 5}', "c.json:2: PORT: the number 5 is here; a table is an object of entries"),
+        (b'{\n"PORT": 5}', "c.json:2: PORT: is the number 5; a table must be an object of entries"),
         (b"x" * (LARGEST_BYTES + 1), f"c.json: {LARGEST_BYTES + 1} bytes; a config_db.json is smaller than 32 MiB"),
     ],
 )
@@ -148,25 +148,25 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"PORT": {"Ethernet0": []}}, "c.json:3: PORT|Ethernet0: a list is here; write an object of fields"),
+        ({"PORT": {"Ethernet0": []}}, "c.json:3: PORT|Ethernet0: is a list; write an object of fields"),
         (
             {"PORT": {"Ethernet0": {"speed": {}}}},
-            "c.json:4: PORT|Ethernet0|speed: an object is here; write a text or a list of texts",
+            "c.json:4: PORT|Ethernet0|speed: is an object; write a text or a list of texts",
         ),
         (
             {"PORT": {"Ethernet0": {"speed": "fast"}}},
-            "c.json:4: PORT|Ethernet0|speed: 'fast': a whole number of Mbit/s from 1 to 1600000 is wanted",
+            "c.json:4: PORT|Ethernet0|speed: 'fast': must be a whole number of Mbit/s from 1 to 1600000",
         ),
         ({"PORT": {"Ethernet0": {}}}, "c.json:3: PORT|Ethernet0|speed: missing; write the port's speed in Mbit/s"),
         ({"SCHEDULER": {"s": {"type": "DWR"}}}, "SCHEDULER|s|type: 'DWR' is unknown; did you mean 'DWRR'?"),
-        ({"SCHEDULER": {"s": {"weight": "101"}}}, "SCHEDULER|s|weight: '101': a whole number from 1 to 100 is wanted"),
+        ({"SCHEDULER": {"s": {"weight": "101"}}}, "SCHEDULER|s|weight: '101': must be a whole number from 1 to 100"),
         (
             {"BUFFER_PROFILE": {"p": {"pool": "poll", "size": "0"}}, "BUFFER_POOL": POOLS},
             "BUFFER_PROFILE|p|pool: 'poll' is not a BUFFER_POOL; did you mean 'pool'?",
         ),
         (
             {"BUFFER_PROFILE": {"p": {"dynamic_th": "8"}}},
-            "BUFFER_PROFILE|p|dynamic_th: '8': a whole number from -8 to 7 is wanted",
+            "BUFFER_PROFILE|p|dynamic_th: '8': must be a whole number from -8 to 7",
         ),
         (
             {"BUFFER_PG": {"Ethernet1|3": {"profile": "NULL"}}},
@@ -174,7 +174,7 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         (
             {"BUFFER_PG": {"Ethernet0|4-3": {"profile": "NULL"}}},
-            "BUFFER_PG|Ethernet0|4-3: '4-3': a number from 0 to 7 or a range such as 3-4 is wanted",
+            "BUFFER_PG|Ethernet0|4-3: '4-3': must be a number from 0 to 7 or a range such as 3-4",
         ),
         (
             {"BUFFER_PG": {"Ethernet0": {"profile": "NULL"}}},
@@ -182,12 +182,12 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         (
             {"DSCP_TO_TC_MAP": {"A": {"64": "0"}}},
-            "DSCP_TO_TC_MAP|A|64: '64': a whole number from 0 to 63 is wanted as the field's name",
+            "DSCP_TO_TC_MAP|A|64: '64': the field's name must be a whole number from 0 to 63",
         ),
-        ({"DSCP_TO_TC_MAP": {"A": {"3": "16"}}}, "DSCP_TO_TC_MAP|A|3: '16': a whole number from 0 to 15 is wanted"),
+        ({"DSCP_TO_TC_MAP": {"A": {"3": "16"}}}, "DSCP_TO_TC_MAP|A|3: '16': must be a whole number from 0 to 15"),
         (
             {"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,9"}}},
-            "PORT_QOS_MAP|Ethernet0|pfc_enable: '9': priorities from 0 to 7 are wanted",
+            "PORT_QOS_MAP|Ethernet0|pfc_enable: '9': must be priorities from 0 to 7",
         ),
         (
             {"PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "A"}}},
@@ -195,11 +195,11 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         (
             {"CABLE_LENGTH": {"A": {"Ethernet0": "5"}}},
-            "CABLE_LENGTH|A|Ethernet0: '5': a length in metres such as 5m is wanted",
+            "CABLE_LENGTH|A|Ethernet0: '5': must be a length in metres such as 5m",
         ),
         (
             {"PFC_WD": {"Ethernet0": {"detection_time": "20"}}},
-            "PFC_WD|Ethernet0|detection_time: '20': a whole number of ms from 100 to 5000 is wanted",
+            "PFC_WD|Ethernet0|detection_time: '20': must be a whole number of ms from 100 to 5000",
         ),
         (
             {"INTERFACE": {"Ethernet0|10.0.0.1": {}}},
@@ -210,8 +210,8 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
             {"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet9": {}}},
             "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is not a PORT",
         ),
-        ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: 'up' is here; write an object of fields"),
-        ({"X\ud800": 5}, "X\\ud800: the number 5 is here"),
+        ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: is 'up'; write an object of fields"),
+        ({"X\ud800": 5}, "X\\ud800: is the number 5; a table must be"),
     ],
 )
 def test_a_mistake_in_a_table(tables: dict[str, Any], message: str) -> None:

@@ -185,13 +185,16 @@ LEFT_OUT = [
     ({"default|2001:db8::/32": {"nexthop": "fe80::1"}}, "STATIC_ROUTE|default|2001:db8::/32: IPv6, left out"),
     (
         {"192.0.2.0/24": {"nexthop": "203.0.113.9"}},
-        "STATIC_ROUTE|192.0.2.0/24|nexthop: 203.0.113.9 is on no link of the lab",
+        "STATIC_ROUTE|192.0.2.0/24|nexthop: 203.0.113.9 is not on a link",
     ),
     (
         {"192.0.2.0/24": {"nexthop": "2001:db8::1"}},
         "STATIC_ROUTE|192.0.2.0/24|nexthop: '2001:db8::1': that next hop was left out",
     ),
-    ({"192.0.2.0/24": {"ifname": "Ethernet8"}}, "STATIC_ROUTE|192.0.2.0/24|ifname: 'Ethernet8' has no link in the lab"),
+    (
+        {"192.0.2.0/24": {"ifname": "Ethernet8"}},
+        "STATIC_ROUTE|192.0.2.0/24|ifname: 'Ethernet8' has no link or no address in the lab",
+    ),
     ({"192.0.2.0/24": {"ifname": "Ethernet4", "bfd": "true"}}, "STATIC_ROUTE|192.0.2.0/24|bfd: not emulated"),
     (
         {"192.0.2.0/24": {"ifname": "Ethernet4", "nexthop-vrf": "Vrf2"}},

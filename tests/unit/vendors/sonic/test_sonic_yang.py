@@ -89,7 +89,7 @@ def test_the_command_validates(tmp_path: Path) -> None:
 
 
 def test_missing_models_are_told(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"no sonic-port.yang; SONiC's models are src/sonic-yang-models"):
+    with pytest.raises(EngineError, match=r"sonic-port.yang is missing; SONiC's models are src/sonic-yang-models"):
         validate("", ("sonic-port",), tmp_path)
 
 
