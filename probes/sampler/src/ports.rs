@@ -2,7 +2,7 @@
 //!
 //! The kernel answers at once: the values are those of the moment in which the request was sent. Its answers wait in
 //! the socket's queue, in order, so that they can be taken later, those of several samples together: a sample of one
-//! port costs one system call and a thirty-second. Where the kernel takes samples itself ([`recorded`]), they cost none.
+//! port costs one system call and a thirty-second. If the kernel takes samples itself ([`recorded`]), they cost none.
 
 pub mod recorded;
 
