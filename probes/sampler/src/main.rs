@@ -128,10 +128,9 @@ fn open_parts(config: &Config, epoch_ns: u64) -> Result<Vec<Part>, String> {
         parts.push(Part::new(probe, interval_ns));
     }
     if let Some(tcp) = &config.tcp {
-        parts.push(Part::new(
-            Box::new(TcpSampler::open(tcp)?),
-            tcp.interval_ns.0,
-        ));
+        let interval_ns = tcp.interval_ns.0;
+        let probe = tcp::recorded::record(TcpSampler::open(tcp)?, epoch_ns, interval_ns)?;
+        parts.push(Part::new(probe, interval_ns));
     }
     if let Some(interfaces) = &config.interfaces {
         let probe = PortSampler::open(interface_ports(interfaces), &interfaces.output)?;

@@ -38,7 +38,7 @@ pub trait Query<const N: usize> {
     fn read(&self, payload: &[u8]) -> Option<Values<N>>;
 
     /// What the kernel is to record; `None`: it can't.
-    fn item(&self) -> Option<Item> {
+    fn item(&self, _interface_index: u32) -> Option<Item> {
         None
     }
 

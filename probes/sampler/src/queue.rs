@@ -46,8 +46,9 @@ impl Query<VALUES> for QueueQuery {
         read_queue(payload, &self.marks)
     }
 
-    fn item(&self) -> Option<Item> {
-        Some(Item::Queue(self.handle.0))
+    fn item(&self, interface: u32) -> Option<Item> {
+        let handle = self.handle.0;
+        Some(Item::Queue { interface, handle })
     }
 
     /// The marks of the qdiscs below are the port's; unknown as soon as one of them is.

@@ -14,6 +14,8 @@ const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 /// `enum samples_kind`.
 const SAMPLES_START: u32 = 1;
 const SAMPLES_QUEUE: u32 = 2;
+const SAMPLES_CONNECTIONS: u32 = 3;
+const SAMPLES_MARK: u32 = 4;
 
 /// `struct samples_record`: time (8 bytes), item, length; a record ends at a multiple of so many bytes.
 const HEADER_BYTES: usize = 16;
@@ -22,14 +24,16 @@ const ALIGNMENT_BYTES: usize = 8;
 /// How much is read at once; the largest record is far shorter.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What to record of an interface.
+/// What to record.
 #[derive(Clone, Copy, Debug)]
 pub enum Item {
-    /// The qdisc with this handle.
-    Queue(u32),
+    /// The qdisc with this handle of an interface.
+    Queue { interface: u32, handle: u32 },
+    /// A node's TCP connections: a record of each in every sample, then one without bytes.
+    Connections,
 }
 
-/// An item as it was when a sample was due. It holds until the item's next record.
+/// An item as it was when a sample was due. A queue's holds until its next record.
 #[derive(Debug, PartialEq)]
 pub struct Record<'a> {
     pub time_ns: u64,
@@ -67,20 +71,21 @@ impl Recorder {
         }
     }
 
-    /// Adds an item of an interface of the namespace `netns`, or of the process's own.
-    pub fn add(&mut self, netns: Option<&Path>, interface: u32, item: Item) -> Result<(), String> {
-        let Item::Queue(handle) = item;
+    /// Adds an item of the namespace `netns`, or of the process's own.
+    pub fn add(&mut self, netns: Option<&Path>, item: Item) -> Result<(), String> {
         let namespace = File::open(netns.unwrap_or(Path::new(OWN_NAMESPACE)));
         let namespace = namespace.map_err(|error| described(&error))?;
-        self.ask(
-            [
-                SAMPLES_QUEUE,
-                namespace.as_raw_fd() as u32,
-                interface,
-                handle,
-            ],
-            [0, 0],
-        )
+        let number = namespace.as_raw_fd() as u32;
+        let words = match item {
+            Item::Queue { interface, handle } => [SAMPLES_QUEUE, number, interface, handle],
+            Item::Connections => [SAMPLES_CONNECTIONS, number, 0, 0],
+        };
+        self.ask(words, [0, 0])
+    }
+
+    /// Of all connections only those with this mark, or with another one that was named.
+    pub fn name_mark(&mut self, mark: u32) -> Result<(), String> {
+        self.ask([SAMPLES_MARK, 0, 0, mark], [0, 0])
     }
 
     /// The first sample is taken at `first_ns` (CLOCK_MONOTONIC).

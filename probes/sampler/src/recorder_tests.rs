@@ -19,6 +19,8 @@ fn the_numbers_are_those_of_the_kernels_header() {
     for (name, number) in [
         ("SAMPLES_START", SAMPLES_START),
         ("SAMPLES_QUEUE", SAMPLES_QUEUE),
+        ("SAMPLES_CONNECTIONS", SAMPLES_CONNECTIONS),
+        ("SAMPLES_MARK", SAMPLES_MARK),
     ] {
         assert!(
             HEADER.contains(&format!("\t{name} = {number},\n")),

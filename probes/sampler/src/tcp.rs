@@ -1,6 +1,10 @@
-//! Samples TCP connections: a dump of a node's sockets by sock_diag, filtered in the kernel by their marks.
+//! Samples TCP connections: a dump of a node's sockets by sock_diag, filtered in the kernel by their marks. Where the
+//! kernel takes samples itself, it records the same ([`recorded`]).
+
+pub mod recorded;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use crate::config::{Flow, Tcp};
 use crate::inet_diag::{dump_request, read_socket, Connection, DiagnosedSocket, RowKey, NUMBERS};
@@ -40,6 +44,7 @@ struct Written {
 
 struct Node {
     name: String,
+    netns: Option<PathBuf>,
     socket: Socket,
     numbering: Numbering,
     /// The last rows of what is not gone.
@@ -76,6 +81,7 @@ impl TcpSampler {
             })?;
             nodes.push(Node {
                 name: node.name.0.clone(),
+                netns: node.netns.clone(),
                 socket,
                 numbering: Numbering::default(),
                 written: BTreeMap::new(),
@@ -104,9 +110,8 @@ impl Probe for TcpSampler {
                 |_, payload| self.sockets.extend(read_socket(payload)),
             )
             .map_err(|error| format!("sampling the connections of {}: {error}", node.name))?;
-            keep_wanted(&mut self.sockets, self.marks.as_deref());
-            node.number_subflows(&mut self.sockets);
-            node.write_rows(&self.sockets, time_ns, last, &mut self.series)?;
+            let marks = self.marks.as_deref();
+            node.take(&mut self.sockets, marks, (time_ns, last), &mut self.series)?;
         }
         self.series.flush_by_time(time_ns)
     }
@@ -117,6 +122,19 @@ impl Probe for TcpSampler {
 }
 
 impl Node {
+    /// Takes all sockets of a sample, and writes their rows; (the sample's time, whether it is the last one).
+    fn take(
+        &mut self,
+        sockets: &mut Vec<DiagnosedSocket>,
+        marks: Option<&[u32]>,
+        (time_ns, last): (u64, bool),
+        series: &mut Series,
+    ) -> Result<(), String> {
+        keep_wanted(sockets, marks);
+        self.number_subflows(sockets);
+        self.write_rows(sockets, time_ns, last, series)
+    }
+
     /// Numbers the subflows among the sockets, which [`keep_wanted`] has sorted, and sorts by these numbers.
     fn number_subflows(&mut self, sockets: &mut [DiagnosedSocket]) {
         let mut found = false;

@@ -92,6 +92,7 @@ fn rows_of(samples: &[Vec<DiagnosedSocket>]) -> Vec<String> {
     let netlink = Socket::open(Protocol::SockDiag).unwrap();
     let mut node = Node {
         name: "h1".to_owned(),
+        netns: None,
         socket: netlink,
         numbering: Numbering::default(),
         written: BTreeMap::new(),

@@ -32,11 +32,14 @@ pub fn record<Q: Query<N> + 'static, const N: usize>(
         return Ok(Box::new(sampler));
     };
     let namespaces = sampler.namespaces();
-    for (port, netns) in sampler.ports.iter_mut().zip(namespaces) {
-        let (Some(index), Some(item)) = (port.interface_index, port.query.item()) else {
+    for (port, netns) in sampler.ports.iter().zip(namespaces) {
+        let item = port
+            .interface_index
+            .and_then(|index| port.query.item(index));
+        let Some(item) = item else {
             return Ok(Box::new(sampler));
         };
-        recorder.add(netns.as_deref(), index, item)?;
+        recorder.add(netns.as_deref(), item)?;
     }
     recorder.start(epoch_ns, interval_ns)?;
     let ports = &mut sampler.ports;

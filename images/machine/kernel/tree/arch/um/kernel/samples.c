@@ -25,6 +25,8 @@
 #define SAMPLES_KEPT 64
 #define SAMPLES_LEAST_BYTES (1 << 20)
 #define SAMPLES_MOST_BYTES (1 << 24)
+/* When there are so many, they are read. */
+#define SAMPLES_MANY_BYTES (1 << 19)
 
 unsigned long long samples_due = U64_MAX;
 static LIST_HEAD(recorders);
@@ -33,7 +35,7 @@ static LIST_HEAD(recorders);
 
 bool samples_are_many(const struct samples_recorder *recorder)
 {
-	return recorder->lost || kfifo_len(&recorder->records) >= kfifo_size(&recorder->records) / 2;
+	return recorder->lost || kfifo_len(&recorder->records) >= SAMPLES_MANY_BYTES;
 }
 
 /* Remembers the record, to compare the next one with it; whether there is memory for it. */
@@ -53,40 +55,53 @@ static bool remember(struct samples_item *item, const struct sk_buff *skb)
 	return true;
 }
 
-static void record(struct samples_recorder *recorder, u32 number, struct sk_buff *skb)
+bool samples_append(struct samples_recorder *recorder, u32 number, struct sk_buff *skb)
 {
-	struct samples_item *item = &recorder->items[number];
 	struct samples_record head = {
-		.time_ns = recorder->due - recorder->first,
+		.time_ns = recorder->time,
 		.item = number,
 		.length = skb->len,
 	};
 
-	if (item->is_told && item->length == skb->len && !memcmp(item->bytes, skb->data, skb->len))
-		return;
-	if (kfifo_avail(&recorder->records) < sizeof(head) + ALIGN(skb->len, 8) ||
-	    !remember(item, skb)) {
+	if (kfifo_avail(&recorder->records) < sizeof(head) + ALIGN(skb->len, 8)) {
 		recorder->lost++;
-		return;
+		return false;
 	}
 	skb_put_zero(skb, ALIGN(skb->len, 8) - skb->len);
 	kfifo_in(&recorder->records, (const u8 *)&head, sizeof(head));
 	kfifo_in(&recorder->records, skb->data, skb->len);
+	return true;
 }
 
 /* -- Samples ------------------------------------------------------------------------- */
+
+static void take_queue(struct samples_recorder *recorder, u32 number, u64 now,
+		       struct sk_buff *skb)
+{
+	struct samples_item *item = &recorder->items[number];
+
+	skb_trim(skb, 0);
+	if (!samples_read_queue(item, now, skb))
+		skb_trim(skb, 0);
+	if (item->is_told && item->length == skb->len && !memcmp(item->bytes, skb->data, skb->len))
+		return;
+	if (remember(item, skb))
+		samples_append(recorder, number, skb);
+	else
+		recorder->lost++;
+}
 
 static void take(struct samples_recorder *recorder, u64 now, struct sk_buff *skb)
 {
 	u32 number;
 
-	for (number = 0; number < recorder->count; number++) {
-		skb_trim(skb, 0);
-		if (!samples_read_queue(&recorder->items[number], now, skb))
-			skb_trim(skb, 0);
-		record(recorder, number, skb);
-	}
-	recorder->due += recorder->interval;
+	for (number = 0; number < recorder->count; number++)
+		if (recorder->items[number].kind == SAMPLES_QUEUE)
+			take_queue(recorder, number, now, skb);
+		else
+			samples_take_connections(recorder, number, skb);
+	recorder->time += recorder->interval;
+	recorder->due = recorder->first + recorder->time;
 }
 
 /* Wakes who waits for records, if anybody does. */
@@ -145,15 +160,21 @@ int samples_start(struct samples_recorder *recorder, u64 first, u64 interval)
 
 	bytes = clamp_t(size_t, bytes, SAMPLES_LEAST_BYTES, SAMPLES_MOST_BYTES);
 	bytes = roundup_pow_of_two(bytes);
+	/* Nobody knows how many connections there will be. */
+	if (recorder->items[0].kind == SAMPLES_CONNECTIONS)
+		bytes = SAMPLES_MOST_BYTES;
 	recorder->memory = vmalloc(bytes);
 	if (!recorder->memory)
 		return -ENOMEM;
 	kfifo_init(&recorder->records, recorder->memory, bytes);
 	recorder->first = first;
 	recorder->interval = interval;
-	recorder->due = first;
-	if (now > first)
-		recorder->due += DIV_ROUND_UP_ULL(now - first, interval) * interval;
+	if (now >= first)
+		recorder->time = DIV_ROUND_UP_ULL(now - first, interval) * interval;
+	recorder->due = first + recorder->time;
+	/* The first one shows what is there before anything begins at `first`. */
+	if (now < first)
+		recorder->due--;
 	list_add_tail(&recorder->list, &recorders);
 	find_next_due();
 	return 0;

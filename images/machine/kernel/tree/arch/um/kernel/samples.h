@@ -16,7 +16,12 @@
 struct net;
 struct sk_buff;
 
+/* So many marks are looked for one by one. */
+#define SAMPLES_MARKS 64
+
 struct samples_item {
+	/* SAMPLES_QUEUE or SAMPLES_CONNECTIONS */
+	u32 kind;
 	struct net *net;
 	u32 interface_index;
 	u32 handle;
@@ -34,9 +39,14 @@ struct samples_recorder {
 	struct list_head list;
 	u64 first;
 	u64 interval;
+	/* The next sample: its time from `first` on, and when it is taken. */
+	u64 time;
 	u64 due;
 	struct samples_item *items;
 	u32 count;
+	/* Of connections; none: each that has one. */
+	u32 marks[SAMPLES_MARKS];
+	u32 mark_count;
 	/* Records that nobody has read yet. */
 	struct kfifo records;
 	void *memory;
@@ -50,8 +60,13 @@ struct samples_recorder {
 int samples_start(struct samples_recorder *recorder, u64 first, u64 interval);
 void samples_stop(struct samples_recorder *recorder);
 bool samples_are_many(const struct samples_recorder *recorder);
+/* Adds a record; the bytes behind it are zero. */
+bool samples_append(struct samples_recorder *recorder, u32 number, struct sk_buff *skb);
 
 /* samples_queue.c: appends what is told of the item at `now`; whether it is there. */
 bool samples_read_queue(struct samples_item *item, u64 now, struct sk_buff *skb);
+
+/* samples_tcp.c */
+void samples_take_connections(struct samples_recorder *recorder, u32 number, struct sk_buff *skb);
 
 #endif

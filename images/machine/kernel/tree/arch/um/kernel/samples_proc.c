@@ -81,19 +81,21 @@ static struct samples_item *next_item(struct samples_recorder *recorder)
 	return &items[count];
 }
 
-static int add_queue(struct samples_recorder *recorder, const struct samples_request *request)
+static int add_item(struct samples_recorder *recorder, const struct samples_request *request)
 {
 	struct samples_item *item = next_item(recorder);
-	int error;
+	int error = 0;
 
 	if (!item)
 		return -ENOMEM;
 	item->net = get_net_ns_by_fd(request->netns);
 	if (IS_ERR(item->net))
 		return PTR_ERR(item->net);
+	item->kind = request->kind;
 	item->interface_index = request->interface_index;
 	item->handle = request->handle;
-	error = find_interface(item);
+	if (item->kind == SAMPLES_QUEUE)
+		error = find_interface(item);
 	if (error) {
 		put_net(item->net);
 		return error;
@@ -102,12 +104,22 @@ static int add_queue(struct samples_recorder *recorder, const struct samples_req
 	return 0;
 }
 
+static int add_mark(struct samples_recorder *recorder, u32 mark)
+{
+	if (recorder->mark_count == SAMPLES_MARKS)
+		return -ENOSPC;
+	recorder->marks[recorder->mark_count++] = mark;
+	return 0;
+}
+
 static int obey(struct samples_recorder *recorder, const struct samples_request *request)
 {
 	if (!list_empty(&recorder->list))
 		return -EBUSY;
-	if (request->kind == SAMPLES_QUEUE)
-		return add_queue(recorder, request);
+	if (request->kind == SAMPLES_QUEUE || request->kind == SAMPLES_CONNECTIONS)
+		return add_item(recorder, request);
+	if (request->kind == SAMPLES_MARK)
+		return add_mark(recorder, request->handle);
 	if (request->kind != SAMPLES_START || !recorder->count ||
 	    request->interval_ns < SAMPLES_LEAST_INTERVAL)
 		return -EINVAL;
@@ -143,6 +155,9 @@ static ssize_t samples_read(struct file *file, char __user *buffer, size_t size,
 	mutex_lock(&recorder->lock);
 	if (recorder->memory)
 		error = kfifo_to_user(&recorder->records, buffer, size, &copied);
+	/* From its beginning again: less memory is touched. */
+	if (kfifo_is_empty(&recorder->records))
+		kfifo_reset(&recorder->records);
 	if (!error && !copied && recorder->lost)
 		error = -ENOBUFS;
 	mutex_unlock(&recorder->lock);
