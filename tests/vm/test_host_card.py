@@ -7,7 +7,7 @@ import re
 import polars as pl
 import pytest
 from lone_flows import PAYLOAD_BYTES, lone_flows
-from sample_plans import CUBIC, GBPS, changed, star
+from sample_plans import CUBIC, DCTCP, GBPS, changed, star
 from vm import Job, Vm
 
 from fabriclab.formats.plan.model import Plan
@@ -143,3 +143,20 @@ def test_a_card_that_is_taken_away_takes_its_qdiscs_along(vm: Vm) -> None:
         during, after = re.findall(r"([0-9]+) received", (logs / f"{node}.log").read_text())
         assert 1 <= int(during) < 8, "what had left arrives, what was in the card is lost"
         assert after == "1"
+
+
+def test_bursts_above_a_threshold_cost_dctcp_goodput(vm: Vm) -> None:
+    """Two flows at a round trip of 1 ms and a threshold of 40 frames: a burst of 64 KiB passes it, one of 16 KB does
+    not (docs/language/switches.md)."""
+    both = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=10**9, stagger_ns=0)
+    marking = Queue(limit_bytes=1_000_000, ecn_threshold_bytes=40 * 1514)
+    transport = DCTCP.model_copy(update={"delayed_ack": True, "rto_min_us": 200_000})
+    plan = star(3, delay_ns=250_000, queue=marking, transport=transport, traffic=(both,))
+    goodput, queue = {}, {}
+    for tso_bytes in (65_536, 16_000):
+        nic = PLAIN.model_copy(update={"tso_bytes": tso_bytes})
+        assert vm.run(with_nics(plan, nic), str(tso_bytes)).status == "complete"
+        summary = vm.summary(str(tso_bytes))
+        goodput[tso_bytes], queue[tso_bytes] = summary["goodput_bps"], summary["queue_mean_bytes"]
+    assert goodput[65_536] < 0.97 * goodput[16_000]
+    assert queue[65_536] < 0.75 * queue[16_000] < 0.75 * 40 * 1514
