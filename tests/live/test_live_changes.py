@@ -161,7 +161,7 @@ def test_the_commands_say_what_was_and_is(live: Live) -> None:
     assert "link up takes no KEY=VALUE" in said("link", "up", "s1:eth1", "rate=1")
     assert "'dwon' is not an action of a link; did you mean 'down'" in said("link", "dwon", "s1:eth1")
     assert said("node", "down", "h2").startswith("h2: up -> down\n")
-    assert "nothing that a node does" in said("node", "set", "h2")
+    assert "is not an action of a node" in said("node", "set", "h2")
     assert "this lab's routes are static: no node runs FRR" in said("vtysh", "s1", "-c", "show ip route")
     with pytest.raises(ArgumentError, match="s1: this lab's routes are static"):
         vtysh_in_node("s1", ())

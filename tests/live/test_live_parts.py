@@ -195,7 +195,7 @@ def test_programs_that_never_sleep_are_listed_as_long_as_they_are_told_of() -> N
 
 def test_a_nap_is_read_as_the_kernel_says_it() -> None:
     assert parse_nap(nap_message(3, 7, 2)) == (3, 7, 2, "", "")
-    with pytest.raises(WireError, match="a nap of 3 bytes"):
+    with pytest.raises(WireError, match="a nap has 3 bytes"):
         parse_nap(b"abc")
 
 

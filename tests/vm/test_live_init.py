@@ -88,7 +88,7 @@ def test_what_can_t_be_opened_or_understood_is_an_error_and_the_lab_runs_on(live
         live.say(950, kind, data)
     sleeper = shell(live, "sleep 1000")
     live.say(sleeper.number, Input.RESIZE, b"")
-    assert "resize with 0 bytes" in live.finish(sleeper).error["message"]  # type: ignore[index]
+    assert "resize has 0 bytes" in live.finish(sleeper).error["message"]  # type: ignore[index]
     assert 950 not in live.sessions
     assert live.run("a", "pgrep", "sleep").status == "exit 1"
 

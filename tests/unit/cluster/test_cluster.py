@@ -203,7 +203,7 @@ def test_what_is_missing_is_named(bench: Bench, monkeypatch: pytest.MonkeyPatch)
         fabriclab.EngineError, match=r"distributed is not installed.*pip install 'fabriclab\[cluster\]'"
     ):
         bench.sweep(on="dask://127.0.0.1:9")
-    with pytest.raises(fabriclab.ArgumentError, match="containers run on this host alone"):
+    with pytest.raises(fabriclab.ArgumentError, match="containers run only on this host"):
         bench.sweep(on="slurm", engine="containerlab")
 
 

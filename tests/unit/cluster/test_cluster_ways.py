@@ -37,7 +37,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def test_tls_needs_certificates_and_then_works(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster_ways.needed("openssl")
     with pytest.raises(
-        fabriclab.EngineError, match=r"--on tls://127\.0\.0\.1:9: TLS needs certificates, and Dask's .* names none"
+        fabriclab.EngineError, match=r"--on tls://127\.0\.0\.1:9: TLS needs certificates, but Dask's .* names none"
     ):
         bench.sweep(on="tls://127.0.0.1:9", out="none")
     settings = cluster_ways.certify(tmp_path / "keys")

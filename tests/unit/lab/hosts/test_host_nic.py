@@ -76,7 +76,7 @@ def test_a_host_behind_pauses_keeps_its_classes_apart(tmp_path: Path) -> None:
     lines = compile_node(plan.node("h1"), plan).tc.splitlines()
     assert len(lines) == 1 + len(port.switch_port.queues) > 2
     (directory / "experiment.yml").write_text(text.replace("pacing: fq", "queues: 2"))
-    with pytest.raises(LabError, match=r"hosts.h1.nic.queues: are those of the traffic classes"):
+    with pytest.raises(LabError, match=r"hosts.h1.nic.queues: can't be set, because the host's NIC has the queues"):
         resolve_plan(parse_lab(directory), {})
 
 

@@ -77,7 +77,7 @@ def test_what_contradicts_is_told(lab: Path) -> None:
     assert "is not a list of options; write words" in mistake(lab, "limit 100", "limit=$(100)")
     assert "is not a C file" in mistake(lab, "./mine.c", "codel")
     (lab / "mine.c").write_text(QDISC.replace('"mine"', '"red"'))
-    assert "registers 'red', which the kernel has already" in mistake(lab, "title", "title")
+    assert "registers 'red', which the kernel already has" in mistake(lab, "title", "title")
 
 
 def test_it_can_not_become_another_one_while_the_lab_runs(lab: Path) -> None:
@@ -87,7 +87,7 @@ def test_it_can_not_become_another_one_while_the_lab_runs(lab: Path) -> None:
     (lab / "experiment.yml").write_text(text + later.replace("KEY", "switches.default.aqm.options: limit 9"))
     assert [event.name for event in planned(lab).events] == ["later"]
     (lab / "experiment.yml").write_text(text + later.replace("KEY", "switches.default.aqm.source: ./other.c"))
-    with pytest.raises(LabError, match="its queue would be another qdisc"):
+    with pytest.raises(LabError, match="its queue would be a different qdisc"):
         planned(lab)
 
 
