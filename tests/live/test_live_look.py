@@ -91,7 +91,7 @@ def test_what_is_not_there_is_told_and_the_lab_goes_on(incast: Live) -> None:
         ({"do": "look", "ports": [["s2", "eth1"]]}, "'s2': the lab has no such node; valid here: s1"),
         ({"do": "look", "ports": [["s1", "eht49"]]}, "'eht49': s1 has no such port; did you mean 'eth"),
         ({"do": "look", "ports": "s1"}, "must be a list of .node, interface."),
-        ({"do": "look", "ports": [["s1"]]}, "a port is .node, interface."),
+        ({"do": "look", "ports": [["s1"]]}, "is not a port; write .node, interface."),
         ({"do": "connections"}, "None: the lab has no such node"),
     ):
         with pytest.raises(LiveError, match=message):

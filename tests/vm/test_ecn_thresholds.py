@@ -69,4 +69,4 @@ def test_a_threshold_above_the_dynamic_limit_marks_nothing(tmp_path: Path) -> No
     assert metrics["ecn_marks"] == 0
     assert metrics["queue_drops"] > 0
     warnings = json.loads((tmp_path / "run" / "plan.json").read_text())["warnings"]
-    assert any("NOTHING IS EVER MARKED" in warning for warning in warnings)
+    assert any("NO FRAME IS EVER MARKED" in warning for warning in warnings)
