@@ -74,7 +74,7 @@ def test_what_can_t_be_opened_or_understood_is_an_error_and_the_lab_runs_on(live
     for number, (kind, data, expected) in enumerate(
         [
             (Input.OPEN, b"{", "the JSON of open"),
-            (Input.RESIZE, b"1", "resize with 1 bytes"),
+            (Input.RESIZE, b"1", "resize has 1 bytes"),
             (Input.SIGNAL, b"\xff", "there is no signal 255"),
             (99, b"", "an input has the kind 99"),
         ],
@@ -245,7 +245,7 @@ def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: 
     with live_machine(artefacts, tmp_path / "run", described, FILES) as live:
         assert done(live, files={f"{LIVE_FILES}/say": "echo $FABRICLAB_EPOCH_NS;"}) == "exit 0"
         assert done(live, append={f"{LIVE_FILES}/say": " exit 9"}) == "exit 0"
-        assert "no path of a file below live/" in live.open(files={"logs/x": ""}).error["message"]  # type: ignore[index]
+        assert "is not the path of a file below live/" in live.open(files={"logs/x": ""}).error["message"]  # type: ignore[index]
         failing = live.open(start={"programs": [program("f", "a", "sh", "/job/live/say")], "role": "traffic"})
         assert live.finish(failing).status == "exit 9"
         assert failing.started is not None

@@ -33,12 +33,13 @@ class Mistake:
     key: str
     value: str
     message: str
-    """What is wrong, and behind the semicolon what would be right."""
+    """What is wrong, and behind the semicolon what would be right; or only what the value must be."""
 
     @property
     def remedy(self) -> str:
         """What would be right; empty if the message does not say."""
-        return self.message.partition("; ")[2]
+        wrong, _, right = self.message.partition("; ")
+        return right or (wrong if wrong.startswith("must ") else "")
 
     def __str__(self) -> str:
         where = str(Place(self.file, self.line))

@@ -106,10 +106,10 @@ def test_mistakes_name_the_place_in_python(lab: fabriclab.Lab) -> None:
     assert mistake_of(lambda: fabriclab.plan(lab, set={"rounds": 0}))[:2] == ("set={'rounds': 0}", None)
     assert mistake_of(lambda: lab.replace("topology.links.5.mtu", 1500))[2] == "it has 0 to 1"
     assert mistake_of(lambda: lab.replace("title.of", "x"))[0] == "replace('title.of')"
-    assert mistake_of(lambda: lab.replace("limit", object()))[2].startswith("a text, a number")
+    assert mistake_of(lambda: lab.replace("limit", object()))[2].startswith("must be a text, a number")
     with pytest.raises(KeyError, match="did you mean 'title'"):
         lab.remove("titel")
-    with pytest.raises(fabriclab.ArgumentError, match=r"^seed -1: a whole number"):
+    with pytest.raises(fabriclab.ArgumentError, match=r"^seed -1: must be a whole number"):
         fabriclab.plan(lab, seed=-1)
 
 
