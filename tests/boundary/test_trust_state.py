@@ -92,7 +92,7 @@ def test_two_at_once_lose_no_answer(state_home: Path) -> None:
 def test_without_a_home_nothing_is_kept_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("XDG_STATE_HOME", "relative"), ("HOME", "")):
         monkeypatch.setenv(name, value)
-    with pytest.raises(TrustStateError, match=r"HOME is not set, .*: set HOME, or XDG_STATE_HOME to a directory"):
+    with pytest.raises(TrustStateError, match=r"HOME is not set, .*; set HOME, or XDG_STATE_HOME to a directory"):
         remember(Subject("code", "0" * 64))
     assert read_trusted() == []
     monkeypatch.setenv("HOME", "/home/somebody")

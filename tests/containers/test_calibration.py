@@ -157,7 +157,7 @@ def test_a_run_says_why_it_does_not_count(monkeypatch: pytest.MonkeyPatch) -> No
     assert why_invalid(sound, slow) == f"invalid: {slow.reasons()[0]}"
     missed = why_invalid(replace(sound, sampler_late=0.2), slow)
     assert missed.startswith("invalid: the host was too busy for real time: 20.0% of the samples were missed")
-    assert "; the table is large: make it smaller; the line of s1:eth2 carried nothing" in missed
+    assert "; the table is large: make it smaller; the link at s1:eth2 carried nothing" in missed
 
 
 def wanted(resolved: Plan, *pairs: tuple[str, str]) -> RealTime:

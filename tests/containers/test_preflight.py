@@ -160,7 +160,7 @@ def test_docker_that_can_make_no_privileged_container(kernel: Path, commands: Fa
         status=125,
     )
     rights, netem = problems()
-    assert "operation not permitted; below its kind in topology.clab.yml: privileged: false" in rights
+    assert "operation not permitted; write below its kind in topology.clab.yml: privileged: false" in rights
     assert "discipline netem" in netem, "what else is missing is said all the same"
 
 

@@ -51,7 +51,7 @@ def test_routes_are_right_when_the_last_node_has_them(tmp_path: Path) -> None:
 def test_routes_that_became_wrong_again_are_not_right(tmp_path: Path) -> None:
     found = watch(tmp_path, leaf1=look(100, "eth2") + look(200, "eth1"))
     assert found.reached(ONE, 0) is None
-    assert found.missing(ONE) == ["leaf1: 10.1.0.0/24 has 1 next hops (eth1), 1 of eth2 are right"]
+    assert found.missing(ONE) == ["leaf1: 10.1.0.0/24 has 1 next hops (eth1), not 1 of eth2"]
     with (tmp_path / "routes@leaf1.log").open("a") as log:
         log.write(look(400, "eth2"))
     assert found.reached(ONE, 0) == Reached(410, 10), "since it has been right for good"

@@ -38,9 +38,9 @@ def test_routes_that_are_as_they_must_be() -> None:
 @pytest.mark.parametrize(
     ("route", "words"),
     [
-        (expected("10.64.1.0/31", 2, "eth5", "eth6"), "10.64.1.0/31 has 1 next hops (eth5), 2 of eth5, eth6 are right"),
-        (expected("10.64.1.0/31", 1, "eth7"), "10.64.1.0/31 has 1 next hops (eth5), 1 of eth7 are right"),
-        (expected("10.9.0.0/24", 1, "eth5"), "10.9.0.0/24 has 0 next hops (none), 1 of eth5 are right"),
+        (expected("10.64.1.0/31", 2, "eth5", "eth6"), "10.64.1.0/31 has 1 next hops (eth5), not 2 of eth5, eth6"),
+        (expected("10.64.1.0/31", 1, "eth7"), "10.64.1.0/31 has 1 next hops (eth5), not 1 of eth7"),
+        (expected("10.9.0.0/24", 1, "eth5"), "10.9.0.0/24 has 0 next hops (none), not 1 of eth5"),
         (expected("10.0.0.0/31", 0), "10.0.0.0/31 still has a route"),
     ],
 )

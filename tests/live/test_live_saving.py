@@ -97,7 +97,7 @@ def test_a_lab_made_in_python_is_saved_and_events_in_a_list_have_more(served_her
 def test_what_can_be_no_lab_is_said_and_nothing_is_left(served_here: Path) -> None:
     with fabriclab.up("pair", idle=True) as live:
         live.set({"switches.s1.buffer": "80 KB"})
-    with pytest.raises(fabriclab.FabriclabError, match=r"no session\.jsonl in it"):
+    with pytest.raises(fabriclab.FabriclabError, match=r"has no session\.jsonl"):
         fabriclab.save_lab("pair", "mine")
     with pytest.raises(fabriclab.ArgumentError, match="pair already exists"):
         fabriclab.save_lab(live.directory, "pair")

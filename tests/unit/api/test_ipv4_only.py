@@ -10,7 +10,11 @@ from fabriclab.api.look import plan
 
 def said(lab: str, **settings: str) -> list[str]:
     made = plan(LABS / lab, set=settings)
-    return [warning for warning in made.warnings if "IPv4 alone" in warning]
+    return [
+        warning
+        for warning in made.warnings
+        if "only flows over IPv4" in warning or "only sources of IPv4 flows" in warning
+    ]
 
 
 def test_a_pacer_past_which_traffic_goes_is_named() -> None:

@@ -99,7 +99,7 @@ def test_a_lab_is_measured_with_the_kernel_that_it_names(
     shutil.copytree(small, small.parent / "usual")
     (small.parent / "usual" / FILE).write_text((small / FILE).read_text().partition("\n")[2])
     others = invoke("figures", str(small.parent / "usual"))
-    assert "usual is measured with Linux 6.12; unset KERNEL_SERIES" in " ".join(others.output.split())
+    assert "usual is measured with Linux 6.12: unset KERNEL_SERIES" in " ".join(others.output.split())
     monkeypatch.setenv("KERNEL_SERIES", USUAL_SERIES)
     assert "is measured with" not in invoke("figures", str(small.parent / "usual")).output
     monkeypatch.setattr("fabriclab.cli.commands.figures.known_labs", lambda: [small])

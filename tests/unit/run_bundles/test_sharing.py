@@ -211,7 +211,7 @@ def test_a_table_that_differs_is_told_by_row_and_column(run: Path, tmp_path: Pat
         "has different columns: drops" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
     )
     (copy / "queues.parquet").unlink()
-    assert "is not there here" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
+    assert "is missing here" in {each.name: each.told for each in agreements(read_run(run), later)}["queues"]
 
 
 def test_what_a_killed_machine_left_is_not_packed(run: Path, tmp_path: Path) -> None:

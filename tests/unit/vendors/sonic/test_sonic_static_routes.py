@@ -229,7 +229,11 @@ WRONG = [
     ),
     ({"192.0.2.0/33": {"nexthop": "10.0.0.1"}}, "", "'192.0.2.0/33' is not a network"),
     ({"192.0.2.0/24": {"nexthop": "10.0.0"}}, "nexthop", "'10.0.0' is not an IPv4 address"),
-    ({"192.0.2.0/24": {"ifname": "Ethernet4", "distance": "256"}}, "distance", "'256': a whole number from 0 to 255"),
+    (
+        {"192.0.2.0/24": {"ifname": "Ethernet4", "distance": "256"}},
+        "distance",
+        "'256': must be a whole number from 0 to 255",
+    ),
     ({"192.0.2.0/24": {"ifname": "Ethernet4", "distance": "9" * 5000}}, "distance", "a whole number from 0 to 255"),
     ({"192.0.2.0/24": {"blackhole": "yes"}}, "blackhole", "'yes' is unknown; write true or false"),
     ({"192.0.2.0/24": {}}, "", "no next hop; write nexthop, ifname, or blackhole true"),
