@@ -27,7 +27,7 @@ def test_a_pacer_past_which_traffic_goes_is_named() -> None:
 
 def test_both_ends_of_qcn_are_named() -> None:
     cards, point = said("qcn", addresses="ipv6", variant="qcn")
-    assert cards.startswith("experiment.yml:") and "nic.qcn of " in cards and " slows flows of IPv4 alone" in cards
+    assert cards.startswith("experiment.yml:") and "nic.qcn of " in cards and " slows only flows over IPv4" in cards
     assert point.startswith("queues.") and ".qcn of s1 reaches only sources of IPv4 flows" in point
 
 
