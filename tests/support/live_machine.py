@@ -52,6 +52,12 @@ class Session:
     def ended(self) -> bool:
         return self.status is not None or self.error is not None
 
+    @property
+    def complaint(self) -> str:
+        """Why it failed; it must have."""
+        assert self.error is not None, self.status
+        return str(self.error["message"])
+
     def note(self, kind: Output, data: bytes) -> None:
         assert not self.ended, (kind, data)
         self.kinds.append(kind)

@@ -70,7 +70,7 @@ def test_what_can_t_be_opened_or_understood_is_an_error_and_the_lab_runs_on(live
     assert missing.error == {"node": "a", "message": "start no-such-program: No such file or directory"}
     assert live.open(exec={"node": "c", "argv": ["ls"]}).error == {"message": 'there is no node "c"'}
     assert live.open(exec={"node": "a", "argv": []}).error == {"message": "argv must name a program"}
-    assert "unknown variant `fly`" in live.open(fly={}).error["message"]  # type: ignore[index]
+    assert "unknown variant `fly`" in live.open(fly={}).complaint
     for number, (kind, data, expected) in enumerate(
         [
             (Input.OPEN, b"{", "the JSON of open"),
@@ -82,13 +82,13 @@ def test_what_can_t_be_opened_or_understood_is_an_error_and_the_lab_runs_on(live
     ):
         live.say(number, kind, data)
         live.wait(lambda number=number: number in live.sessions)  # type: ignore[misc]
-        assert expected in live.sessions[number].error["message"]  # type: ignore[index]
+        assert expected in live.sessions[number].complaint
     # Of sessions that have ended, or never were.
     for kind, data in ((Input.DATA, b"x"), (Input.EOF, b""), (Input.CREDIT, b"1234"), (Input.SIGNAL, b"\x02")):
         live.say(950, kind, data)
     sleeper = shell(live, "sleep 1000")
     live.say(sleeper.number, Input.RESIZE, b"")
-    assert "resize has 0 bytes" in live.finish(sleeper).error["message"]  # type: ignore[index]
+    assert "resize has 0 bytes" in live.finish(sleeper).complaint
     assert 950 not in live.sessions
     assert live.run("a", "pgrep", "sleep").status == "exit 1"
 
@@ -245,7 +245,7 @@ def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: 
     with live_machine(artefacts, tmp_path / "run", described, FILES) as live:
         assert done(live, files={f"{LIVE_FILES}/say": "echo $FABRICLAB_EPOCH_NS;"}) == "exit 0"
         assert done(live, append={f"{LIVE_FILES}/say": " exit 9"}) == "exit 0"
-        assert "is not the path of a file below live/" in live.open(files={"logs/x": ""}).error["message"]  # type: ignore[index]
+        assert "is not the path of a file below live/" in live.open(files={"logs/x": ""}).complaint
         failing = live.open(start={"programs": [program("f", "a", "sh", "/job/live/say")], "role": "traffic"})
         assert live.finish(failing).status == "exit 9"
         assert failing.started is not None
@@ -254,7 +254,7 @@ def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: 
         again = live.open(start={"programs": [long], "role": "traffic"})
         assert again.error == {"message": 'a program "long" is already running'}
         nowhere = live.open(start={"programs": [program("p", "c", "true")], "role": "traffic"})
-        assert 'program "p" names the node "c"' in nowhere.error["message"]  # type: ignore[index]
+        assert 'program "p" names the node "c"' in nowhere.complaint
         unknown = live.open(stop={"names": ["short"]})
         assert unknown.error == {"message": 'no program "short" is running; these are: long'}
         assert live.finish(live.open(stop={"names": ["long"]})).status == "exit 0"
