@@ -3,6 +3,7 @@
 
 mod addresses;
 mod answers;
+mod audit;
 mod batch;
 mod clock;
 mod configure;

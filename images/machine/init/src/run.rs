@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::addresses;
+use crate::audit::Audit;
 use crate::clock;
 use crate::drain::Drain;
 use crate::events::{self, Phase, Status};
@@ -52,6 +53,7 @@ fn boot_and_execute() -> PhaseResult<Status> {
         lab: &lab,
         supervisor,
         status: Status::Complete,
+        audit: None,
     };
     run.supervisor.watch_nodes(&lab);
     if let Err((phase, failure)) = run.execute(&job) {
@@ -80,6 +82,8 @@ struct Run<'a> {
     lab: &'a Lab,
     supervisor: Supervisor,
     status: Status,
+    /// From the beginning of the traffic on.
+    audit: Option<Audit>,
 }
 
 impl Run<'_> {
@@ -100,6 +104,11 @@ impl Run<'_> {
         let begin_ns = self
             .begin(job)
             .map_err(|failure| (Phase::Probes, failure))?;
+        // A lab that stays up has no end at which its frames could be counted.
+        if job.live.is_none() {
+            let audit = Audit::begin(self.lab, job).map_err(|failure| (Phase::Probes, failure))?;
+            self.audit = Some(audit);
+        }
         let epoch_ns = epoch_after(begin_ns);
         let open = |_| Live::open(self.lab, &booting, epoch_ns);
         let live = job.live.as_ref().map(open).transpose();
@@ -310,6 +319,11 @@ impl Run<'_> {
     }
 
     fn finish(&mut self, job: &Job) -> PhaseResult<()> {
+        if let Some(audit) = self.audit.take() {
+            if let Err(failure) = audit.end(self.lab, job) {
+                self.fail(Phase::Traffic, &failure);
+            }
+        }
         // What is ended early may end as it likes; probes must write all they have.
         for role in [Role::Traffic, Role::Disturbance] {
             self.supervisor

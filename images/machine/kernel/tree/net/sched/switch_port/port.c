@@ -284,7 +284,7 @@ static void switch_list_purge(struct qdisc_skb_head *list)
 	struct sk_buff *skb;
 
 	while ((skb = __qdisc_dequeue_head(list)))
-		kfree_skb(skb);
+		kfree_skb_reason(skb, SKB_DROP_REASON_QUEUE_PURGE);
 }
 
 /* Port down: everything in the queues and on the wire is gone. */
