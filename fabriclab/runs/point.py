@@ -13,7 +13,7 @@ from typing import Any, Literal
 from fabriclab.compile import TraceError
 from fabriclab.compile.cut import Cut
 from fabriclab.engine.artefacts import Artefacts, EngineError
-from fabriclab.engine.containers import Stay
+from fabriclab.engine.containers import ContainerLab, Stay
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
@@ -21,6 +21,7 @@ from fabriclab.files import explain, no_room, write_all
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import LAB, MANIFEST, MODULES
+from fabriclab.runs.audit import Audit, audit_run
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only, keep_modules
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
@@ -135,7 +136,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
                 record.note(outcome.status, outcome.message)
                 full = isinstance(error, OSError) and no_room(error)
                 return RunResult(directory, outcome.status, outcome.message, full=full, engine=engine)
-        return replace(_finish(directory, record, outcome, context), engine=engine)
+        return replace(_finish(plan, directory, record, outcome, context), engine=engine)
 
 
 def _execute(plan: Plan, context: RunContext, directory: Path, on_event: EventCallback) -> Outcome:
@@ -171,7 +172,7 @@ def _refused(directory: Path, error: OSError) -> RunResult:
     return RunResult(directory, "failed", f"{explain(error)}; nothing was run, and no file of it is left", full=True)
 
 
-def _finish(directory: Path, record: Record, outcome: Outcome, context: RunContext) -> RunResult:
+def _finish(plan: Plan, directory: Path, record: Record, outcome: Outcome, context: RunContext) -> RunResult:
     status, message, full = outcome.status, outcome.message, outcome.full
     manifest = record.manifest
     manifest.ended = utc_now()
@@ -179,6 +180,10 @@ def _finish(directory: Path, record: Record, outcome: Outcome, context: RunConte
     manifest.virtual_s = outcome.virtual_ns / 1e9
     manifest.versions["kernel"] = kernel_release(directory)
     manifest.add(outcome.figures)
+    audit = _audit(plan, directory, status, context)
+    manifest.add(audit.figures())
+    status = _worse(status) if audit.missing else status
+    message = "\n".join(filter(None, [message, audit.message()]))
     try:
         # The results depend on how the run ended, so the manifest is first; their hashes come after.
         record.note(status, message)
@@ -199,6 +204,16 @@ def _finish(directory: Path, record: Record, outcome: Outcome, context: RunConte
         with suppress(OSError):
             record.note(status, message)
     return RunResult(directory, status, message, outcome.wall_s, outcome.virtual_ns, full)
+
+
+def _audit(plan: Plan, directory: Path, status: Status, context: RunContext) -> Audit:
+    if isinstance(context.artefacts, ContainerLab):
+        return Audit(why_not="the host's kernel does not count the frames that it drops")
+    if context.live is not None:
+        return Audit(why_not="a lab that stays up may be changed in any way")
+    if status not in ("complete", "limit", "stopped"):
+        return Audit(why_not="the run did not come to its end")
+    return audit_run(plan, directory, None if context.cut is None else len(context.cut.parts))
 
 
 def _kept(directory: Path, error: OSError | MemoryError) -> str:

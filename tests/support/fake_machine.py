@@ -11,14 +11,18 @@ from fabriclab.engine.artefacts import Artefacts
 
 # `job` is the directory that it writes to, as the machine finds it on its command line.
 _HEAD = """#!/bin/bash
+# No frame was sent, and none lost.
+audit=('# fabriclab-audit-1' moment,node,device,counter,frames begin,,,without_room,0 end,,,without_room,0 rows,,,,2)
 for word; do
   case $word in
     fabriclab_job=*) job=$PWD/${word#*=} ;;
     fabriclab_inputs=*) inputs=${word#*=} ;;
+    fabriclab_part=*) part=-${word#*=} ;;
   esac
 done
 # Mounted there, as in the machine.
 for input in ${inputs//,/ }; do rmdir "$job/${input%:*}" && ln -s "$PWD/${input#*:}" "$job/${input%:*}"; done
+if [ -d "$job/collect" ]; then printf '%s\\n' "${audit[@]}" >"$job/collect/audit$part.csv"; fi
 """
 # Binds nothing, for a script needs more than the machine's kernel does.
 _CONFINE = """#!/bin/bash
