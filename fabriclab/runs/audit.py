@@ -38,6 +38,7 @@ _OWN_RULES = {
     "OTHERHOST": "they were for another host",
     "DEV_READY": "the device is down",
     "NO_TX_TARGET": "no port leads there",
+    **dict.fromkeys(("TCP_CSUM", "UDP_CSUM", "IP_CSUM", "ICMP_CSUM", "SKB_CSUM"), "the checksum is wrong"),
 }
 """Reasons that a user may want to know of, and what they say."""
 _PROTOCOLS_WORK = (
@@ -50,7 +51,7 @@ _PROTOCOLS_WORK = (
         "UNHANDLED_PROTO",
         "INVALID_PROTO",
     ),
-    *("PKT_TOO_SMALL", "TCP_CSUM", "UDP_CSUM", "IP_CSUM", "ICMP_CSUM", "SKB_CSUM", "IP_INHDR"),
+    *("PKT_TOO_SMALL", "IP_INHDR"),
     *("TCP_FLAGS", "TCP_ABORT_ON_DATA", "TCP_ZEROWINDOW", "TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE"),
     *("TCP_RFC7323_PAWS", "TCP_OLD_SEQUENCE", "TCP_INVALID_SEQUENCE", "TCP_INVALID_ACK_SEQUENCE", "TCP_RESET"),
     *("TCP_INVALID_SYN", "TCP_CLOSE", "TCP_FASTOPEN", "TCP_OLD_ACK", "TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA"),
