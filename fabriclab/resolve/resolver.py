@@ -46,6 +46,7 @@ from fabriclab.resolve.addressing import (
 )
 from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
+from fabriclab.resolve.bursts import burst_warnings
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.configured import protocol_of, resolve_configured
 from fabriclab.resolve.configured_bgp import resolve_own_bgp
@@ -155,6 +156,7 @@ class Resolver:
                 *file_warnings(lab.topology),
                 *route_notes,
                 *plan_warnings(buffers.shared, nodes, traffic),
+                *burst_warnings(nodes, traffic),
                 *ends_warnings(experiment.hosts, nodes, traffic),
                 *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),
                 *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
