@@ -78,6 +78,11 @@ def test_what_a_node_refuses_by_its_own_rules_is_told(tmp_path: Path) -> None:
     assert found.lost["h1"] == {"TCP_OFO_DROP": 1}
 
 
+def test_frames_that_a_program_sends_around_the_queue_are_not_lost(tmp_path: Path) -> None:
+    rows = ("end,h1,eth1,queue_sent,0", "end,h1,eth1,sent,31", "end,h1,eth1,queue_waiting,0")
+    assert audit(tmp_path, *rows).missing == []
+
+
 def test_many_places_are_counted(tmp_path: Path) -> None:
     found = audit(tmp_path, *(f"end,h{number},eth1,lost CPU_BACKLOG,1" for number in range(20)))
     assert found.message().splitlines()[-1] == "and 12 more places (manifest.json, audit)"
