@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from fidelity import known
+from pcapng_reading import Packet, read_packets
 from typer.testing import CliRunner
 from vm import Vm
 
@@ -33,6 +36,14 @@ TWO_LEAVES = "--spines 2 --leaves 2 --hosts 1"
 ACROSS = "  across: {kind: long, senders: [h2], receiver: h1, stop: STOP}\n"
 LEAF_1 = "leaf1:eth2"
 """Leaf1's port to spine1; eth3 leads to spine2."""
+BFD_PORT = (3784).to_bytes(2)
+UDP_PORTS = 54
+"""Where they begin in a packet of UDP over IPv6 and Ethernet."""
+MULTIPLIER = 3
+"""Intervals without a packet (RFC 5880, section 6.8.4)."""
+CLEAR_MS, DECIDE_MS, INSTALL_MS = 10, 50, 10
+"""FRR's waits: for more of a lost peer's routes (bgp_clear_node_queue_init, bgpd/bgp_route.c), for more routes to
+decide on (bgp_process_queue_init), for more routes to install (ZEBRA_RIB_PROCESS_HOLD_TIME, zebra/zebra_router.h)."""
 
 
 def plan_of(vm: Vm, experiment: str, arguments: str = LEAVES, seed: int = 1, /, **settings: str) -> Plan:
@@ -118,6 +129,32 @@ def test_bgp_follows_a_lost_carrier_and_bfd_a_silent_link(vm: Vm) -> None:
     assert 5.9e9 < took["hold"] < 9.5e9
     for name in took:
         assert kernel_routes(vm.directory / name, "leaf2")[_network_of(vm, "leaf1")] == {"eth3"}
+
+
+def hellos(packets: list[Packet], direction: str) -> Iterator[float]:
+    """Yield when packets of BFD came in or went out, in milliseconds since the link failed."""
+    for packet in packets:
+        is_udp = packet.data[12:14] == b"\x86\xdd" and packet.data[20] == 17
+        if packet.direction == direction and is_udp and packet.data[UDP_PORTS + 2 : UDP_PORTS + 4] == BFD_PORT:
+            yield packet.time_ns % 10**11 / 1e6 - 1000
+
+
+@pytest.mark.parametrize("interval_ms", [20, 50, 100, 300])
+def test_routes_follow_three_intervals_after_the_last_packet(vm: Vm, interval_ms: int) -> None:
+    """Leaf1 stops using the link itself; the spine must tell leaf2, which decides once more."""
+    settings = {"routing.bfd": f"{interval_ms} ms", "probes.pcap": LEAF_1}
+    assert vm.run(plan_of(vm, failing("blackhole", 3), TWO_LEAVES, **settings)).status == "complete"
+    packets = read_packets((vm.directory / "run" / "pcap" / f"{LEAF_1.replace(':', '-')}.pcapng").read_bytes())
+    heard, sent = (max(time for time in hellos(packets, way) if time < 1) for way in ("in", "out"))
+    at_leaf1 = heard + MULTIPLIER * interval_ms + CLEAR_MS + DECIDE_MS + INSTALL_MS
+    at_leaf2 = sent + MULTIPLIER * interval_ms + CLEAR_MS + 2 * DECIDE_MS + INSTALL_MS
+    known(
+        f"Routes follow a silent link, BFD each {interval_ms} ms",
+        theory=max(at_leaf1, at_leaf2),
+        measured=vm.summary()["reconvergence_ns"] / 1e6,
+        unit="ms",
+        within=0.02,
+    )
 
 
 def _network_of(vm: Vm, leaf: str) -> str:
