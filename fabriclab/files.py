@@ -46,7 +46,7 @@ _PART = ".part"
 
 
 class NotReadableError(OSError):
-    """What was named is no file that can be read: a device, a pipe, too much. `strerror` says what."""
+    """What was named is not a file that can be read: a device, a pipe, too much. `strerror` says what."""
 
 
 def no_room(error: OSError) -> bool:
@@ -93,7 +93,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """Give a name to write to. When all went well `path` becomes that file; else it stays as it was, and nothing else
     is left.
 
-    A link stays a link. What is no file (a pipe, /dev/stdout) is written to as it is. Raises OSError that names `path`.
+    A link stays a link. A pipe or /dev/stdout is written to as it is. Raises OSError that names `path`.
     """
     if path.exists() and not path.is_file():
         with naming(path):
@@ -114,7 +114,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Write a text file, UTF-8, whole or not at all. Raises OSError that names it.
 
-    The bytes of a file's name that are no UTF-8 become escapes, which JSON reads back.
+    The bytes of a file's name that are not UTF-8 become escapes, which JSON reads back.
     """
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
@@ -181,7 +181,7 @@ def below(directory: Path, name: str) -> Path:
 
 
 def check_regular(path: Path) -> None:
-    """Raise NotReadableError for what is there and is no file: opening a pipe waits for ever, a device never ends."""
+    """Raise NotReadableError for what is not a regular file: opening a pipe waits for ever, a device never ends."""
     with suppress(FileNotFoundError):
         _check_kind(path.stat().st_mode, path, pipes=False)
 
@@ -189,7 +189,7 @@ def check_regular(path: Path) -> None:
 def open_file(path: Path, most_bytes: int, *, pipes: bool = False) -> io.BufferedReader:
     """Open a file of at most so many bytes, or a pipe where `pipes` may be; nothing is opened that could block.
 
-    Raises OSError, NotReadableError for what is no file or is too large.
+    Raises OSError, NotReadableError for what is not a file or is too large.
     """
     _check(path.stat(), path, most_bytes, pipes=pipes)  # first by name: opening a device may do something
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -218,7 +218,7 @@ def read_all(file: io.BufferedReader, path: Path, most_bytes: int) -> bytes:
 def read_text(path: Path, most_bytes: int) -> str:
     """Return a text file, UTF-8.
 
-    Raises OSError, NotReadableError for what is no file or holds more than that, UnicodeDecodeError.
+    Raises OSError, NotReadableError for what is not a file or holds more than that, UnicodeDecodeError.
     """
     with open_file(path, most_bytes) as file:
         return read_all(file, path, most_bytes).decode()

@@ -29,7 +29,7 @@ _FRACTION = re.compile(rf"(?P<over>{_PLAIN_NUMBER})(?:\s*/\s*(?P<under>{_PLAIN_N
 
 
 class UnitError(ValueError):
-    """A text that is no quantity of the wanted kind; the message says what would be right."""
+    """A text that is not a quantity of the wanted kind; the message says what would be right."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _format_rounded(value: float, dimension: Dimension, digits: int) -> str:
 
 
 def parse_percent(text: str) -> int | None:
-    """Return parts of a million (`0.1 %` is 1000); None for a text that is no percentage, or has parts smaller than
+    """Return parts of a million (`0.1 %` is 1000); None for a text that is not a percentage, or has parts smaller than
     that."""
     match = _PERCENT.fullmatch(text)
     ppm = None if match is None else Decimal(match["number"]) * _PPM_OF_PERCENT

@@ -108,7 +108,7 @@ def _wishes(lab: Lab) -> Iterator[_Wish]:
 
 
 def _others(lab: Lab, planned: Callable[[Mapping[str, str]], Plan]) -> Iterator[Sights]:
-    """Yield what is seen in each variant and in the first point of each matrix; a point that is no good is for `check`
+    """Yield what is seen in each variant and in the first point of each matrix; a point that is not good is for `check`
     to tell."""
     for settings in (
         *({"variant": name} for name in lab.variants),

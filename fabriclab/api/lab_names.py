@@ -63,7 +63,7 @@ def find_lab_or_file(written: Path) -> Path:
 
 
 def find_lab_or_own_file(written: Path) -> Path:
-    """Return what `find_lab` does, or a topology that is no part of a lab's directory: a lab by itself."""
+    """Return what `find_lab` does, or a topology that is not part of a lab's directory: a lab by itself."""
     is_file = written.suffix in _CONTAINERLAB and not is_part_of_lab(written)
     return find_lab_or_file(written) if is_file else find_lab(written)
 

@@ -136,7 +136,7 @@ def algorithm_name(lab: str) -> str:
 def _copied(lab: Path, directory: Path) -> dict[str, bytes]:
     """Return the files of the copy by their path in it.
 
-    Raises ArgumentError for a directory that is no lab's alone, OSError.
+    Raises ArgumentError for a directory that is not a lab's alone, OSError.
     """
     files = {}
     for path in sorted(lab.rglob("*")):

@@ -119,7 +119,7 @@ def validate(
             findings = tuple(stages.carry_out(bench, only))
             if not interrupt.requested:
                 return Validation(chosen.name, directory, findings, interrupted=False)
-            # That the last one did not end is no finding.
+            # That the last one did not end is not a finding.
             ended = tuple(finding for finding in findings if finding.check != _RUN)
             return Validation(chosen.name, directory, ended, interrupted=True)
 

@@ -83,13 +83,13 @@ def compare(
 
 
 def check_level(level: float) -> None:
-    """Raise ArgumentError for what is no level of confidence."""
+    """Raise ArgumentError for what is not a level of confidence."""
     if not 0.5 <= level < 1:
         raise ArgumentError("level {0}: must be a probability of at least 0.5 and below 1, such as 0.95", level)
 
 
 def check_metric(name: str) -> None:
-    """Raise ArgumentError for what is no metric, with the nearest one; what stands in brackets is not looked at."""
+    """Raise ArgumentError for what is not a metric, with the nearest one; what stands in brackets is not looked at."""
     bare = name.partition("[")[0]
     if bare not in BY_NAME:
         raise ArgumentError("metric {0!r}: there is no such metric; {1}", name, did_you_mean(bare, list(BY_NAME)))
@@ -119,7 +119,7 @@ def _is_of_class(name: str) -> bool:
 
 
 def _is_known(name: str, *pools: Pool) -> bool:
-    """Return whether any run of these measured it; what nobody did is no difference."""
+    """Return whether any run of these measured it; what nobody did is not a difference."""
     return any(run.summary.get(name) is not None for pool in pools for run in pool.runs)
 
 

@@ -271,7 +271,7 @@ def _window(window_bytes: int | None) -> str:
 def _metrics(transport: Transport) -> str:
     # ip-route(8) takes whole milliseconds, and a kernel timer is no finer (HZ = 1000).
     words = [f"rto_min {math.ceil(transport.rto_min_us / 1000)}ms"]
-    # What a first burst may not pass is not left to the receiver: the window of its handshake is no multiple of the
+    # What a first burst may not pass is not left to the receiver: the window of its handshake is not a multiple of the
     # segments' data.
     window = transport.initial_window_segments
     words.append(f"initcwnd {min(window, transport.window_limit_segments or window)}")

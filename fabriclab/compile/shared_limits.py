@@ -37,6 +37,6 @@ SHARED_LIMITS = {
     # Of all processes of one user, who is root in every node.
     "fs.inotify.max_user_instances": str(_MANY),
     "fs.inotify.max_user_watches": str(_MANY),
-    # 0 is no limit; beyond it a new pipe holds two pages instead of 16.
+    # 0 is not a limit; beyond it a new pipe holds two pages instead of 16.
     "fs.pipe-user-pages-soft": "0",
 }

@@ -26,7 +26,7 @@ _MEAN_TOLERANCE = Decimal("0.001")
 
 
 class DistributionError(ValueError):
-    """A file that is no distribution of flow sizes; the text has a line for each problem: file, line,
+    """A file that is not a distribution of flow sizes; the text has a line for each problem: file, line,
     value, what would be right."""
 
     def __init__(self, file: str, problems: Iterable[tuple[int, str]]) -> None:

@@ -15,7 +15,7 @@ def start_detached(module: str, arguments: Sequence[str], channel: int) -> int:
 
     It has `channel` at CHANNEL, and no other stream of ours. Raises OSError when it can't be started.
     """
-    # -P: what lies in the working directory is no module of ours.
+    # -P: what lies in the working directory is not a module of ours.
     argv = [sys.executable, "-P", "-m", module, *arguments]
     null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
     actions = [*null, (os.POSIX_SPAWN_DUP2, channel, CHANNEL)]

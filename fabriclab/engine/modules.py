@@ -171,7 +171,7 @@ class Compiler:
     def _step(self, shown_as: str, file: str, listed: Path, text: str, words: Sequence[str], out: Path) -> None:
         """Take one step of compiling a text, which may write down at `listed` what files it read.
 
-        Raises CompileError where it fails, or read what is no header.
+        Raises CompileError where it fails, or read what is not a header.
         """
         directory = self.headers / "objects"
         listed.unlink(missing_ok=True)

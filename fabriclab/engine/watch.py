@@ -65,7 +65,7 @@ class Outcome:
     """Whether the disk had no room left."""
 
     def leaving_out(self, reasons: Sequence[str]) -> Outcome:
-        """Return it with what of the machine's files is no part of the results."""
+        """Return it with what of the machine's files is not part of the results."""
         return replace(self, message="\n".join(filter(None, [self.message, *reasons]))) if reasons else self
 
 

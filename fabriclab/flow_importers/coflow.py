@@ -1,7 +1,7 @@
 """Coflow-Benchmark's traces: the numbers of ports and of coflows, then a line for each coflow.
 
 `ID ARRIVAL_MS MAPPERS port ... REDUCERS port:MEGABYTES ...`; ports count from 0. A reducer's data come from all mappers
-in equal parts. What a mapper has for a reducer of its own port never leaves that port and is no flow. A coflow is a
+in equal parts. What a mapper has for a reducer of its own port never leaves that port and is not a flow. A coflow is a
 group of the trace, so its completion is measured (`coflow_mean_ns`).
 
 Source: coflow/coflow-benchmark, README.md, and FB2010-1Hr-150-0.txt, the one hour of Facebook's of M. Chowdhury, Y.

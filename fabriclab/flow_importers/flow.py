@@ -30,7 +30,7 @@ def whole(text: str, largest: int) -> int | None:
 
 
 def nanoseconds(text: str, per_unit: Decimal) -> int | None:
-    """Return a time in whole nanoseconds, halves up; None for what is no number of at most 40
+    """Return a time in whole nanoseconds, halves up; None for what is not a number of at most 40
     characters, or negative."""
     mantissa = text.lower().partition("e")[0].replace(".", "", 1)
     if len(text) > 40 or not (mantissa.isascii() and mantissa.isdigit()):

@@ -99,7 +99,7 @@ def _add(counters: Counters, text: str, name: str) -> str:
             side = (counters.begin, counters.end)[_MOMENTS.index(moment)]
             side[Counted(Place(node, device), counter)] += int(frames)
         except ValueError as error:
-            raise AuditError(f"{name}:{line}: {','.join(row)!r} is no row of {AUDIT.header}") from error
+            raise AuditError(f"{name}:{line}: {','.join(row)!r} is not a row of {AUDIT.header}") from error
     if {row[0] for row in counted} != set(_MOMENTS):
         raise AuditError(f"{name}: it has no counters of the beginning or of the end")
     return ""

@@ -31,7 +31,7 @@ def packet_bytes(snaplen: int) -> int:
 
 
 class CaptureError(FabriclabError):
-    """What tcpdump wrote is no capture; the text says why."""
+    """What tcpdump wrote is not a capture; the text says why."""
 
 
 class Pcapng:

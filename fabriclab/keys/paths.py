@@ -40,7 +40,7 @@ def _below(value: Value[Any]) -> tuple[list[str], bool]:
 
 
 def _keys(value: Value[Any]) -> list[Key[Any]] | None:
-    """Return the keys below a mapping that can be set; None for what is no mapping."""
+    """Return the keys below a mapping that can be set; None for what is not a mapping."""
     if isinstance(value, Keys):
         return [key for key in value.keys if key.settable]
     if isinstance(value, Kinds | Forms):

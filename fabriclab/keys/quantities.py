@@ -48,7 +48,7 @@ class Quantity(Shared[int], Plain[int]):
 
     @property
     def name(self) -> str:  # type: ignore[override] # a field of Shared, here of the dimension
-        """Its dimension's: the bounds are no part of the schema."""
+        """Its dimension's: the bounds are not part of the schema."""
         return self.dimension.name
 
     def body(self) -> Schema:

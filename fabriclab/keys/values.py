@@ -181,7 +181,7 @@ class Either(Plain[T]):
 
     values: tuple[Value[Any], ...]
     refusal: str = ""
-    """What is said of a text that is none of them, behind it: `is no window; write ...`. Empty: what the first kind
+    """What is said of a text that is none of them, behind it: `is not a window; write ...`. Empty: what the first kind
     says."""
 
     def schema(self) -> Schema:

@@ -25,7 +25,7 @@ class Axis:
 
 
 def expand_numbers(text: str) -> range | None:
-    """Return the whole numbers of `1..50`; None when the text is no range of such.
+    """Return the whole numbers of `1..50`; None when the text is not a range of such.
 
     Raises ValueError for one that goes nowhere.
     """

@@ -1,7 +1,7 @@
 """What was done to a live lab, in the lab's words: `changes.jsonl` in its run directory, a JSON object a line.
 
 Each has `at_ns`, virtual nanoseconds from the lab's epoch, `kind`, `words`, what a command line says, and what the kind
-is of. Commands in nodes are no changes in the lab's words: only the recording has them.
+is of. Commands in nodes are not changes in the lab's words: only the recording has them.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ def _refuse_not_loaded(plan: Plan, begun: Plan) -> None:
 def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, ScalarValue]:
     """Return settings by the keys that parameters and variants stand for.
 
-    Raises LabError for what is no setting, and for what can't be set now.
+    Raises LabError for what is not a setting, and for what can't be set now.
     """
     keys: dict[str, ScalarValue] = {}
     problems = Problems()

@@ -38,7 +38,7 @@ class Started:
 def gather_started(directory: Path, started: Sequence[Started], *, idle: bool) -> None:
     """Put the flows of what was started into the trace of a run directory, and its logs beside the run's.
 
-    `idle`: the lab's own flows were never started, and are no part of the run. Raises OSError.
+    `idle`: the lab's own flows were never started, and are not part of the run. Raises OSError.
     """
     begun = [one for one in started if one.epoch_ns is not None]
     if not begun and not idle:

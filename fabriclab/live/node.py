@@ -31,7 +31,7 @@ def exec_in_node(node: str, argv: Sequence[str]) -> int:
 def shell_in_node(node: str, command: str | None) -> int:
     """Open a shell in a node on this terminal, or run a command on one; returns its exit status.
 
-    Where standard input is no terminal, the shell reads it as a script.
+    Where standard input is not a terminal, the shell reads it as a script.
     """
     lab, name = split_node(node)
     terminal = _on_terminal()

@@ -2,8 +2,8 @@
 
 The first line says what ran (`Header`). Then there is a line for each input, written when the machine has taken it and
 before the next is sent: its place (`events`, `t_ns`), session, kind, data, and a digest of all that the machine wrote
-before. Kind `nap` is no input: a program that never slept was made to. The last line says how far the recording goes; a
-server that was killed leaves none, and what is there is good.
+before. Kind `nap` is not an input: a program that never slept was made to. The last line says how far the recording
+goes. A server that was killed leaves no such line, and the others are valid.
 """
 
 from __future__ import annotations

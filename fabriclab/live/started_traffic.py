@@ -66,7 +66,7 @@ def traffic_named(plan: Plan, name: str) -> Traffic:
 
 
 def one_flow(plan: Plan, src: str, dst: str, size_bytes: int, congestion_control: str | None) -> FlowsTraffic:
-    """Return a single flow as a traffic. Raises ArgumentError for what is no host, or no congestion control."""
+    """Return a single flow as a traffic. Raises ArgumentError for what is not a host, or no congestion control."""
     hosts = sorted(plan.host_names)
     for host in (src, dst):
         if host not in plan.host_names:

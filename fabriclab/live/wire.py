@@ -41,7 +41,7 @@ DATA_MAX = PAYLOAD_MAX - FRAME_BYTES
 
 
 class WireError(ValueError):
-    """Bytes that are no message; the text says why."""
+    """Bytes that are not a message; the text says why."""
 
 
 def request(kind: Request, a: int = 0, b: int = 0, payload: bytes = b"") -> bytes:

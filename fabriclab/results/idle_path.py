@@ -23,7 +23,7 @@ made of.
               carries
 
 The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least
-delay. Slow start, acknowledgements and the options of MPTCP are no part of it: a lone flow has a slowdown of 1 when it
+delay. Slow start, acknowledgements and the options of MPTCP are not part of it: a lone flow has a slowdown of 1 when it
 fits into the initial window, and more when its window has to grow. MPTCP over several ports of a host can be faster
 than its ideal, which is of one path.
 """

@@ -17,7 +17,7 @@ from fabriclab.results.sweep import Pool
 
 @dataclass(frozen=True)
 class Change:
-    """A metric's mean over runs, divided by its mean over the runs of the base: 1 is no change.
+    """A metric's mean over runs, divided by its mean over the runs of the base: 1 is not a change.
 
     `pairs` counts the seeds that both have; with none of them all runs are compared, and with fewer than two there is
     no interval.

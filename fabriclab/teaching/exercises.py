@@ -65,7 +65,7 @@ def check_answer(number: int, answer: Any, expected: Expected, *, hint: str, wit
 
 
 def _of_number(number: int, answer: Any, expected: float, hint: str, within: float) -> Verdict:
-    # NumPy's and Polars' numbers have __float__, too; a bool is no number that somebody means.
+    # NumPy's and Polars' numbers have __float__, too; a bool is not a number that somebody means.
     if isinstance(answer, str | bool) or not hasattr(answer, "__float__"):
         return Verdict(number, "not yet", f"Write a number, without quotes and without a unit. Hint: {hint}")
     given = float(answer)

@@ -52,7 +52,7 @@ class DctcpFluid:
     gain: float = 1 / 16
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no port: each number must be above 0, the gain at most 1."""
+        """Raise ValueError for what is not a port: each number must be above 0, the gain at most 1."""
         for name in ("flows", "capacity_pps", "delay_s", "threshold_packets", "gain"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}: {getattr(self, name)!r} is not above 0")

@@ -51,7 +51,7 @@ def resolve_uplinks(
     the links below.
 
     `option` is the one that gives the uplinks' rate. Raises FabricError when both are given and contradict each other,
-    and when the ratio needs a rate that is no whole number of bits per second.
+    and when the ratio needs a rate that is not a whole number of bits per second.
     """
     if wanted is None:
         return Uplinks(down, down_rate_bps, up, down_rate_bps if up_rate_bps is None else up_rate_bps)

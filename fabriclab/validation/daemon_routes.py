@@ -41,7 +41,7 @@ def asked(route: WrittenRoute) -> tuple[str, ...]:
 
 
 def paths(route: WrittenRoute, output: str) -> list[Mapping[str, Any]] | None:
-    """Return the paths to a route's prefix, attributes and all; None of what is no answer."""
+    """Return the paths to a route's prefix, attributes and all; None of what is not an answer."""
     answer = told(output)
     return None if answer is None else [as_mapping(path) for path in _paths(route, answer)]
 

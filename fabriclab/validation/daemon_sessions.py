@@ -45,12 +45,12 @@ class Protocol:
     """What it is asked for the sessions over which their family is exchanged."""
 
     def sessions(self, output: str | None) -> list[Session]:
-        """Return the sessions of a daemon's answer; none of what is no answer."""
+        """Return the sessions of a daemon's answer; none of what is not an answer."""
         return list(self.read(as_mapping(told(output))))
 
 
 def told(output: str | None) -> object:
-    """Return what a daemon's answer says; None of what is no answer."""
+    """Return what a daemon's answer says; None of what is not an answer."""
     try:
         return json.loads(output or "{}")
     except json.JSONDecodeError:

@@ -127,7 +127,7 @@ def _rules_of_kinds() -> list[Rule]:
 
 
 def _no_number(column: str, least: int, largest: int) -> pl.Expr:
-    """Return whether something stands there that is no whole number between the two."""
+    """Return whether something stands there that is not a whole number between the two."""
     return pl.col(column).is_not_null() & ~whole_number(column).is_between(least, largest).fill_null(value=False)
 
 

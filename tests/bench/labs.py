@@ -18,7 +18,7 @@ LABS = Path(__file__).parents[2] / "labs"
 def cpu_minutes(lab: Path) -> float:
     """Return the CPU minutes of a lab's first matrix.
 
-    Raises CalledProcessError when it can't be run; checks that fail are no matter.
+    Raises CalledProcessError when it can't be run; checks that fail do not matter.
     """
     before = _spent_s()
     with tempfile.TemporaryDirectory() as scratch:

@@ -69,7 +69,7 @@ def test_round_trips_of_both_families_come_back(gauge: Path) -> None:
 
 
 def test_what_nobody_answers_is_missing(gauge: Path) -> None:
-    # No route at all: nothing is sent, and that is no failure of the tool's.
+    # No route at all: nothing is sent, and that is not a failure of the tool's.
     said = isolated('"$1" round-trips --count 3 192.0.2.1 || true', gauge)
     assert [json.loads(line)["round_trips_ns"] for line in said.splitlines()] in ([], [[]])
 

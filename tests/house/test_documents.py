@@ -99,7 +99,7 @@ def test_the_commands_are_found() -> None:
 
 
 def unknown_words(words: list[str]) -> list[str]:
-    """Return what of a command line is no command and no option of its command."""
+    """Return what of a command line is not a command and no option of its command."""
     command, options, rest = options_of(words)
     if command is not None:
         return [command]

@@ -57,7 +57,7 @@ BUSY = [
     ("h2", [send("10.3.0.2", count=2000, interval_ns=31_337, start_ns=START_NS + 103_217), receive(200 * MS)]),
     ("h3", [receive(200 * MS)]),
 ]
-"""Frames whose times are no multiples of an interval: nothing happens at the instant of a sample."""
+"""Frames whose times are not multiples of an interval: nothing happens at the instant of a sample."""
 
 
 def test_the_kernel_records_what_netlink_tells(boot: Boot) -> None:

@@ -73,7 +73,7 @@ def test_one_that_asks_for_nothing_is_closed_after_a_while(server: Server, monke
 
 
 def test_a_feed_lasts_through_idle_connections(fake: FakeLab, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a browser watches is no idle connection, however little it says."""
+    """What a browser watches is not an idle connection, however little it says."""
     # The feed's own first request must come within this time.
     monkeypatch.setattr("fabriclab.page.connections.FIRST_REQUEST_S", patient(0.3))
     with browser(server) as feed:

@@ -1,4 +1,4 @@
-"""What libraries do for a long time is no part of the coverage, and is not traced.
+"""What libraries do for a long time is not part of the coverage, and is not traced.
 
 Python 3.11's tracer is called for each line of every module, whether its lines are counted or not. Much of the unit
 tests' time goes into reading YAML, and coverage doubled that.

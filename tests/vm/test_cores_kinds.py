@@ -67,7 +67,7 @@ def test_ipv6(vm: Vm, tmp_path: Path, family: str) -> None:
 
 @pytest.mark.slow("boots one machine, then two, then four")
 def test_mptcp(vm: Vm, tmp_path: Path) -> None:
-    """A worker of the kernel, which is no node's, makes the subflows: they draw numbers and choose ports."""
+    """A worker of the kernel, which is not a node's, makes the subflows: they draw numbers and choose ports."""
     lab = write_lab(tmp_path / "lab", hosts="mptcp: {subflows: 3}", transport="mptcp", racks=4)
     bits(vm, lab)
     flows = vm.flows("run-4")

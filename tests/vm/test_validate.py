@@ -133,7 +133,7 @@ def test_what_was_found_before_an_interrupt_is_told(
 
 
 def test_a_session_that_never_comes_up(vm: Vm, tmp_path: Path) -> None:
-    """A leaf with the spines' AS number is no external neighbour of theirs.
+    """A leaf with the spines' AS number is not an external neighbour of theirs.
 
     What is behind it is then out of reach, and said to be.
     """

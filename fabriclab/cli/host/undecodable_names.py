@@ -1,4 +1,4 @@
-"""Names that are no text: Python carries their bytes along, what reads and writes tables does not."""
+"""Names that are not text: Python carries their bytes along, what reads and writes tables does not."""
 
 from __future__ import annotations
 

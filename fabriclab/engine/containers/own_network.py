@@ -114,7 +114,7 @@ def _write_addresses(
 
 def addresses_in(told: list[dict[str, Any]], order: list[str]) -> Iterator[str]:
     """Yield the addresses of global scope of `ip -j address show`: those of the interfaces in `order` first, IPv4
-    before IPv6. The management interface is no part of the lab."""
+    before IPv6. The management interface is not part of the lab."""
     every = [interface for interface in told if interface.get("ifname") != _MANAGEMENT]
     every.sort(key=lambda one: order.index(one["ifname"]) if one.get("ifname") in order else len(order))
     for interface in every:

@@ -84,7 +84,7 @@ class _Log:
         self._looks: list[_Look] = []
 
     def read(self) -> list[_Look]:
-        """Return all looks so far. Raises EngineError for what is no look."""
+        """Return all looks so far. Raises EngineError for what is not a look."""
         with self._path.open("rb") as file:
             file.seek(self._offset)
             for line in file:

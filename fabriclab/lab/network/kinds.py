@@ -41,7 +41,7 @@ _NO_ENDING = {
     "pan": "paloalto_panos",
     "srl": "nokia_srlinux",
 }
-"""Older names that are no ending of today's."""
+"""Older names that are not an ending of today's."""
 BRIDGES = ("bridge", "ovs-bridge")
 """Kinds that are a broadcast domain of Containerlab's host."""
 _ALWAYS_HOSTS = frozenset(("keysight_ixia-c-one", "ostinato", "spirent_stc", "k8s-kind", "ext-container", "host"))

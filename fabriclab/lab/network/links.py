@@ -117,7 +117,7 @@ class _LinkReader:
         return False
 
     def _leads_out(self, link: Section) -> bool:
-        """Return whether an end is no node but the host, its network or nothing, in the short form: it is left out."""
+        """Return whether an end in the short form is the host, its network or nothing: such a link is left out."""
         value = link.get("endpoints")
         for end in value.items if isinstance(value, SequenceValue) else ():
             name = end.text.partition(":")[0].strip() if isinstance(end, ScalarValue) else ""

@@ -120,7 +120,7 @@ def read_document(path: Path, problems: Problems, *, named: bool = False) -> Map
 
 
 def is_go_template(text: str) -> bool:
-    """Return whether a text is no YAML yet, but a Go template that makes it."""
+    """Return whether a text is not YAML yet, but a Go template that makes it."""
     return _GO_TEMPLATE.search(text) is not None
 
 
@@ -198,7 +198,7 @@ def _syntax_message(error: MarkedYAMLError) -> str:
 
 
 class _Converter:
-    """Turns the library's nodes into values: merges `<<`, reports duplicate keys, keys that are no text,
+    """Turns the library's nodes into values: merges `<<`, reports duplicate keys, keys that are not text,
     and anchors within themselves."""
 
     def __init__(self, file: str, problems: Problems) -> None:

@@ -51,7 +51,7 @@ class Names:
 
 
 def expand_range(text: str) -> list[str] | None:
-    """Return the names of `h1..h16`; None when the text is no range. Raises ValueError for one that goes nowhere."""
+    """Return the names of `h1..h16`; None when the text is not a range. Raises ValueError for one that goes nowhere."""
     if ".." not in text:
         return None
     match = _RANGE.fullmatch(text)
@@ -69,7 +69,7 @@ def expand_range(text: str) -> list[str] | None:
 
 
 def expand_hosts(written: Written[str], names: Names) -> tuple[str, ...]:
-    """Return the hosts of a name, a range or a group. Raises ValueError for one that is no host."""
+    """Return the hosts of a name, a range or a group. Raises ValueError for one that is not a host."""
     text = written.value
     if text in names.groups:
         return names.groups[text]

@@ -112,7 +112,7 @@ class Section:
         return [(f"{self.path(name)}[{index}]", item) for index, item in enumerate(value.items)]
 
     def scalar(self, name: str, wanted: str) -> Written[str] | None:
-        """Return the text of `name`; None when it is absent, or after recording that it is no plain value."""
+        """Return the text of `name`; None when it is absent, or after recording that it is not a plain value."""
         value = self.get(name)
         return None if value is None else as_text(value, self.path(name), self.problems, wanted)
 

@@ -1,7 +1,7 @@
 """Containerlab's `exec`, `cmd`, `entrypoint`, `stages` and `healthcheck`: what is run in a node, and when.
 
-Source: containerlab.dev/manual/nodes; types/stages.go, exec/exec.go. A command is no shell's: its words are split as a
-shell splits them, nothing is expanded.
+Source: containerlab.dev/manual/nodes; types/stages.go, exec/exec.go. No shell runs a command: its words are split as a
+shell splits them, and nothing is expanded.
 """
 
 from __future__ import annotations

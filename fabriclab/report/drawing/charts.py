@@ -236,7 +236,7 @@ class ChartTable:
     headings: list[str]
     rows: list[list[str]]
     texts: int = 1
-    """So many columns, from the left, are no numbers."""
+    """So many columns, from the left, are not numbers."""
     note: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Lines and areas as the paths of SVG; places are points, and what is no number interrupts a line."""
+"""Lines and areas as the paths of SVG; places are points, and what is not a number interrupts a line."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _WIDE = 20
 
 @dataclass(frozen=True)
 class SettingAxis:
-    """Where a setting's values stand; as soon as one of them is no number (`auto`, `codel`) all are `categories`."""
+    """Where a setting's values stand; as soon as one of them is not a number (`auto`, `codel`) all are `categories`."""
 
     name: str
     unit: Axis

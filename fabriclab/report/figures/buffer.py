@@ -182,7 +182,7 @@ def _layers(results: Results, pool: Memory, edges: Array) -> list[Layer]:
 
 def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member, Array]]:
     of_switch = pl.col("port").str.starts_with(f"{pool.node.name}:")
-    # A group's bytes are those in its headroom, too, which is no part of the pool's.
+    # A group's bytes are those in its headroom, too, which is not part of the pool's.
     tables = {
         "queue": (results.switches.queues, pl.col("bytes")),
         "group": (results.switches.groups, pl.col("bytes") - pl.col("headroom_bytes")),

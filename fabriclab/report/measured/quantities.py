@@ -77,7 +77,7 @@ def axis_for(dimension: str, values: Iterable[float]) -> Axis:
 
 
 def setting_number(value: Value) -> float | None:
-    """Return a setting as a number to order or plot by, None for one that is no number.
+    """Return a setting as a number to order or plot by, None for one that is not a number.
 
     A count, a fraction such as `1/8` or per cent is as it is, `64 KB`, `10 Gbps` and `1 ms` are in base units.
     """

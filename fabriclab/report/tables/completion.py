@@ -112,7 +112,7 @@ def _coflow_table(pools: Sequence[PooledRuns], traffic: Sequence[str]) -> DataTa
 
 
 def _is_meant(row: dict[str, Any], pool: PooledRuns) -> bool:
-    """Return whether anybody wants to know: the rounds of a traffic, or its queries, are no job together."""
+    """Return whether anybody wants to know: the rounds of a traffic, or its queries, are not one job."""
     return row["level"] != "job" or group_noun(pool.runs[0], str(row["class"])) not in ("round", "query")
 
 

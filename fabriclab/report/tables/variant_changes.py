@@ -28,8 +28,8 @@ FEW_PAIRS = 10
 def change_table(pools: Sequence[PooledRuns], varied: Sequence[str]) -> DataTable | None:
     """Return the changes from the first alternative to the others, in groups of what else varies.
 
-    The alternatives are variants, else congestion controls, else the first setting that is no number; None where there
-    are none.
+    The alternatives are variants, else congestion controls, else the first setting that is not a number; None without
+    alternatives.
     """
     present = [pool for pool in pools if pool.runs]
     name = _alternatives(present, varied)

@@ -30,7 +30,7 @@ class Command:
 
 
 def decoded(data: bytes, file: str, source: str) -> str:
-    """Return a file's bytes as text; `source` says what it should hold. Raises LabError if it is no text, or too
+    """Return a file's bytes as text; `source` says what it should hold. Raises LabError if it is not text, or too
     large."""
     problems = Problems()
     if len(data) > LARGEST_BYTES:

@@ -240,7 +240,7 @@ def test_a_band_is_for_runs_of_its_settings(tmp_path: Path) -> None:
     assert study is not None
     (band,) = study.bands
     run = read_run(incast_run(tmp_path / "run", 16))
-    assert band.concerns([pool_of_run(run)])  # its rate is no parameter
+    assert band.concerns([pool_of_run(run)])  # its rate is not a parameter
     for rate, concerned in (("1 Gbps", True), ("1000 Mbps", True), ("10 Gbps", False)):
         run.plan.parameters["rate"] = rate
         assert band.concerns([pool_of_run(run)]) is concerned

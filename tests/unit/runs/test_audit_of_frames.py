@@ -105,9 +105,9 @@ def test_cables_hold_what_their_delay_lets_them(tmp_path: Path) -> None:
         (f"{AUDIT.head}{BEGIN}\n{END}\n", "audit.csv:4: it is cut short"),
         (f"{AUDIT.head}{BEGIN}\n{END}\nrows,,,,3\n", "it is cut short"),
         (f"{AUDIT.head}{BEGIN}\nrows,,,,1\n", "it has no counters of the beginning or of the end"),
-        (f"{AUDIT.head}{BEGIN}\nend,h1,eth1,sent,many\nrows,,,,2\n", "audit.csv:4: 'end,h1,eth1,sent,many' is no row"),
-        (f"{AUDIT.head}{BEGIN}\nthen,h1,eth1,sent,1\nrows,,,,2\n", "is no row of moment,node,device,counter,frames"),
-        (f"{AUDIT.head}{BEGIN}\nend,h1\nrows,,,,2\n", "is no row"),
+        (f"{AUDIT.head}{BEGIN}\nend,h1,eth1,sent,many\nrows,,,,2\n", "4: 'end,h1,eth1,sent,many' is not a row"),
+        (f"{AUDIT.head}{BEGIN}\nthen,h1,eth1,sent,1\nrows,,,,2\n", "is not a row of moment,node,device,counter,frames"),
+        (f"{AUDIT.head}{BEGIN}\nend,h1\nrows,,,,2\n", "is not a row"),
     ],
 )
 def test_counters_that_are_not_all_there_fail(tmp_path: Path, text: str, said: str) -> None:

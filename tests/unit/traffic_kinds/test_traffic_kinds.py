@@ -16,7 +16,7 @@ from fabriclab.traffic_kinds.kind import Kind
 
 GOLDEN = ROOT / "tests" / "golden" / "trace"
 SHARED = {"kind", "words"}
-"""Files of `fabriclab/traffic_kinds` that are no kind."""
+"""Files of `fabriclab/traffic_kinds` that are no kinds."""
 
 
 @pytest.mark.parametrize("name", KINDS)

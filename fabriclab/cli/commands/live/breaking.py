@@ -23,7 +23,7 @@ def show(lab: str | None) -> None:
 
 
 def clear(lab: str | None, number: str | None) -> None:
-    """Take a break point back, or all. Raises ArgumentError for what is no number."""
+    """Take a break point back, or all. Raises ArgumentError for what is not a number."""
     if number is not None and not number.isdecimal():
         raise ArgumentError("{0!r}: write the number of a break point, which `break --list` shows", number)
     _write(ask(lab, {"do": "unbreak", "number": None if number is None else int(number)}))

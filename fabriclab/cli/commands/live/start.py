@@ -24,7 +24,7 @@ def stop(lab: str | None, traffic: str) -> None:
 
 
 def flow(lab: str | None, src: str, dst: str, size: str, congestion_control: str | None) -> None:
-    """Send one flow. Raises ArgumentError for what is no size."""
+    """Send one flow. Raises ArgumentError for what is not a size."""
     try:
         size_bytes = parse_size(size)
     except UnitError as error:

@@ -41,7 +41,7 @@ def pace(name: str | None, question: dict[str, Any]) -> None:
 
 
 def step(name: str | None, duration: str) -> None:
-    """Let some virtual time pass. Raises ArgumentError for what is no duration."""
+    """Let some virtual time pass. Raises ArgumentError for what is not a duration."""
     try:
         duration_ns = parse_duration(duration)
     except UnitError as error:

@@ -37,7 +37,7 @@ def is_eos(config: ConfigText) -> bool:
 
 
 def parse_config_text(data: bytes, file: str) -> ConfigText:
-    """Return the commands of a file's bytes. Raises LabError if it is no text, or too large."""
+    """Return the commands of a file's bytes. Raises LabError if it is not text, or too large."""
     lines = [
         (number, len(line) - len(line.lstrip()), tuple(line.split()))
         for number, line in enumerate(decoded(data, file, "`show running-config`").splitlines(), 1)

@@ -34,7 +34,7 @@ _SLOT = re.compile(r"Ethernet1/(\d+)")
 def read(data: bytes, file: str, interfaces: Collection[str]) -> StandIn:
     """Return what a startup-config says; `interfaces` are those with a link, as Linux calls them (`eth1`).
 
-    Raises LabError for what is no configuration. A mistake in its QoS is a note, and nothing of that is taken.
+    Raises LabError for what is not configuration. A mistake in its QoS is a note, and nothing of that is taken.
     """
     config = parse_config_text(data, file)
     found = _Reader(config, interfaces)
@@ -54,7 +54,7 @@ def read(data: bytes, file: str, interfaces: Collection[str]) -> StandIn:
 
 
 class _Reader:
-    """Reads what is no QoS."""
+    """Reads what is not QoS."""
 
     def __init__(self, config: ConfigText, interfaces: Collection[str]) -> None:
         self._config = config

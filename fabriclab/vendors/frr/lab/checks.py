@@ -1,4 +1,4 @@
-"""What two files say of one thing: AS numbers, sessions, areas. What FRR takes is no error: it is noted, with both
+"""What two files say of one thing: AS numbers, sessions, areas. What FRR takes is not an error: it is noted, with both
 places."""
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def is_management(name: str) -> bool:
 
 
 def read_routers(paths: Sequence[Path], notes: dict[str, None], problems: Problems) -> dict[str, Router]:
-    """Return the routers of files, and of those in directories, by name. Raises LabError for what is no text."""
+    """Return the routers of files, and of those in directories, by name. Raises LabError for what is not text."""
     routers: dict[str, Router] = {}
     for path, fallback in _files(paths, problems):
         try:

@@ -50,7 +50,7 @@ class FrrText:
 
 
 def parse_frr_text(data: bytes, file: str) -> FrrText:
-    """Return the commands of a file's bytes. Raises LabError if it is no text, or too large."""
+    """Return the commands of a file's bytes. Raises LabError if it is not text, or too large."""
     text = decoded(data, file, SOURCE)
     lines = text.splitlines()
     kept = ["" if _is_of_the_terminal(line) else line for line in lines]
@@ -58,7 +58,7 @@ def parse_frr_text(data: bytes, file: str) -> FrrText:
 
 
 def _is_of_the_terminal(line: str) -> bool:
-    """Return whether a line is no configuration but what surrounds it on a terminal."""
+    """Return whether a line is not configuration but what surrounds it on a terminal."""
     bare = line.strip()
     return _PREAMBLE.fullmatch(bare) is not None or _PROMPT.fullmatch(bare) is not None
 

@@ -86,7 +86,7 @@ class Bgp:
     """Networks whose routers may open sessions, each with the peer group that they are then of."""
 
     def peers(self) -> Iterator[BgpNeighbour]:
-        """Yield the neighbours that are no peer groups."""
+        """Yield the neighbours that are not peer groups."""
         return (one for one in self.neighbours.values() if not one.is_group)
 
     def is_internal(self, neighbour: BgpNeighbour) -> bool:

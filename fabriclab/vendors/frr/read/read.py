@@ -29,7 +29,7 @@ _Reader = Callable[[Command, FrrConfig, Context], None]
 
 
 def read_frr(data: bytes, file: str, problems: Problems) -> FrrConfig:
-    """Return what a configuration says; what is wrong in it is recorded. Raises LabError for what is no text."""
+    """Return what a configuration says; what is wrong in it is recorded. Raises LabError for what is not text."""
     text = parse_frr_text(data, file)
     config, context = FrrConfig(file, text.data), Context(file, problems)
     if not any(command.words[0] in _EVERY_ROUTER_HAS for command in text.commands):

@@ -34,7 +34,7 @@ Path = tuple[str, ...]
 
 
 def read(data: bytes, file: str, interfaces: Collection[str]) -> StandIn:
-    """Return what a startup-config says. Raises LabError for what is no configuration."""
+    """Return what a startup-config says. Raises LabError for what is not configuration."""
     del interfaces
     text = decoded(data, file, "`info` or `info | as json`")
     found = _Found()

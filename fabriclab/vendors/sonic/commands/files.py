@@ -108,7 +108,7 @@ def export(
 
 
 def check_yang_directory(directory: Path | None) -> None:
-    """Raise BadInputError for a --yang-dir that is no directory, or has no models, before anything is done."""
+    """Raise BadInputError for a --yang-dir that is not a directory, or has no models, before anything is done."""
     if directory is None:
         return
     if not directory.is_dir():

@@ -52,7 +52,7 @@ def qos_tables(data: bytes) -> tuple[ConfigTables, tuple[str, ...]]:
 
 
 def _entries(table: object) -> dict[str, dict[str, FieldValue]]:
-    """Return a table's entries; what is no text or list of texts is the reader's to tell."""
+    """Return a table's entries; what is not text or list of texts is the reader's to tell."""
     entries = table.items() if isinstance(table, dict) else ()
     return {
         str(key): {str(name): _value(value) for name, value in fields.items()}

@@ -103,7 +103,7 @@ class Judgement:
 
 
 def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip: Chip | None = None) -> Judgement:
-    """Return what is wrong with a file's bytes. Raises LabError if it is no JSON object.
+    """Return what is wrong with a file's bytes. Raises LabError if it is not a JSON object.
 
     `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing; None: as the chip has it.
     `chip`: the switch's; None: by its hwsku.
@@ -132,7 +132,7 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip:
 
 
 def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
-    """Return why a file is no switch; empty where it is one, and where it does not mean to be."""
+    """Return why a file is not a switch; empty where it is one, and where it does not mean to be."""
     if any(one.rule in _UNSOUND and one.path[0] in _SWITCH_TABLES for one in found):
         return _SWITCH_WAITS
     if len(config.ports) > MOST_PORTS:

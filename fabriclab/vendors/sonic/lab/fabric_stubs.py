@@ -19,7 +19,7 @@ from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.neighbours import node_name
 
 Missing = Literal["hosts", "left-out", "error"]
-"""What becomes of a neighbour that no file describes and that is no host: a switch (with a host behind
+"""What becomes of a neighbour that no file describes and that is not a host: a switch (with a host behind
 it), nothing, an error."""
 _ETH = re.compile(r"eth[1-9][0-9]{0,3}")
 

@@ -39,7 +39,7 @@ class Entry:
     key: str
     fields: Mapping[str, FieldValue]
     malformed: frozenset[str] = frozenset()
-    """Fields that stand there and are no text: complained about already."""
+    """Fields that stand there and are not text: complained about already."""
 
     @property
     def words(self) -> list[str]:
@@ -156,7 +156,7 @@ class Tables:
         return self.json.value if isinstance(self.json.value, dict) else {}
 
     def check_shape(self, read: Collection[str]) -> None:
-        """Record what is no table, what occurs twice, and what is too large among the tables to `read`.
+        """Record what is not a table, what occurs twice, and what is too large among the tables to `read`.
 
         Raises TooManyProblemsError.
         """
@@ -305,7 +305,7 @@ def parse_indices(text: str, most: int) -> range | None:
 
 
 def parse_address(text: str) -> IPv4Interface | None:
-    """Return an IPv4 address with its prefix length; None for IPv6 and what is no address."""
+    """Return an IPv4 address with its prefix length; None for IPv6 and what is not an address."""
     try:
         return IPv4Interface(text)
     except ValueError:
@@ -313,7 +313,7 @@ def parse_address(text: str) -> IPv4Interface | None:
 
 
 def parse_bare_address(text: str) -> IPv4Address | None:
-    """Return an IPv4 address; None for IPv6 and what is no address."""
+    """Return an IPv4 address; None for IPv6 and what is not an address."""
     try:
         return IPv4Address(text)
     except ValueError:

@@ -9,7 +9,7 @@ from fabriclab.vendors.sonic.read.read import examine_config_db
 
 
 def read(data: bytes, file: str, interfaces: Collection[str]) -> StandIn:
-    """Return what is not read of a file; `kind` has what is. Raises LabError for what is no configuration."""
+    """Return what is not read of a file; `kind` has what is. Raises LabError for what is not configuration."""
     del interfaces
     config, _ = examine_config_db(data, file)
     left_out = () if config is None else config.left_out
