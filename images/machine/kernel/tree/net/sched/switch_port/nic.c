@@ -113,7 +113,7 @@ int switch_nic_enqueue(struct switch_port *port, struct sk_buff *skb, struct sk_
 		return qdisc_drop(skb, port->sch, to_free);
 	}
 	verdict = qdisc_enqueue(skb, front, to_free);
-	if (net_xmit_drop_count(verdict))
+	if (verdict != NET_XMIT_SUCCESS && net_xmit_drop_count(verdict))
 		port->stats.drops++;
 	switch_nic_fill(port);
 	return verdict;
