@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from fabriclab.compile import compiled_flows, machine_memory_bytes
-from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
-from fabriclab.compile.wires import unfit, unmet_waits
+from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan, one_part
+from fabriclab.compile.wires import indivisible, unmet_waits
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import RoundsTraffic, ShuffleTraffic
-from fabriclab.runs.parts import several_memory_bytes
+from fabriclab.runs.parts import Parts, several_memory_bytes
 from fabriclab.units import SIZE, format_count, format_duration, format_quantity
 
 _PACKET_BITS = 1538 * 8
@@ -26,7 +25,7 @@ _PAYING_NS = 20_000
 def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
     """Return the cut into most parts with which a lab still runs faster the more there are; None where one machine is
     as fast."""
-    if unfit(plan) or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic):
+    if indivisible(plan) or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic):
         return None  # Whose flows wait for each other; they are hardly ever between hosts of one part.
     found: Cut | None = None
     for cut in _cuts(plan, most):
@@ -36,31 +35,23 @@ def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
     return found
 
 
-class Parts(NamedTuple):
-    """How a lab is run: divided into parts or in one virtual machine, with the reason if it was chosen."""
-
-    cut: Cut | None
-    why: str = ""
-
-
 def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     """Return the cut by which a lab gains most on so many cores.
 
-    Whether it is cut at all the lab alone decides, never the host, so that every host measures the same: where a cut
-    pays and there is one core, all is one part. Raises TraceError.
+    The bits are the same for each. Raises TraceError.
     """
-    if reasons := unfit(plan):
-        return Parts(None, f"cores: not divided: {reasons[0]}")
+    whole = one_part(plan)
+    if reasons := indivisible(plan):
+        return Parts(whole, f"cores: not divided: {reasons[0]}")
     best = paying_cut(plan)
     if best is None:
-        return Parts(None, "cores: not divided: its parts would lose more by waiting for each other than they gain")
+        return Parts(whole, "cores: not divided: its parts would lose more by waiting for each other than they gain")
     flows = compiled_flows(plan, lab_directory)
     fitting = [cut for cut in _cuts(plan, len(best.parts)) if not unmet_waits(cut, flows)]
     if not fitting:
-        return Parts(None, "cores: not divided: flows that wait for others are in several parts")
-    chosen = next((cut for cut in reversed(fitting) if len(cut.parts) <= cores), None) or cut_plan(plan, 1)
-    used, most = len(chosen.parts) if chosen else 1, len(fitting[-1].parts)
-    return Parts(chosen, f"cores: {format_count(used, 'part')}; up to {most} pay")
+        return Parts(whole, "cores: not divided: flows that wait for others are in several parts")
+    chosen = next((cut for cut in reversed(fitting) if len(cut.parts) <= cores), whole)
+    return Parts(chosen, f"cores: {format_count(len(chosen.parts), 'part')}; up to {len(fitting[-1].parts)} pay")
 
 
 def _cuts(plan: Plan, most: int) -> Iterator[Cut]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from fabriclab.api.cancel import HasIsSet, carried_out
-from fabriclab.api.cores import Parts, paying_parts
+from fabriclab.api.cores import paying_parts
 from fabriclab.api.engine import fit_engine
 from fabriclab.api.failures import FAILED, RunFailed
 from fabriclab.api.idle_wishes import unseen_before_runs
@@ -30,7 +30,7 @@ from fabriclab.resolve.where_clauses import told_of_idle_clauses
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed, new_directory
 from fabriclab.runs.engines import EngineName, MadeFrom, plan_for
-from fabriclab.runs.parts import MOST_PARTS, cut_for
+from fabriclab.runs.parts import MOST_PARTS, Parts, parts_for
 from fabriclab.runs.point import empty_run
 from fabriclab.runs.sweep import slug
 
@@ -132,7 +132,7 @@ def _parts(plan: Plan, cores: int | str | None, made_from: MadeFrom, lab_directo
     check_several(made_from)
     if isinstance(cores, str):
         return paying_parts(plan, len(os.sched_getaffinity(0)), lab_directory)
-    return Parts(cut_for(plan, cores, lab_directory))
+    return parts_for(plan, cores, lab_directory)
 
 
 def new_run_directory(lab: str, name: str) -> Path:

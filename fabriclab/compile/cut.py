@@ -76,6 +76,8 @@ class _Clusters:
 
 def cut_plan(plan: Plan, count: int) -> Cut | None:
     """Return how a plan is cut into so many parts; None where it can't be cut so."""
+    if count == 1:
+        return one_part(plan)
     delays = sorted({port.delay_ns for node in plan.nodes for port in node.ports if port.delay_ns > 0})
     found: Cut | None = None
     for kept_ns in delays:
@@ -90,6 +92,12 @@ def cut_plan(plan: Plan, count: int) -> Cut | None:
             break
         found = _as_cut(plan, clusters, where, count)
     return found
+
+
+def one_part(plan: Plan) -> Cut:
+    """Return the cut that cuts nothing."""
+    least_ns = min((port.delay_ns for node in plan.nodes for port in node.ports), default=0)
+    return Cut((tuple(node.name for node in plan.nodes),), least_ns, 0)
 
 
 def _loads(clusters: _Clusters, where: Sequence[int], count: int) -> list[int]:

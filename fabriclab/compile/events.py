@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from fabriclab.compile.cables import delay_steps, links_without_delays, without_delay, without_delays
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import runs_frr, speaks_bgp
 from fabriclab.compile.link_state import Links, LinkState, changing_ports, dead_ports, down_ports
@@ -29,9 +30,11 @@ SETTLING_INTERVAL_NS = 10**6
 """A millisecond, as where it is known what routing must come to."""
 
 
-def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
-    """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc."""
-    state = Timeline(plan, changing_ports(plan), stock=stock)
+def compile_events(plan: Plan, *, stock: bool = False, cables: bool = False) -> list[Change]:
+    """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc; `cables`: links have their
+    delays themselves."""
+    changing = changing_ports(without_delays(plan) if cables else plan)
+    state = Timeline(plan, changing, stock=stock, cables=cables)
     routes = routes_without(plan, ())
     compiled = []
     for event in plan.events:
@@ -62,6 +65,8 @@ class Timeline:
     dead: frozenset[str] = frozenset()
     """Nodes that are down."""
     stock: bool = False
+    cables: bool = False
+    """Links have their delays themselves, and ports have none."""
 
     def compile(self, event: Event) -> tuple[Change, Timeline]:
         """Return what an event does, and what is afterwards. Raises UnchangeableError."""
@@ -81,7 +86,15 @@ class Timeline:
             dead = dead | {event.node} if event.action == "down" else dead - {event.node}
         return replace(self, plan=_plan_after(self.plan, event), links=links, dead=dead)
 
+    def _at_ports(self) -> Timeline:
+        """Return what of it the ports know where links are cables."""
+        plan, links = without_delays(self.plan), links_without_delays(self.links)
+        return replace(self, plan=plan, links=links, cables=False)
+
     def _steps(self, event: Event, after: Timeline) -> list[Step]:
+        if self.cables:
+            delays = delay_steps(event, (self.plan, self.links), (after.plan, after.links))
+            return delays + self._at_ports()._steps(without_delay(event), after._at_ports())
         if event.action == "set":
             network = Network(self.plan, self.links, self._changing, self.stock)
             return compile_settings_change(network, after.plan)

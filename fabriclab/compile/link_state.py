@@ -48,6 +48,10 @@ class LinkState:
             loss_ppm=self.loss_ppm if event.loss_ppm is None else event.loss_ppm,
         )
 
+    def without_delay(self) -> LinkState:
+        """Return the state of a link whose delay its ports don't make."""
+        return replace(self, delay_ns=None)
+
     def line(self, port: Port) -> Line:
         """Return what one of its ports has as its line."""
         return Line(

@@ -1,7 +1,8 @@
-"""A lab in several machines: the job and the sampler of each, and what can't run so.
+"""A lab whose links are cables: its job, the job and the sampler of each of several machines, and what can't be
+divided.
 
-Every link is then a cable of the machine's own kind, which has the link's delay (`drivers/net/wire.c` of its kernel);
-so ports have none.
+A cable is of the machine's own kind, and has the link's delay (`drivers/net/wire.c` of its kernel); so ports have none
+(`fabriclab.compile.cables`).
 """
 
 from __future__ import annotations
@@ -13,41 +14,31 @@ from typing import Any
 import polars as pl
 
 from fabriclab.compile.captures import captures_by_port
-from fabriclab.compile.cut import Cut
+from fabriclab.compile.cut import Cut, one_part
 from fabriclab.formats.job import Job, JobNode, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
 
 BEGIN_NS = 2_000_000_000
-"""The lab begins at this instant of all machines: by then each has made its nodes, which takes next to no virtual
-time."""
+"""Cables carry from this instant of all machines on: by then each has made its nodes, which takes next to no virtual
+time. Daemons start then; and so does the lab, where nothing has to be ready before."""
 _LEAST_RING_BYTES = 1 << 20
-_LONGEST_NS = 1_000_000
+_LONGEST_STEP_NS = 1_000_000
 """Machines learn of the end of each other's traffic after so long (`KNOWN_NS` in images/machine/init/src/wires.rs)."""
 
 
-def without_delays(plan: Plan) -> Plan:
-    """Return a plan whose ports have no delay: its cables have it."""
-    nodes = tuple(
-        node.model_copy(update={"ports": tuple(port.model_copy(update={"delay_ns": 0}) for port in node.ports)})
-        for node in plan.nodes
-    )
-    return plan.model_copy(update={"nodes": nodes})
+def step_ns(cut: Cut) -> int:
+    """Return how far machines may run ahead of each other."""
+    return min(cut.least_delay_ns, _LONGEST_STEP_NS)
 
 
-def unfit(plan: Plan) -> list[str]:
-    """Return why a plan can't run in several machines whatever its cut, a sentence each."""
-    return list(_unfit(plan))
+def indivisible(plan: Plan) -> list[str]:
+    """Return why a plan can't be divided among machines, a sentence each."""
+    return list(_indivisible(plan))
 
 
-def _unfit(plan: Plan) -> Iterator[str]:
-    for node in plan.nodes:
-        for port in node.ports:
-            if port.delay_ns == 0:
-                yield f"{node.name}:{port.interface}: a link without a delay can't connect two virtual machines"
-            elif port.delay_ns > _LONGEST_NS:
-                yield f"{node.name}:{port.interface}: a link's delay is at most 1 ms between virtual machines"
+def _indivisible(plan: Plan) -> Iterator[str]:
     for found, sentence in (
         (
             plan.bgp,
@@ -95,6 +86,16 @@ def ring_bytes(plan: Plan, cut: Cut) -> int:
         if part_of[node.name] != part_of[port.peer_node]
     )
     return max(_LEAST_RING_BYTES, 1 << (4 * held).bit_length())
+
+
+def wired_job(job: Job, plan: Plan) -> Job:
+    """Return the job of a machine in which the whole lab is."""
+    return {
+        **job,
+        "nodes": [_with_stream(node, plan.seed) for node in job["nodes"]],
+        "links": [],
+        "wires": {"begin_ns": BEGIN_NS, "ends": _ends(plan, one_part(plan), 0)},
+    }
 
 
 def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]]) -> list[Job]:

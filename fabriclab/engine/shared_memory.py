@@ -17,8 +17,8 @@ _SAID = struct.Struct("<32x3Q")
 
 @dataclass(frozen=True)
 class Shared:
-    """The memory of so many machines. `descriptor` is -1 of a machine that is alone; nothing happens before
-    `begin_ns`, and no cable between machines is shorter than `least_ns`."""
+    """The memory of so many machines. `descriptor` is -1 of a machine that is alone; cables carry from
+    `begin_ns` on, and no cable between machines is shorter than `least_ns`."""
 
     count: int
     begin_ns: int
@@ -41,9 +41,6 @@ class Shared:
 @contextmanager
 def shared_memory(count: int, begin_ns: int, ring_bytes: int, least_ns: int) -> Iterator[Shared]:
     """Give the memory, which is gone when the last machine has ended. Raises OSError."""
-    if count == 1:
-        yield Shared(1, begin_ns)
-        return
     descriptor = os.memfd_create("fabriclab-wires")
     try:
         os.ftruncate(descriptor, LINES * LINE_BYTES + count * count * (RING_HEADER_BYTES + ring_bytes))

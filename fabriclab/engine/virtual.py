@@ -31,7 +31,8 @@ _SECCOMP_CHOICES = ("auto", "on", "off")
 
 @dataclass(frozen=True)
 class Wired:
-    """A machine's place among those that run one lab at once. `shared` is the memory of all."""
+    """A machine's place among those that run one lab at once. `shared` is the memory of all; one that is alone has
+    none."""
 
     index: int
     shared: Shared
@@ -40,8 +41,9 @@ class Wired:
         """Return what its kernel is told."""
         shared = self.shared
         words = f"{self.index}/{shared.count}:{shared.begin_ns}"
-        if shared.count > 1:
-            words += f":{shared.descriptor}:{shared.ring_bytes}:{shared.least_ns}"
+        if shared.count == 1:
+            return [f"fabriclab.wires={words}"]
+        words += f":{shared.descriptor}:{shared.ring_bytes}:{shared.least_ns}"
         return [f"fabriclab.wires={words}", f"fabriclab_part={self.index}"]
 
 
@@ -66,7 +68,7 @@ class Machine:
     locked: bool = False
     """Whether programs of somebody else's run in it: seccomp filters would not lock them in."""
     wired: Wired | None = None
-    """Its place among several."""
+    """Links are cables; its place among several, if it is not alone."""
     adds_to: Sequence[str] = ()
     """Names in the run directory of what it gets a copy of, to add to; the other INPUTS it only reads."""
 

@@ -30,7 +30,7 @@ class JobNodeWithNics(TypedDict, total=False):
     layers: list[str]
     """Layers over its root file system, by the names that the engine gives them, the first on top."""
     stream: int
-    """Of a lab in several machines: what all that it draws is made of."""
+    """Where links are cables: what all that it draws is made of."""
 
 
 class JobNode(JobNodeWithNics):
@@ -64,7 +64,7 @@ class WirePart(TypedDict, total=False):
 
 
 class WireEnd(WirePart):
-    """One end of a cable of a lab in several machines. `number` differs from that of the other end in the last bit;
+    """One end of a cable. `number` differs from that of the other end in the last bit;
     `delay_ns` is of what this end sends, `delay_in_ns` of what comes to it."""
 
     node: str
@@ -77,8 +77,8 @@ class WireEnd(WirePart):
 
 
 class Wires(TypedDict):
-    """The ends of cables that are in one machine of several, and when the lab begins, counted from the machine's
-    start."""
+    """The ends of cables that are in a machine, and when they begin to carry, counted from the machine's start. The lab
+    begins then, too, unless something has to be ready before."""
 
     begin_ns: int
     ends: list[WireEnd]
@@ -169,11 +169,12 @@ class Ready(Expectation):
     limit_ns: int
 
 
-Tool = Literal["ip", "tc", "sysctl", "vtysh"]
+Tool = Literal["ip", "tc", "sysctl", "vtysh", "wire"]
 
 
 class Step(TypedDict):
-    """Lines for `ip -batch`, `tc -batch`, sysctl.conf(5), or FRR's shell in its configuration, in a node."""
+    """Lines for `ip -batch`, `tc -batch`, sysctl.conf(5), or FRR's shell in its configuration, in a node; or delays of
+    its ends of cables, `INTERFACE OUT IN` in nanoseconds."""
 
     node: str
     tool: Tool

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fabriclab.compile.cut import Cut
 from fabriclab.formats.audit import LOST, AuditError, Counted, Counters, Place, audit_files, read_counters
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Port
@@ -99,19 +100,20 @@ def _first(sentences: Sequence[str]) -> list[str]:
     return [*sentences[:_SENTENCES_SHOWN], *rest]
 
 
-def audit_run(plan: Plan, directory: Path, parts: int | None) -> Audit:
-    """Judge the counters of a run that has ended, in one machine (`parts` is None) or in several."""
+def audit_run(plan: Plan, directory: Path, cut: Cut | None) -> Audit:
+    """Judge the counters of a run that has ended. `cut`: its links are cables, in so many machines."""
+    parts = None if cut is None or len(cut.parts) == 1 else len(cut.parts)
     try:
         counters = read_counters(audit_files(directory, parts))
     except AuditError as error:
         return Audit(missing=[f"the counters of frames can't be read: {error}"])
     if counters.why_not:
         return Audit(why_not=counters.why_not)
-    return judge(counters, plan, is_cut=parts is not None)
+    return judge(counters, plan, cables=cut is not None)
 
 
-def judge(counters: Counters, plan: Plan, *, is_cut: bool) -> Audit:
-    """Compare what was counted with what the plan lets happen. `is_cut`: links are cables between machines."""
+def judge(counters: Counters, plan: Plan, *, cables: bool) -> Audit:
+    """Compare what was counted with what the plan lets happen. `cables`: links are cables."""
     lost = _lost(counters)
     audit = Audit(lost={str(place): reasons for place, reasons in lost.items()})
     for place, reasons in lost.items():
@@ -126,12 +128,13 @@ def judge(counters: Counters, plan: Plan, *, is_cut: bool) -> Audit:
     ports = [(Place(node.name, port.interface), port) for node in plan.nodes for port in node.ports]
     merging = {place for place, port in ports if port.nic is not None and port.nic.gro}
     for place, port in ports:
-        # Links that go down lose what is on them, as the plan says.
-        (audit.told if plan.events else audit.missing).extend(_at_device(place, counters))
+        # Links that go down lose what is on them, as the plan says; a cable loses it at its end.
+        if not (cables and plan.events):
+            (audit.told if plan.events else audit.missing).extend(_at_device(place, counters))
         ring_frames = _RING_FRAMES if Place(port.peer_node, port.peer_interface) in merging else 0
         audit.missing += _at_queue(place, counters, ring_frames, changes=bool(plan.events))
-        if is_cut:
-            audit.missing += _on_cable(place, port, counters)
+        if cables:
+            audit.missing += _on_cable(place, port, counters, most_under_way(plan, port, place))
     return audit
 
 
@@ -199,13 +202,29 @@ def _at_queue(place: Place, counters: Counters, ring_frames: int, *, changes: bo
         yield f"{place}: the queue gave {given} frames to the device, which sent or dropped {passed}"
 
 
-def _on_cable(here: Place, port: Port, counters: Counters) -> Iterator[str]:
+def most_under_way(plan: Plan, port: Port, here: Place) -> int:
+    """Return how many frames a cable may hold that a port has sent, whatever events make of its line."""
+    name = str(here)
+    changes = [event for event in plan.events if any(name in link for link in event.links)]
+    set_later = [
+        one
+        for event in plan.events
+        for node in event.nodes
+        if node.name == here.node
+        for one in node.ports
+        if one.interface == port.interface
+    ]
+    delays = [port.delay_ns, *(one.delay_ns for one in set_later), *(one.delay_ns or 0 for one in changes)]
+    rates = [port.rate_bps, *(one.rate_bps for one in set_later), *(one.rate_bps or 0 for one in changes)]
+    return max(delays) * max(rates) // (_LINK_SHORTEST_BITS * 10**9) + 1
+
+
+def _on_cable(here: Place, port: Port, counters: Counters, under_way: int) -> Iterator[str]:
     """Yield where more is missing between a cable's ends than can be on its way. (Ends of an ordinary link have one
     counter for what one sent and the other received; what is lost between is lost by one of them.)"""
     there = Place(port.peer_node, port.peer_interface)
     sent = counters.grown(here, "sent")
     arrived = counters.grown(there, "received", "receive_dropped")
-    under_way = port.delay_ns * port.rate_bps // (_LINK_SHORTEST_BITS * 10**9) + 1
     if abs(sent - arrived) > under_way:
         yield (
             f"{here}: {sent} frames left for {there}, where {arrived} arrived; {under_way} at most can be on their way"

@@ -20,8 +20,9 @@ from fabriclab.compile import (
     program_nodes,
     trace_text,
 )
+from fabriclab.compile.cables import without_delays
 from fabriclab.compile.cut import Cut
-from fabriclab.compile.wires import cut_job, cut_sampler, without_delays
+from fabriclab.compile.wires import cut_job, cut_sampler, wired_job
 from fabriclab.files import below, read_text, replacing, write_text
 from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, PlanError, plan_json
@@ -58,7 +59,7 @@ def write_inputs(
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
 
     `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
-    `live`: the lab stays up. `cut`: it runs in several machines.
+    `live`: the lab stays up. `cut`: its links are cables, and it runs in so many machines.
 
     Raises PlanError for a plan that no lab could have, TraceError for a user's trace that can't be used, OSError.
     """
@@ -73,7 +74,7 @@ def write_inputs(
         trace.writelines(trace_text(flows))
     write_text(directory / HOSTS_FILE, compile_hosts(plan))
     _write_archives(plan, lab_directory, directory)
-    job = compile_job(plan, flows, stock=stock)
+    job = compile_job(plan, flows, stock=stock, cables=cut is not None)
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
     if live is not None:
         job["live"] = live
@@ -89,7 +90,6 @@ def write_inputs(
     # Where addresses are the nodes' own matter, so are names.
     named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
     speaking = program_nodes(plan)
-    # Cables of several machines have the delays; of one, ports have them.
     compiling = plan if cut is None else without_delays(plan)
     for node in compiling.nodes:
         files = below(directory / "nodes", node.name)
@@ -107,8 +107,8 @@ def write_inputs(
 
 def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, directory: Path) -> None:
     """Write what the machine does and what it samples; of several, what each of them does."""
-    if cut is None:
-        write_json(directory / JOB_FILE, job)
+    if cut is None or len(cut.parts) == 1:
+        write_json(directory / JOB_FILE, job if cut is None else wired_job(job, plan))
         write_json(directory / SAMPLER_FILE, sampler)
         return
     samplers = [cut_sampler(sampler, cut, number) for number in range(len(cut.parts))]

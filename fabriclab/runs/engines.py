@@ -16,6 +16,7 @@ from fabriclab.compile import (
     program_nodes,
     shortfalls,
 )
+from fabriclab.compile.wires import BEGIN_NS
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay
 from fabriclab.engine.containers.topology import read_containers
@@ -23,7 +24,8 @@ from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.modules import compile_modules
-from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.shared_memory import Shared
+from fabriclab.engine.virtual import Machine, Wired, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import HOSTS_FILE, MODULES, TRACE_FILE
@@ -100,11 +102,13 @@ def execute(
     interrupt: Interrupt,
     stall_s: float,
     live: socket.socket | Stay | None = None,
+    *,
+    cables: bool = False,
 ) -> Outcome:
     """Run the job of a run directory in its engine. Raises EngineError when it can't start.
 
     `live`: for a lab that stays up, the machine's end of the socket by which it is paced; of containers, how long they
-    stay.
+    stay. `cables`: the machine's links are cables.
     """
     if isinstance(made_from, ContainerLab):
         from fabriclab.engine.containers.engine import run_containers
@@ -122,6 +126,8 @@ def execute(
         # Nodes whose addresses are told when they have them are added to the table of hosts.
         adds_to = () if plan.configured is None else (Path(HOSTS_FILE).parent.name,)
         machine = Machine(
-            *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked), adds_to=adds_to
+            *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked),
+            wired=Wired(0, Shared(1, BEGIN_NS)) if cables else None,
+            adds_to=adds_to,
         )
         return run_machine(machine, on_event, interrupt)

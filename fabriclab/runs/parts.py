@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes
-from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan
+from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan, one_part
 from fabriclab.compile.machine import KERNEL_MEMORY_BYTES
-from fabriclab.compile.wires import BEGIN_NS, ring_bytes, unfit, unmet_waits
+from fabriclab.compile.wires import BEGIN_NS, indivisible, ring_bytes, step_ns, unmet_waits
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpus
 from fabriclab.engine.events import EventCallback
@@ -28,22 +28,34 @@ from fabriclab.formats.run_directory import PART, RAW, TRACE_FILE
 Key = tuple[int, int]
 
 
-def cut_for(plan: Plan, cores: int, lab_directory: Path) -> Cut:
-    """Return how a plan is cut into machines, one for each of so many cores.
+class Parts(NamedTuple):
+    """How a lab is divided among machines, and what there is to say of it."""
 
-    Raises EngineError that says why it can't be, TraceError.
+    cut: Cut | None
+    why: str = ""
+
+
+def parts_for(plan: Plan, cores: int, lab_directory: Path) -> Parts:
+    """Return how a plan is cut into machines, one for each of so many cores; or that it is not, and why: the bits are
+    the same.
+
+    Raises EngineError for more cores than it has parts, TraceError.
     """
-    _refuse(cores, unfit(plan))
     cut = cut_plan(plan, cores)
-    if cut is None:
+    reasons = indivisible(plan) if cores > 1 else []
+    if not reasons and cut is None:
         raise EngineError(f"--cores {cores}: {plan.lab} has too few switches for so many parts; choose fewer cores")
-    _refuse(cores, unmet_waits(cut, compiled_flows(plan, lab_directory)))
+    if not reasons and cut is not None:
+        reasons = unmet_waits(cut, compiled_flows(plan, lab_directory))
+    return Parts(one_part(plan), f"cores: not divided: {reasons[0]}") if reasons else Parts(cut)
+
+
+def cut_for(plan: Plan, cores: int, lab_directory: Path) -> Cut:
+    """Return how a plan is cut for so many cores. Raises EngineError if it can't be, TraceError."""
+    cut, why = parts_for(plan, cores, lab_directory)
+    if cut is None or why:
+        raise EngineError(f"--cores {cores}: {why}")
     return cut
-
-
-def _refuse(cores: int, reasons: Sequence[str]) -> None:
-    if reasons:
-        raise EngineError("\n".join(f"--cores {cores}: {reason}" for reason in reasons))
 
 
 def execute_parts(
@@ -64,7 +76,7 @@ def execute_parts(
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     size = ring_bytes(plan, cut)
     own = {algorithm.module: algorithm.file for algorithm in plan.algorithms}
-    with claim_cpus(count) as cpus, shared_memory(count, BEGIN_NS, size, cut.least_delay_ns) as shared:
+    with claim_cpus(count) as cpus, shared_memory(count, BEGIN_NS, size, step_ns(cut)) as shared:
         machines = [
             Machine(artefacts, directory, plan.seed, memory_bytes, cpu, stall_s, own=own, wired=Wired(part, shared))
             for part, cpu in enumerate(cpus)
@@ -132,4 +144,4 @@ def _whole_rows(source: TextIO) -> Iterator[str]:
     return (row for row in source if row.endswith("\n"))
 
 
-__all__ = ["MOST_PARTS", "Cut", "cut_for", "execute_parts", "merge_logs"]
+__all__ = ["MOST_PARTS", "Cut", "Parts", "cut_for", "execute_parts", "merge_logs", "parts_for"]

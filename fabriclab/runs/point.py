@@ -76,9 +76,14 @@ class RunContext:
     where: Mapping[str, Any] = field(default_factory=dict)
     """What the manifest says of the host beside what every run says: which worker of a cluster it is."""
     cut: Cut | None = None
-    """Into which machines the lab is cut that run at once; None: it runs in one."""
+    """Into which machines the lab is cut, whose links are then cables; None: it runs in one, and they are not."""
     modules: Mapping[tuple[str, str], bytes] | None = None
     """The user's own algorithms as the kernel takes them, by name and file; None: they are compiled here."""
+
+    @property
+    def machines(self) -> Cut | None:
+        """Into which machines the lab is cut that run at once; None: it runs in one."""
+        return self.cut if self.cut is not None and len(self.cut.parts) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -140,11 +145,14 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
 
 
 def _execute(plan: Plan, context: RunContext, directory: Path, on_event: EventCallback) -> Outcome:
-    if context.cut is None or not isinstance(context.artefacts, Artefacts):
+    if context.machines is None or not isinstance(context.artefacts, Artefacts):
         held_by = None if context.live is None else context.live.held_by
-        return execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
+        return execute(
+            *(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by),
+            cables=context.cut is not None,
+        )
     outcome = execute_parts(
-        *(plan, context.cut, context.artefacts, directory), on_event, context.interrupt, context.stall_s
+        *(plan, context.machines, context.artefacts, directory), on_event, context.interrupt, context.stall_s
     )
     merge_logs(plan, directory, context.lab_directory)
     return outcome
@@ -213,7 +221,7 @@ def _audit(plan: Plan, directory: Path, status: Status, context: RunContext) -> 
         return Audit(why_not="a lab that stays up may be changed in any way")
     if status not in ("complete", "limit", "stopped"):
         return Audit(why_not="the run did not come to its end")
-    return audit_run(plan, directory, None if context.cut is None else len(context.cut.parts))
+    return audit_run(plan, directory, context.cut)
 
 
 def _kept(directory: Path, error: OSError | MemoryError) -> str:

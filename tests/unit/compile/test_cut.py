@@ -10,13 +10,15 @@ from cores_lab import SHARED, STOCK, plan_of, write_lab
 from sample_plans import star
 
 from fabriclab.compile import compile_job, compile_sampler, compiled_flows
-from fabriclab.compile.cut import cut_plan
-from fabriclab.compile.wires import cut_job, cut_sampler, ring_bytes, unfit, unmet_waits, without_delays
+from fabriclab.compile.cables import without_delays
+from fabriclab.compile.cut import cut_plan, one_part
+from fabriclab.compile.events import compile_events
+from fabriclab.compile.wires import cut_job, cut_sampler, indivisible, ring_bytes, step_ns, unmet_waits, wired_job
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
-from fabriclab.runs.parts import cut_for
+from fabriclab.runs.parts import cut_for, parts_for
 from fabriclab.topologies import fat_tree, topology_text
 
 
@@ -77,19 +79,47 @@ def test_a_lab_with_fewer_racks_than_parts_is_not_cut(tmp_path: Path) -> None:
     ("change", "sentence"),
     [
         ({"more": "routing: {protocol: bgp-unnumbered}\n"}, "daemons converge only in a single virtual machine"),
-        ({"delay_ns": 0}, "a link without a delay"),
-        ({"delay_ns": 2_000_000}, "at most 1 ms"),
         ({"more": "events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"}, "events: links and settings"),
     ],
 )
-def test_what_can_not_run_so_is_named(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+def test_what_can_not_be_divided_runs_as_one_part_and_is_named(
+    tmp_path: Path, change: dict[str, Any], sentence: str
+) -> None:
     plan = plan_of(write_lab(tmp_path, **change))
-    assert any(sentence in reason for reason in unfit(plan))
+    assert any(sentence in reason for reason in indivisible(plan))
+    cut, why = parts_for(plan, 2, tmp_path)
+    assert cut is not None and len(cut.parts) == 1
+    assert why.startswith("cores: not divided: ") and sentence in why
+    assert parts_for(plan, 1, tmp_path) == (cut, "")
+
+
+def test_links_without_a_delay_are_not_cut(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path, delay_ns=0))
+    assert cut_plan(plan, 2) is None
+    assert parts_for(plan, 1, tmp_path).cut == one_part(plan)
+
+
+@pytest.mark.parametrize(("delay_ns", "step"), [(10_000, 10_000), (5_000_000, 1_000_000)])
+def test_machines_run_a_millisecond_ahead_at_most(tmp_path: Path, delay_ns: int, step: int) -> None:
+    cut = cut_plan(plan_of(write_lab(tmp_path, delay_ns=delay_ns)), 2)
+    assert cut is not None
+    assert step_ns(cut) == step
+
+
+def test_an_event_changes_the_delays_of_cables_and_the_rates_of_ports(tmp_path: Path) -> None:
+    event = "events: {slow: {at: 1 ms, link: 'leaf1:eth3', delay: 3 ms, rate: 100 Mbps}}\n"
+    plan = plan_of(write_lab(tmp_path, more=event))
+    (change,) = compile_events(plan, cables=True)
+    wires = [step for step in change["steps"] if step["tool"] == "wire"]
+    assert [step["lines"] for step in wires] == [["eth3 3000000 3000000"], ["eth1 3000000 3000000"]]
+    others = [line for step in change["steps"] if step["tool"] != "wire" for line in step["lines"]]
+    assert others and all("rate 100000000bit" in line for line in others)
+    assert not any("delay" in line for line in others)
 
 
 @pytest.mark.parametrize("switches", [STOCK, SHARED])
 def test_a_fabric_with_stock_or_shared_buffers_can(tmp_path: Path, switches: str) -> None:
-    assert unfit(plan_of(write_lab(tmp_path, switches))) == []
+    assert indivisible(plan_of(write_lab(tmp_path, switches))) == []
 
 
 def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
@@ -101,7 +131,7 @@ def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
     cut = cut_plan(plan, 2)
     assert cut is not None
     assert "between hosts of one part only" in unmet_waits(cut, compiled_flows(plan, tmp_path))[0]
-    with pytest.raises(EngineError, match="--cores 2: traffic: flows that wait for others"):
+    with pytest.raises(EngineError, match="--cores 2: cores: not divided: traffic: flows that wait for others"):
         cut_for(plan, 2, tmp_path)
     alone = cut_plan(plan, 1)
     assert alone is not None
@@ -132,6 +162,19 @@ def test_each_part_has_its_nodes_their_cables_and_what_runs_there(tmp_path: Path
     assert parts[0] | parts[1] == whole
     assert not parts[0] & parts[1]
     assert samplers[1]["queues"]["output"] == "/job/raw/part-1/queues.csv"
+
+
+def test_a_machine_that_is_alone_has_all_nodes_and_cables(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path))
+    flows = compiled_flows(plan, tmp_path)
+    job = compile_job(plan, flows, cables=True)
+    wired = wired_job(job, plan)
+    assert [node["name"] for node in wired["nodes"]] == [node.name for node in plan.nodes]
+    assert all(node["stream"] % 2 for node in wired["nodes"])
+    assert wired["links"] == []
+    assert len(wired["wires"]["ends"]) == 2 * len(job["links"])
+    assert not any("part" in end for end in wired["wires"]["ends"])
+    assert wired["probes"] == job["probes"]
 
 
 def test_a_part_with_nothing_to_sample_has_no_sampler(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from sample_plans import star
 
+from fabriclab.compile.cut import Cut
 from fabriclab.formats.audit import AUDIT, AuditError, Counters, audit_files, read_counters
-from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.runs.audit import Audit, audit_run, judge
 
 BEGIN = "begin,,,without_room,0"
@@ -28,8 +29,8 @@ def counters(directory: Path, *rows: str) -> Counters:
     return read_counters(audit_files(write(directory, *rows), None))
 
 
-def audit(directory: Path, *rows: str, plan: Plan | None = None, is_cut: bool = False) -> Audit:
-    return judge(counters(directory, *rows), plan or star(), is_cut=is_cut)
+def audit(directory: Path, *rows: str, plan: Plan | None = None, cables: bool = False) -> Audit:
+    return judge(counters(directory, *rows), plan or star(), cables=cables)
 
 
 def test_what_a_queue_dropped_and_counted_balances(tmp_path: Path) -> None:
@@ -90,11 +91,22 @@ def test_many_places_are_counted(tmp_path: Path) -> None:
 
 def test_cables_hold_what_their_delay_lets_them(tmp_path: Path) -> None:
     rows = ["end,h1,eth1,sent,100", "end,s1,eth1,received,63"]
-    assert audit(tmp_path, *rows, is_cut=True).missing == []  # 25 us of 1 Gbps: 38 frames of 84 bytes
-    found = audit(tmp_path, rows[0], "end,s1,eth1,received,61", is_cut=True)
+    assert audit(tmp_path, *rows, cables=True).missing == []  # 25 us of 1 Gbps: 38 frames of 84 bytes
+    found = audit(tmp_path, rows[0], "end,s1,eth1,received,61", cables=True)
     assert found.missing == [
         "h1:eth1: 100 frames left for s1:eth1, where 61 arrived; 38 at most can be on their way",
     ]
+
+
+def test_a_cable_holds_as_much_as_the_longest_delay_that_an_event_gives_it(tmp_path: Path) -> None:
+    rows = ["end,h1,eth1,sent,100", "end,s1,eth1,received,30", "end,s1,eth1,receive_dropped,20"]
+    link = (("h1:eth1", "s1:eth1"),)
+    longer = star().model_copy(
+        update={"events": (Event(name="longer", at_ns=1, links=link, action="set", delay_ns=50_000),)}
+    )
+    assert len(audit(tmp_path, *rows, cables=True).missing) == 2
+    found = audit(tmp_path, *rows, plan=longer, cables=True)
+    assert found.missing == found.told == []  # what a link that was down has lost is no news
 
 
 @pytest.mark.parametrize(
@@ -121,8 +133,7 @@ def test_counters_that_are_not_all_there_fail(tmp_path: Path, text: str, said: s
 
 def test_a_machine_without_its_file_fails(tmp_path: Path) -> None:
     write(tmp_path).joinpath("collect/audit.csv").rename(tmp_path / "collect/audit-0.csv")
-    assert audit_run(star(), tmp_path, 1).missing == []
-    assert "audit-1.csv" in audit_run(star(), tmp_path, 2).message()
+    assert "audit-1.csv" in audit_run(star(), tmp_path, Cut((("h1",), ("s1",)), 25_000, 1)).message()
 
 
 def test_a_kernel_that_does_not_count_is_not_audited(tmp_path: Path) -> None:

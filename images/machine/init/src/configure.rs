@@ -6,12 +6,14 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::Path;
 
+use netlink::Protocol;
 use nix::sched::CloneFlags;
 
 use crate::batch;
 use crate::failure::{Context, Failure, Result};
 use crate::iproute::{self, Tool};
 use crate::job::{StepTool, JOB};
+use crate::link;
 use crate::namespace::{Machine, Node};
 use crate::persona;
 use crate::sysctl;
@@ -80,8 +82,18 @@ pub fn lines(machine: &Machine, node: &Node, tool: StepTool, lines: &[String]) -
         StepTool::Tc => apply_batch(machine, node, Tool::Tc, &text),
         StepTool::Sysctl => machine.inside(node, NAMESPACES_OF_SYSCTLS, || sysctl::apply(&text)),
         StepTool::Vtysh => batch::configure_routing(machine, node, lines),
+        StepTool::Wire => machine.inside(node, CloneFlags::CLONE_NEWNET, || change_wires(lines)),
     };
     done.map_err(|failure| failure.in_node(&node.name))
+}
+
+fn change_wires(lines: &[String]) -> Result<()> {
+    let mut socket = link::open_socket(Protocol::Route)?;
+    for (number, line) in lines.iter().enumerate() {
+        link::change_wire(&mut socket, line)
+            .map_err(|failure| failure.at_line(number + 1, line))?;
+    }
+    Ok(())
 }
 
 /// By netlink where it can be or must be, else by the real tool.

@@ -66,7 +66,8 @@ pub struct Job {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wires {
-    /// Virtual nanoseconds after the machine's start: probes and traffic start then, in all machines.
+    /// Virtual nanoseconds after the machine's start: cables carry from then on, and in all machines daemons start then;
+    /// probes and traffic, too, where nothing has to be ready before.
     pub begin_ns: i64,
     /// Those ends that are in this machine.
     pub ends: Vec<WireEnd>,
@@ -291,6 +292,8 @@ pub enum StepTool {
     Sysctl,
     /// FRR's shell, in its configuration.
     Vtysh,
+    /// Ends of cables: `INTERFACE OUT IN`, the delays of what it sends and of what comes, in nanoseconds.
+    Wire,
 }
 
 #[derive(Debug, Deserialize)]

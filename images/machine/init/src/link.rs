@@ -1,4 +1,5 @@
-//! Links: pairs of veth interfaces made directly in their nodes' network namespaces, and interfaces without offloads.
+//! Links: cables or pairs of veth interfaces, made directly in their nodes' network namespaces, and interfaces without
+//! offloads.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -82,6 +83,31 @@ pub fn create_wire(machine: &mut Socket, end: &WireEnd, namespace: &File) -> Res
             end.number, end.node, end.interface
         ))
     })
+}
+
+/// Gives an end of a cable in the current network namespace other delays: `INTERFACE OUT IN`, in nanoseconds.
+pub fn change_wire(namespace: &mut Socket, line: &str) -> Result<()> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let &[interface, out, back] = words.as_slice() else {
+        return Err(Failure::new("must be INTERFACE OUT IN"));
+    };
+    let number = |word: &str| {
+        word.parse::<u64>()
+            .map_err(|_| Failure::new(format!("\"{word}\" is not a number of nanoseconds")))
+    };
+    let (out_ns, in_ns) = (number(out)?, number(back)?);
+    let mut message = Request::acknowledged(libc::RTM_NEWLINK, 0, &interface_header(0, 0));
+    message.attribute_string(libc::IFLA_IFNAME, interface);
+    message.nest_flagged(libc::IFLA_LINKINFO, |info| {
+        info.attribute(libc::IFLA_INFO_KIND, b"wire");
+        info.nest_flagged(libc::IFLA_INFO_DATA, |data| {
+            data.attribute(WIRE_DELAY_NS, &out_ns.to_ne_bytes());
+            data.attribute(WIRE_DELAY_IN_NS, &in_ns.to_ne_bytes());
+        });
+    });
+    namespace
+        .request(&mut message)
+        .map_err(|refusal| Failure::new(format!("change the delays of {interface}: {refusal}")))
 }
 
 fn add_end(message: &mut Request, end: &Endpoint, mtu: u32, namespace: &File) {

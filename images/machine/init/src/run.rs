@@ -33,6 +33,16 @@ fn stops_now(job: &Job, tick_ns: i64) -> Result<bool> {
     }
 }
 
+/// When probes and traffic start: now; where nothing has to be ready before, at the instant on which machines agreed.
+fn begin_ns(job: &Job) -> i64 {
+    let is_ready = job.daemons.is_empty() && job.setup.is_empty();
+    let wires = job
+        .wires
+        .as_ref()
+        .filter(|_| is_ready && job.ready.is_none() && job.still.is_none());
+    wires.map_or_else(clock::monotonic_ns, |wires| wires.begin_ns)
+}
+
 type PhaseResult<T> = std::result::Result<T, (Phase, Failure)>;
 
 /// Does everything but the power-off; whatever goes wrong becomes an error event and the status `failed`.
@@ -97,19 +107,18 @@ impl Run<'_> {
     }
 
     fn start_and_watch(&mut self, job: &Job) -> PhaseResult<()> {
+        self.wait_for_wires(job)
+            .map_err(|failure| (Phase::Daemons, failure))?;
         self.start_all(Phase::Daemons, &job.daemons, Role::Daemon, None)?;
         self.set_up(job)?;
         self.converge(job)?;
         let booting = Booting::of_job(job);
-        let begin_ns = self
-            .begin(job)
-            .map_err(|failure| (Phase::Probes, failure))?;
         // A lab that stays up has no end at which its frames could be counted.
         if job.live.is_none() {
             let audit = Audit::begin(self.lab, job).map_err(|failure| (Phase::Probes, failure))?;
             self.audit = Some(audit);
         }
-        let epoch_ns = epoch_after(begin_ns);
+        let epoch_ns = epoch_after(begin_ns(job));
         let open = |_| Live::open(self.lab, &booting, epoch_ns);
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
@@ -137,12 +146,12 @@ impl Run<'_> {
         .map_err(|failure| (Phase::Traffic, failure))
     }
 
-    /// When probes and traffic start: now, or where machines agreed on it.
-    fn begin(&mut self, job: &Job) -> Result<i64> {
-        let now_ns = clock::monotonic_ns();
+    /// Until cables carry, in all machines at one instant.
+    fn wait_for_wires(&mut self, job: &Job) -> Result<()> {
         let Some(wires) = &job.wires else {
-            return Ok(now_ns);
+            return Ok(());
         };
+        let now_ns = clock::monotonic_ns();
         if now_ns >= wires.begin_ns {
             return Err(Failure::new(format!(
                 "the lab was to begin {} virtual ms after the start, and its nodes took {} ms",
@@ -150,8 +159,7 @@ impl Run<'_> {
                 now_ns / clock::MILLISECOND_NS
             )));
         }
-        self.supervisor.rest(wires.begin_ns - now_ns)?;
-        Ok(wires.begin_ns)
+        self.supervisor.rest(wires.begin_ns - now_ns)
     }
 
     fn stay(&mut self, mut live: Live, timeline: Timeline) -> Result<()> {

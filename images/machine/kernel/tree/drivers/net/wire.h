@@ -14,7 +14,12 @@ struct wire {
 	u64 delay_ns;
 	u32 number;
 	u32 part;	/* of the other end; U32_MAX: this one */
+	u32 place;	/* of the next frame that comes in */
 	struct wire_lane *lane;	/* of what comes in */
+	u64 up_since;	/* what was sent before is lost */
+	u64 last_arrival;	/* of what this end has sent: nothing overtakes it */
+	u32 longest;	/* frame that it receives */
+	bool open;
 	u32 rx_usecs;	/* from a frame to the interrupt that tells of it */
 	struct sk_buff_head ring;	/* what no interrupt has told of */
 	struct hrtimer interrupt;

@@ -85,9 +85,20 @@ static int wire_set_coalesce(struct net_device *dev, struct ethtool_coalesce *co
 	return 0;
 }
 
+/* What veth says, for daemons that reckon with it (costs of OSPF); ports have their own rates. */
+static int wire_get_link_ksettings(struct net_device *dev, struct ethtool_link_ksettings *settings)
+{
+	settings->base.speed = SPEED_10000;
+	settings->base.duplex = DUPLEX_FULL;
+	settings->base.port = PORT_TP;
+	settings->base.autoneg = AUTONEG_DISABLE;
+	return 0;
+}
+
 const struct ethtool_ops wire_ethtool = {
 	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS,
 	.get_coalesce	= wire_get_coalesce,
 	.set_coalesce	= wire_set_coalesce,
 	.get_link	= ethtool_op_get_link,
+	.get_link_ksettings	= wire_get_link_ksettings,
 };

@@ -14,6 +14,15 @@
 struct net;
 struct net_device;
 
+/* A frame on its way. */
+struct wire_passage {
+	u64 sent;
+	u64 arrival;
+	u64 stamp;	/* when it was sent, for who measures that */
+	u32 wire;	/* the end at which it arrives */
+	u8 checksum;	/* sk_buff's ip_summed there */
+};
+
 #ifdef CONFIG_UML_TIME_TRAVEL_SUPPORT
 extern bool wires_are_on;
 #else
@@ -28,7 +37,7 @@ extern bool wires_are_on;
  */
 bool wires_gate(unsigned long long *now, unsigned long long next);
 /* Gives a frame to the machine of another part. */
-void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void *bytes,
+void wires_send(unsigned int part, const struct wire_passage *passage, const void *bytes,
 		u32 length);
 /* Frames that would leave before this instant are lost: the lab has not begun. */
 u64 wires_begin(void);
@@ -54,7 +63,7 @@ u64 wire_next_arrival(void);
 /* Delivers what arrives at this instant. */
 void wire_deliver(u64 now);
 /* A frame of another machine is on its way. */
-void wire_take(u64 arrival, u32 wire, u64 stamp, const void *bytes, u32 length);
+void wire_take(const struct wire_passage *passage, const void *bytes, u32 length);
 /* The network of the node whose frame is being received, or whose timer is run; else NULL. */
 struct net *wire_receiving(void);
 /* A timer of that node is run from now on; NULL: of none. */

@@ -6,6 +6,7 @@
 #ifndef UM_WIRES_H
 #define UM_WIRES_H
 
+#include <linux/fabriclab_wires.h>
 #include <linux/types.h>
 
 #define WIRES_PARTS_MAX 32
@@ -37,10 +38,8 @@ struct wires_ring {
 };
 
 struct wires_frame {
-	u64 arrival;
-	u32 wire;
 	u32 length;	/* WIRES_SKIP: go on at the ring's beginning */
-	u64 stamp;	/* when it was sent, for who measures that */
+	struct wire_passage passage;
 	u8 bytes[];
 };
 

@@ -63,7 +63,7 @@ static bool wait_for_room(struct wires_ring *ring, unsigned int part, u64 head, 
 	return true;
 }
 
-void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void *bytes,
+void wires_send(unsigned int part, const struct wire_passage *passage, const void *bytes,
 		u32 length)
 {
 	struct wires_ring *to = ring(wires.index, part);
@@ -81,10 +81,8 @@ void wires_send(unsigned int part, u64 arrival, u32 wire, u64 stamp, const void 
 		head += left;
 	}
 	frame = frame_at(to, head);
-	frame->arrival = arrival;
-	frame->wire = wire;
 	frame->length = length;
-	frame->stamp = stamp;
+	frame->passage = *passage;
 	memcpy(frame->bytes, bytes, length);
 	barrier();
 	WRITE_ONCE(to->head, head + size);
@@ -103,8 +101,7 @@ static void drain(struct wires_ring *from)
 			tail += straight(tail);
 			continue;
 		}
-		wire_take(frame->arrival, frame->wire, frame->stamp, frame->bytes,
-			  frame->length);
+		wire_take(&frame->passage, frame->bytes, frame->length);
 		tail += frame_bytes(frame->length);
 	}
 	barrier();
