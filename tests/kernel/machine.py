@@ -157,6 +157,7 @@ class Boot:
         run = (self.directory / name).resolve()
         (run / "machine").mkdir(parents=True)
         (run / "traffic").mkdir()
+        (run / "collect").mkdir()
         shutil.copy(self.tool, run / "port-tool")
         for path, text in (files or {}).items():
             (run / path).write_bytes(text.encode() if isinstance(text, str) else text)

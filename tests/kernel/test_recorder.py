@@ -1,5 +1,5 @@
-"""The kernel takes a sampler's samples of queues itself: they are those that netlink tells, no process wakes for them,
-and none is lost unseen."""
+"""The kernel takes a sampler's samples itself: they are those that netlink tells, no process wakes for them, and
+none is lost unseen."""
 
 from __future__ import annotations
 
@@ -28,6 +28,20 @@ def configuration(output: str, interval_ns: int, netns: str | None) -> str:
     return json.dumps({"format": "fabriclab-sampler-1", "queues": queues})
 
 
+TABLES = ("ports", "queues", "groups", "pools", "events")
+
+
+def counters(output: str, interval_ns: int, netns: str | None) -> str:
+    """Return what samples the interfaces of the switch, and what the switch counts, into files that begin so."""
+    place = {} if netns is None else {"netns": netns}
+    ports = [{"name": f"s1:{port}", "interface": port, **place} for port in ("eth1", "eth3")]
+    every = {"interval_ns": interval_ns, "ports": ports}
+    outputs = {table: f"/job/{output}-{table}.csv" for table in TABLES}
+    interfaces = {**every, "output": f"/job/{output}-interfaces.csv"}
+    switches = {**every, "outputs": outputs}
+    return json.dumps({"format": "fabriclab-sampler-1", "interfaces": interfaces, "switches": switches})
+
+
 def sampled(name: str, *while_it_runs: str) -> str:
     """Return the script that samples for 0.25 s, once the ports are there, and says how the sampler ended."""
     lines = ["sleep 0.005", f"/tools/sampler --config /job/{name}.json &", *while_it_runs]
@@ -44,11 +58,12 @@ def rows(run: Path, name: str) -> list[Row]:
     return list(csv.DictReader((run / name).read_text().splitlines()[1:]))
 
 
-def slow_star() -> Star:
+def slow_star(event: int | None = None) -> Star:
     """h1 and h2 send to h3, whose port has half of their rate; the port before h2 has another kind of qdisc."""
     nic = Port(queues=[Queue(0)])
     red = "qdisc add dev DEV root handle 1: red limit 200000 min 30000 max 30001 avpkt 1000 burst 31 ecn"
-    return Star([nic, nic, nic], [Port(), [red], Port(rate_bps=500_000_000, queues=[Queue(0, Account(limit=90_000))])])
+    slow = Port(rate_bps=500_000_000, queues=[Queue(0, Account(limit=90_000), event=event)])
+    return Star([nic, nic, nic], [Port(), [red], slow])
 
 
 BUSY = [
@@ -85,6 +100,33 @@ def test_the_kernel_records_what_netlink_tells(boot: Boot) -> None:
     assert "status 0" in log
     switches = int(log.split("voluntary_ctxt_switches:")[1].split()[0])
     assert switches < 50, "a sample wakes the sampler"
+
+
+def test_the_kernel_records_interfaces_and_switches(boot: Boot) -> None:
+    """Congestion events are told when they happen; the sampler wakes for them, but not at each sample."""
+    run = boot.run(
+        slow_star(event=60_000),
+        [*BUSY, ("s1", [sampled("asks", "sleep 0.25")])],
+        probes=[beside(sampled("reads", "sleep 0.25", "grep ^voluntary /proc/$!/status"))],
+        files={
+            "asks.json": counters("asks", 100 * US, None),
+            "reads.json": counters("reads", 100 * US, "/run/netns/s1"),
+        },
+    )
+    for table in ("interfaces", "ports", "queues", "groups"):
+        asked, read = (
+            [row for row in rows(run, f"{name}-{table}.csv") if START_NS < int(row["time_ns"]) < 200 * MS]
+            for name in ("asks", "reads")
+        )
+        assert asked == read, table
+        assert asked, table
+    events = [rows(run, f"{name}-events.csv") for name in ("asks", "reads")]
+    assert events[0] == events[1]
+    assert events[0]
+    log = (run / "logs/probe-0.log").read_text()
+    assert "status 0" in log
+    switches = int(log.split("voluntary_ctxt_switches:")[1].split()[0])
+    assert switches < 600, "a sample wakes the sampler"
 
 
 def test_a_recorder_that_is_full_wakes_its_reader(boot: Boot) -> None:

@@ -1,6 +1,7 @@
 //! An interface's counters: RTM_GETSTATS, which answers with nothing but them.
 
 use crate::ports::{append_request, Query, Values};
+use crate::recorder::Item;
 use netlink::{find_attribute, u64_at, Socket};
 
 /// Of `include/uapi/linux/if_link.h`; `libc` has none of these.
@@ -40,6 +41,10 @@ impl Query<VALUES> for InterfaceQuery {
             counter(1),
             counter(7),
         ])
+    }
+
+    fn item(&self, interface: u32) -> Item {
+        Item::Interface { interface }
     }
 
     fn check(&self, _: &Socket, _: u32) -> Result<(), String> {

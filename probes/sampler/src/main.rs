@@ -133,12 +133,16 @@ fn open_parts(config: &Config, epoch_ns: u64) -> Result<Vec<Part>, String> {
         parts.push(Part::new(probe, interval_ns));
     }
     if let Some(interfaces) = &config.interfaces {
-        let probe = PortSampler::open(interface_ports(interfaces), &interfaces.output)?;
-        parts.push(Part::new(Box::new(probe), interfaces.interval_ns.0));
+        let sampler = PortSampler::open(interface_ports(interfaces), &interfaces.output)?;
+        let interval_ns = interfaces.interval_ns.0;
+        let probe = recorded::record(sampler, epoch_ns, interval_ns)?;
+        parts.push(Part::new(probe, interval_ns));
     }
     if let Some(switches) = &config.switches {
-        let probe = SwitchSampler::open(switches, epoch_ns)?;
-        parts.push(Part::new(Box::new(probe), switches.interval_ns.0));
+        let interval_ns = switches.interval_ns.0;
+        let sampler = SwitchSampler::open(switches, epoch_ns)?;
+        let probe = switch::recorded::record(sampler, epoch_ns, interval_ns)?;
+        parts.push(Part::new(probe, interval_ns));
     }
     Ok(parts)
 }
@@ -190,6 +194,10 @@ impl Part {
             interval_ns,
             due: DueTimes::new(interval_ns),
         }
+    }
+
+    fn wake_ns(&self) -> Option<u64> {
+        self.probe.wake_ns(self.interval_ns)
     }
 
     fn is_recorded(&self) -> bool {
@@ -315,18 +323,15 @@ fn of_timer(error: std::io::Error) -> String {
 /// The period of the timer, which expires once, at the epoch, if that is 0. What the kernel records is taken now and
 /// then, whenever the timer expires anyway, so that a machine that is killed keeps what was measured.
 fn share_period(parts: &mut [Part]) -> u64 {
-    let sampled = parts.iter().filter(|part| !part.is_recorded());
-    let period_ns = common_period(sampled.map(|part| part.interval_ns));
+    let period_ns = common_period(parts.iter().filter_map(Part::wake_ns));
     let taken_ns = match period_ns {
         0 => TAKE_NS,
         _ => TAKE_NS.next_multiple_of(period_ns),
     };
-    let mut are_recorded = false;
-    for part in parts.iter_mut().filter(|part| part.is_recorded()) {
-        part.due = DueTimes::new(taken_ns);
-        are_recorded = true;
+    for part in parts.iter_mut() {
+        part.due = DueTimes::new(part.wake_ns().unwrap_or(taken_ns));
     }
-    match (period_ns, are_recorded) {
+    match (period_ns, parts.iter().any(Part::is_recorded)) {
         (0, true) => taken_ns,
         _ => period_ns,
     }

@@ -37,10 +37,8 @@ pub trait Query<const N: usize> {
     /// Reads the answer; `None` if it is not one. A value that the kernel does not tell is `None`.
     fn read(&self, payload: &[u8]) -> Option<Values<N>>;
 
-    /// What the kernel is to record; `None`: it can't.
-    fn item(&self, _interface_index: u32) -> Option<Item> {
-        None
-    }
+    /// What the kernel is to record.
+    fn item(&self, interface_index: u32) -> Item;
 
     /// Makes a port's row of its own values and those of its parts.
     fn add_parts(_values: &mut Values<N>, _parts: &mut dyn Iterator<Item = Option<Values<N>>>) {}

@@ -13,6 +13,12 @@ pub trait Probe {
         None
     }
 
+    /// How often the sampler must wake for it: for each sample, if it is not the kernel that takes them; `None`: whenever
+    /// it wakes anyway.
+    fn wake_ns(&self, interval_ns: u64) -> Option<u64> {
+        self.recorder().is_none().then_some(interval_ns)
+    }
+
     /// Takes the samples that the kernel has taken.
     fn drain(&mut self) -> Result<(), String> {
         Ok(())

@@ -46,9 +46,9 @@ impl Query<VALUES> for QueueQuery {
         read_queue(payload, &self.marks)
     }
 
-    fn item(&self, interface: u32) -> Option<Item> {
+    fn item(&self, interface: u32) -> Item {
         let handle = self.handle.0;
-        Some(Item::Queue { interface, handle })
+        Item::Queue { interface, handle }
     }
 
     /// The marks of the qdiscs below are the port's; unknown as soon as one of them is.

@@ -16,6 +16,8 @@ const SAMPLES_START: u32 = 1;
 const SAMPLES_QUEUE: u32 = 2;
 const SAMPLES_CONNECTIONS: u32 = 3;
 const SAMPLES_MARK: u32 = 4;
+const SAMPLES_INTERFACE: u32 = 5;
+const SAMPLES_SWITCH_PORT: u32 = 6;
 
 /// `struct samples_record`: time (8 bytes), item, length; a record ends at a multiple of so many bytes.
 const HEADER_BYTES: usize = 16;
@@ -31,9 +33,13 @@ pub enum Item {
     Queue { interface: u32, handle: u32 },
     /// A node's TCP connections: a record of each in every sample, then one without bytes.
     Connections,
+    /// The counters of an interface.
+    Interface { interface: u32 },
+    /// A switch's port with its queues and priority groups, each of which has records of its own.
+    SwitchPort { interface: u32 },
 }
 
-/// An item as it was when a sample was due. A queue's holds until its next record.
+/// An item as it was when a sample was due. It holds until the item's next record, except for connections.
 #[derive(Debug, PartialEq)]
 pub struct Record<'a> {
     pub time_ns: u64,
@@ -79,6 +85,8 @@ impl Recorder {
         let words = match item {
             Item::Queue { interface, handle } => [SAMPLES_QUEUE, number, interface, handle],
             Item::Connections => [SAMPLES_CONNECTIONS, number, 0, 0],
+            Item::Interface { interface } => [SAMPLES_INTERFACE, number, interface, 0],
+            Item::SwitchPort { interface } => [SAMPLES_SWITCH_PORT, number, interface, 0],
         };
         self.ask(words, [0, 0])
     }

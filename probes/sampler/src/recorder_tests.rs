@@ -21,6 +21,8 @@ fn the_numbers_are_those_of_the_kernels_header() {
         ("SAMPLES_QUEUE", SAMPLES_QUEUE),
         ("SAMPLES_CONNECTIONS", SAMPLES_CONNECTIONS),
         ("SAMPLES_MARK", SAMPLES_MARK),
+        ("SAMPLES_INTERFACE", SAMPLES_INTERFACE),
+        ("SAMPLES_SWITCH_PORT", SAMPLES_SWITCH_PORT),
     ] {
         assert!(
             HEADER.contains(&format!("\t{name} = {number},\n")),

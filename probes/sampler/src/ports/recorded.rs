@@ -33,13 +33,10 @@ pub fn record<Q: Query<N> + 'static, const N: usize>(
     };
     let namespaces = sampler.namespaces();
     for (port, netns) in sampler.ports.iter().zip(namespaces) {
-        let item = port
-            .interface_index
-            .and_then(|index| port.query.item(index));
-        let Some(item) = item else {
+        let Some(index) = port.interface_index else {
             return Ok(Box::new(sampler));
         };
-        recorder.add(netns.as_deref(), item)?;
+        recorder.add(netns.as_deref(), port.query.item(index))?;
     }
     recorder.start(epoch_ns, interval_ns)?;
     let ports = &mut sampler.ports;

@@ -8,6 +8,7 @@ pub mod fixtures;
 mod journal;
 mod listener;
 mod port;
+pub mod recorded;
 mod rows;
 mod tables;
 mod xstats;
@@ -84,9 +85,7 @@ impl SwitchSampler {
     fn sample_ports(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
         for port in &mut self.ports {
             let switch = &mut self.switches[port.switch];
-            let reading = port
-                .read(&switch.socket, &mut self.answers)
-                .map_err(|error| format!("sampling {}: {error}", port.name))?;
+            let reading = port.read(&switch.socket, &mut self.answers)?;
             port.write_rows(&reading, time_ns, last, &mut self.tables)?;
             switch.has_events |= reading.has_events;
             // Every port of a switch tells of the same pools.
@@ -99,11 +98,25 @@ impl SwitchSampler {
             .try_for_each(|switch| switch.write_pools(time_ns, last, &mut self.tables.pools))
     }
 
+    /// Whether any queue tells of events; reads all ports.
+    fn find_events(&mut self) -> Result<bool, String> {
+        for port in &mut self.ports {
+            let switch = &mut self.switches[port.switch];
+            switch.has_events |= port.read(&switch.socket, &mut self.answers)?.has_events;
+        }
+        Ok(self.switches.iter().any(|switch| switch.has_events))
+    }
+
     fn take_events(&mut self) -> Result<(), String> {
         self.switches
             .iter_mut()
             .filter(|switch| switch.has_events)
             .try_for_each(|switch| switch.take_events(&mut self.events, &mut self.journal))
+    }
+
+    fn flush_by_time(&mut self, time_ns: u64) -> Result<(), String> {
+        self.tables.flush_by_time(time_ns)?;
+        self.journal.flush_by_time(time_ns)
     }
 
     /// Writes the events that are still on, and says what was lost.
@@ -129,8 +142,7 @@ impl Probe for SwitchSampler {
         if last {
             self.close_events()?;
         }
-        self.tables.flush_by_time(time_ns)?;
-        self.journal.flush_by_time(time_ns)
+        self.flush_by_time(time_ns)
     }
 
     fn finish(&mut self) -> Result<(), String> {

@@ -31,7 +31,7 @@ pub struct Port {
     /// Which of the sampler's switches it belongs to.
     pub switch: usize,
     /// `None` while the interface does not exist: then the kernel is asked for the interface instead.
-    interface_index: Option<u32>,
+    pub interface_index: Option<u32>,
     request: Vec<u8>,
     latest: Latest<PORT_VALUES>,
     queues: [Latest<QUEUE_VALUES>; QUEUES],
@@ -80,7 +80,12 @@ impl Port {
     }
 
     /// Asks the kernel; the values are those of this moment.
-    pub fn read(&mut self, socket: &Socket, inbox: &mut Inbox) -> io::Result<Reading> {
+    pub fn read(&mut self, socket: &Socket, inbox: &mut Inbox) -> Result<Reading, String> {
+        self.ask(socket, inbox)
+            .map_err(|error| format!("sampling {}: {error}", self.name))
+    }
+
+    fn ask(&mut self, socket: &Socket, inbox: &mut Inbox) -> io::Result<Reading> {
         socket.send(&self.request)?;
         let mut reading = Reading::default();
         let mut is_over = false;

@@ -28,6 +28,12 @@ const FIRST_POOL_WORD: usize = 7;
 const QUEUE_WORDS: [usize; QUEUE_VALUES] =
     [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
 
+/// `enum samples_part_kind` and `struct samples_part` of `fabriclab_samples.h`, behind which are the same structures.
+const PART_PORT: u32 = 0;
+const PART_QUEUE: u32 = 1;
+const PART_GROUP: u32 = 2;
+const PART_BYTES: usize = 8;
+
 /// What one port told in one sample; `None`: it did not.
 #[derive(Debug, Default, PartialEq)]
 pub struct Reading {
@@ -46,10 +52,15 @@ impl Reading {
         let Some(words) = own_statistics(payload) else {
             return;
         };
-        self.port = Some(PORT_WORDS.map(|place| word(words, place)));
+        self.set_port(Some(words));
+    }
+
+    fn set_port(&mut self, words: Option<&[u8]>) {
+        self.port = words.map(|words| PORT_WORDS.map(|place| word(words, place)));
         for (index, pool) in self.pools.iter_mut().enumerate() {
-            let values = consecutive(words, FIRST_POOL_WORD + index * POOL_VALUES);
-            *pool = Some(values).filter(|values| values[0].is_some_and(|size| size > 0));
+            *pool = words
+                .map(|words| consecutive(words, FIRST_POOL_WORD + index * POOL_VALUES))
+                .filter(|values| values[0].is_some_and(|size| size > 0));
         }
     }
 
@@ -60,12 +71,39 @@ impl Reading {
             return;
         };
         if let Some(queue) = slot(&mut self.queues, class, QUEUE_CLASS) {
-            *queue = Some(QUEUE_WORDS.map(|place| word(words, place)));
+            *queue = Some(queue_values(words));
             self.has_events |= tells_of_events(payload);
         } else if let Some(group) = slot(&mut self.groups, class, GROUP_CLASS) {
             *group = Some(consecutive(words, 0));
         }
     }
+
+    /// Takes a record of the kernel's: the port, a queue or a priority group, which has no statistics if it is gone.
+    pub fn take_part(&mut self, record: &[u8]) {
+        let (Some(kind), Some(number), Some(words)) = (
+            u32_at(record, 0),
+            u32_at(record, 4),
+            record.get(PART_BYTES..),
+        ) else {
+            return;
+        };
+        let (number, words) = (
+            number as usize,
+            Some(words).filter(|words| !words.is_empty()),
+        );
+        match kind {
+            PART_PORT => self.set_port(words),
+            PART_QUEUE if number < QUEUES => self.queues[number] = words.map(queue_values),
+            PART_GROUP if number < QUEUES => {
+                self.groups[number] = words.map(|words| consecutive(words, 0));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn queue_values(words: &[u8]) -> Values<QUEUE_VALUES> {
+    QUEUE_WORDS.map(|place| word(words, place))
 }
 
 fn slot<T>(slots: &mut [T], class: usize, first: usize) -> Option<&mut T> {

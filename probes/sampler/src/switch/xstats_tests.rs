@@ -114,3 +114,59 @@ fn a_threshold_for_events_is_seen() {
     reading.take_class(&counted(&QUEUE, 0x1_0001, 18));
     assert!(!reading.has_events);
 }
+
+/// A record of the kernel's own samples.
+fn part(kind: u32, number: u32, words: u64) -> Vec<u8> {
+    let heads = [kind, number].into_iter().flat_map(u32::to_ne_bytes);
+    heads
+        .chain((100..100 + words).flat_map(u64::to_ne_bytes))
+        .collect()
+}
+
+#[test]
+fn what_the_kernel_records_is_what_netlink_tells() {
+    let mut told = Reading::default();
+    told.take_qdisc(&counted(&QDISC, 0x1_0000, 31));
+    told.take_class(&counted(&QUEUE, 0x1_0008, 18));
+    told.take_class(&counted(&GROUP, 0x1_0018, 8));
+    let mut recorded = Reading::default();
+    recorded.take_part(&part(PART_PORT, 0, 31));
+    recorded.take_part(&part(PART_QUEUE, 7, 18));
+    recorded.take_part(&part(PART_GROUP, 7, 8));
+    assert_eq!(recorded, told);
+}
+
+#[test]
+fn a_part_that_is_gone_has_no_statistics() {
+    let mut reading = Reading::default();
+    for kind in [PART_PORT, PART_QUEUE, PART_GROUP] {
+        reading.take_part(&part(kind, 0, 31));
+        reading.take_part(&part(kind, 0, 0));
+    }
+    assert_eq!(reading, Reading::default());
+}
+
+#[test]
+fn a_record_that_is_none_is_passed_over() {
+    let mut reading = Reading::default();
+    for record in [part(PART_QUEUE, 8, 18), part(3, 0, 18), Vec::new()] {
+        reading.take_part(&record);
+    }
+    assert_eq!(reading, Reading::default());
+}
+
+#[test]
+fn the_numbers_of_parts_are_those_of_the_kernels_header() {
+    let header = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../images/machine/kernel/tree/include/uapi/linux/fabriclab_samples.h"
+    ));
+    for (name, number) in [
+        ("PORT", PART_PORT),
+        ("QUEUE", PART_QUEUE),
+        ("GROUP", PART_GROUP),
+    ] {
+        let line = format!("\tSAMPLES_PART_{name} = {number},\n");
+        assert!(header.contains(&line), "{name}");
+    }
+}

@@ -39,19 +39,19 @@ bool samples_are_many(const struct samples_recorder *recorder)
 }
 
 /* Remembers the record, to compare the next one with it; whether there is memory for it. */
-static bool remember(struct samples_item *item, const struct sk_buff *skb)
+static bool remember(struct samples_last *last, const struct sk_buff *skb)
 {
-	if (skb->len > item->room) {
-		u8 *bytes = krealloc(item->bytes, skb->len, GFP_ATOMIC);
+	if (skb->len > last->room) {
+		u8 *bytes = krealloc(last->bytes, skb->len, GFP_ATOMIC);
 
 		if (!bytes)
 			return false;
-		item->bytes = bytes;
-		item->room = skb->len;
+		last->bytes = bytes;
+		last->room = skb->len;
 	}
-	memcpy(item->bytes, skb->data, skb->len);
-	item->length = skb->len;
-	item->is_told = true;
+	memcpy(last->bytes, skb->data, skb->len);
+	last->length = skb->len;
+	last->is_told = true;
 	return true;
 }
 
@@ -73,22 +73,43 @@ bool samples_append(struct samples_recorder *recorder, u32 number, struct sk_buf
 	return true;
 }
 
-/* -- Samples ------------------------------------------------------------------------- */
-
-static void take_queue(struct samples_recorder *recorder, u32 number, u64 now,
-		       struct sk_buff *skb)
+void samples_tell(struct samples_recorder *recorder, u32 number, u32 part, struct sk_buff *skb)
 {
-	struct samples_item *item = &recorder->items[number];
+	struct samples_last *last = &recorder->items[number].last[part];
 
-	skb_trim(skb, 0);
-	if (!samples_read_queue(item, now, skb))
-		skb_trim(skb, 0);
-	if (item->is_told && item->length == skb->len && !memcmp(item->bytes, skb->data, skb->len))
+	if (last->is_told && last->length == skb->len && !memcmp(last->bytes, skb->data, skb->len))
 		return;
-	if (remember(item, skb))
+	if (remember(last, skb))
 		samples_append(recorder, number, skb);
 	else
 		recorder->lost++;
+}
+
+/* -- Samples ------------------------------------------------------------------------- */
+
+static bool read_item(struct samples_item *item, u64 now, struct sk_buff *skb)
+{
+	if (item->kind == SAMPLES_INTERFACE)
+		return samples_read_interface(item, skb);
+	return samples_read_queue(item, now, skb);
+}
+
+static void take_item(struct samples_recorder *recorder, u32 number, u64 now, struct sk_buff *skb)
+{
+	struct samples_item *item = &recorder->items[number];
+
+	if (item->kind == SAMPLES_CONNECTIONS) {
+		samples_take_connections(recorder, number, skb);
+		return;
+	}
+	if (item->kind == SAMPLES_SWITCH_PORT) {
+		samples_take_switch_port(recorder, number, now, skb);
+		return;
+	}
+	skb_trim(skb, 0);
+	if (!read_item(item, now, skb))
+		skb_trim(skb, 0);
+	samples_tell(recorder, number, 0, skb);
 }
 
 static void take(struct samples_recorder *recorder, u64 now, struct sk_buff *skb)
@@ -96,10 +117,7 @@ static void take(struct samples_recorder *recorder, u64 now, struct sk_buff *skb
 	u32 number;
 
 	for (number = 0; number < recorder->count; number++)
-		if (recorder->items[number].kind == SAMPLES_QUEUE)
-			take_queue(recorder, number, now, skb);
-		else
-			samples_take_connections(recorder, number, skb);
+		take_item(recorder, number, now, skb);
 	recorder->time += recorder->interval;
 	recorder->due = recorder->first + recorder->time;
 }

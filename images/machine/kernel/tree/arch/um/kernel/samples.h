@@ -14,24 +14,31 @@
 #include <linux/fabriclab_samples.h>
 
 struct net;
+struct net_device;
 struct sk_buff;
 
 /* So many marks are looked for one by one. */
 #define SAMPLES_MARKS 64
 
+/* The record before, if there is any. */
+struct samples_last {
+	bool is_told;
+	u32 length;
+	u32 room;
+	u8 *bytes;
+};
+
 struct samples_item {
-	/* SAMPLES_QUEUE or SAMPLES_CONNECTIONS */
+	/* SAMPLES_QUEUE, SAMPLES_CONNECTIONS, SAMPLES_INTERFACE or SAMPLES_SWITCH_PORT */
 	u32 kind;
 	struct net *net;
 	u32 interface_index;
 	u32 handle;
 	/* Of the interface, by which it is found when it is there again. */
 	char name[IFNAMSIZ];
-	/* Its last record, if it has any. */
-	bool is_told;
-	u32 length;
-	u32 room;
-	u8 *bytes;
+	/* Of each of its parts. */
+	struct samples_last *last;
+	u32 parts;
 };
 
 struct samples_recorder {
@@ -62,9 +69,22 @@ void samples_stop(struct samples_recorder *recorder);
 bool samples_are_many(const struct samples_recorder *recorder);
 /* Adds a record; the bytes behind it are zero. */
 bool samples_append(struct samples_recorder *recorder, u32 number, struct sk_buff *skb);
+/* Adds the record of a part if it differs from the one before. */
+void samples_tell(struct samples_recorder *recorder, u32 number, u32 part, struct sk_buff *skb);
 
-/* samples_queue.c: appends what is told of the item at `now`; whether it is there. */
+/* samples_queue.c: the item's interface; NULL: it is not there. Under rcu_read_lock(). */
+struct net_device *samples_find_device(struct samples_item *item);
+/* Appends what is told of the item at `now`; whether it is there. */
 bool samples_read_queue(struct samples_item *item, u64 now, struct sk_buff *skb);
+
+/* samples_interface.c: as above. */
+bool samples_read_interface(struct samples_item *item, struct sk_buff *skb);
+
+/* samples_switch.c: a port, its queues and its priority groups. */
+#define SAMPLES_SWITCH_QUEUES 8
+#define SAMPLES_SWITCH_PARTS (1 + 2 * SAMPLES_SWITCH_QUEUES)
+void samples_take_switch_port(struct samples_recorder *recorder, u32 number, u64 now,
+			      struct sk_buff *skb);
 
 /* samples_tcp.c */
 void samples_take_connections(struct samples_recorder *recorder, u32 number, struct sk_buff *skb);

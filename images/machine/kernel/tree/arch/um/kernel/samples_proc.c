@@ -35,16 +35,24 @@ static int samples_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
+static void forget_item(struct samples_item *item)
+{
+	u32 part;
+
+	put_net(item->net);
+	for (part = 0; part < item->parts; part++)
+		kfree(item->last[part].bytes);
+	kfree(item->last);
+}
+
 static int samples_release(struct inode *inode, struct file *file)
 {
 	struct samples_recorder *recorder = file->private_data;
 	u32 number;
 
 	samples_stop(recorder);
-	for (number = 0; number < recorder->count; number++) {
-		put_net(recorder->items[number].net);
-		kfree(recorder->items[number].bytes);
-	}
+	for (number = 0; number < recorder->count; number++)
+		forget_item(&recorder->items[number]);
 	kvfree(recorder->items);
 	vfree(recorder->memory);
 	kfree(recorder);
@@ -81,6 +89,13 @@ static struct samples_item *next_item(struct samples_recorder *recorder)
 	return &items[count];
 }
 
+static int make_room(struct samples_item *item)
+{
+	item->parts = item->kind == SAMPLES_SWITCH_PORT ? SAMPLES_SWITCH_PARTS : 1;
+	item->last = kcalloc(item->parts, sizeof(*item->last), GFP_KERNEL);
+	return item->last ? 0 : -ENOMEM;
+}
+
 static int add_item(struct samples_recorder *recorder, const struct samples_request *request)
 {
 	struct samples_item *item = next_item(recorder);
@@ -94,8 +109,9 @@ static int add_item(struct samples_recorder *recorder, const struct samples_requ
 	item->kind = request->kind;
 	item->interface_index = request->interface_index;
 	item->handle = request->handle;
-	if (item->kind == SAMPLES_QUEUE)
+	if (item->kind != SAMPLES_CONNECTIONS)
 		error = find_interface(item);
+	error = error ?: make_room(item);
 	if (error) {
 		put_net(item->net);
 		return error;
@@ -112,11 +128,17 @@ static int add_mark(struct samples_recorder *recorder, u32 mark)
 	return 0;
 }
 
+static bool is_item(u32 kind)
+{
+	return kind == SAMPLES_QUEUE || kind == SAMPLES_CONNECTIONS || kind == SAMPLES_INTERFACE ||
+	       kind == SAMPLES_SWITCH_PORT;
+}
+
 static int obey(struct samples_recorder *recorder, const struct samples_request *request)
 {
 	if (!list_empty(&recorder->list))
 		return -EBUSY;
-	if (request->kind == SAMPLES_QUEUE || request->kind == SAMPLES_CONNECTIONS)
+	if (is_item(request->kind))
 		return add_item(recorder, request);
 	if (request->kind == SAMPLES_MARK)
 		return add_mark(recorder, request->handle);

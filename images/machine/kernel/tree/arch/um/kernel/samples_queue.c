@@ -13,7 +13,7 @@
 #include "samples.h"
 
 /* By its name, once it is not there any more, as netlink's samplers do. */
-static struct net_device *find_device(struct samples_item *item)
+struct net_device *samples_find_device(struct samples_item *item)
 {
 	struct net_device *dev = dev_get_by_index_rcu(item->net, item->interface_index);
 
@@ -49,7 +49,7 @@ static int put_statistics(struct Qdisc *sch, u64 now, struct sk_buff *skb)
 
 bool samples_read_queue(struct samples_item *item, u64 now, struct sk_buff *skb)
 {
-	struct net_device *dev = find_device(item);
+	struct net_device *dev = samples_find_device(item);
 	struct Qdisc *sch = dev ? qdisc_lookup_rcu(dev, item->handle) : NULL;
 	struct tcmsg *head;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * /proc/fabriclab_samples: the kernel records queues and connections at fixed times
- * (arch/um/kernel/samples.c).
+ * /proc/fabriclab_samples: the kernel records queues, connections, interfaces and switches at
+ * fixed times (arch/um/kernel/samples.c).
  *
  * Each open file is a recorder. Who opens it writes requests, each in a call of its own: one
  * for each item, then SAMPLES_START. read() then returns whole records, 0 if there are none,
@@ -28,6 +28,13 @@ enum samples_kind {
 	SAMPLES_CONNECTIONS = 3,
 	/* Only connections with the mark `handle` are told, or with another one that is asked for. */
 	SAMPLES_MARK = 4,
+	/* An interface: what RTM_GETSTATS answers with IFLA_STATS_LINK_64 alone. */
+	SAMPLES_INTERFACE = 5,
+	/*
+	 * A port whose root qdisc is switch_port: records of the port itself, and of its queues
+	 * and priority groups. Each begins with samples_part.
+	 */
+	SAMPLES_SWITCH_PORT = 6,
 };
 
 struct samples_request {
@@ -41,8 +48,8 @@ struct samples_request {
 };
 
 /*
- * An item as it was at the end of an instant. A queue has a record at its first sample, and
- * then whenever it differs from its record before. Without bytes: it was not there.
+ * An item as it was at the end of an instant. All but connections have a record at their first
+ * sample, and then whenever it differs from the record before. Without bytes: it was not there.
  */
 struct samples_record {
 	/* When the sample was due, from `first_ns` on. */
@@ -51,6 +58,22 @@ struct samples_record {
 	__u32 item;
 	/* Of what follows; the next record begins at a multiple of 8 bytes. */
 	__u32 length;
+};
+
+enum samples_part_kind {
+	SAMPLES_PART_PORT = 0,
+	SAMPLES_PART_QUEUE = 1,
+	SAMPLES_PART_GROUP = 2,
+};
+
+/*
+ * A part of a switch's port. Its statistics follow as they are in the kernel's own
+ * uapi/switch_port.h; nothing follows if the part is not there any more.
+ */
+struct samples_part {
+	__u32 kind;
+	/* Of the queue or the group. */
+	__u32 number;
 };
 
 #endif
