@@ -180,7 +180,7 @@ void switch_port_sync_stats(struct switch_port *port)
 		switch_nic_waiting(port, &packets, &bytes);
 	sch->q.qlen = packets;
 	sch->qstats.backlog = bytes;
-	sch->qstats.drops = port->stats.drops;
+	sch->qstats.drops = port->stats.drops + switch_nic_dropped(port);
 	sch->qstats.overlimits = port->stats.marks;
 }
 

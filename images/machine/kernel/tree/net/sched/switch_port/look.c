@@ -127,7 +127,7 @@ bool switch_port_count(struct Qdisc *sch, struct switch_counts *counts)
 
 	if (!port)
 		return false;
-	counts->drops = port->stats.drops;
+	counts->drops = port->stats.drops + switch_nic_dropped(port);
 	counts->marks = port->stats.marks;
 	counts->pauses = port->stats.pauses_sent + port->stats.pauses_received;
 	return true;

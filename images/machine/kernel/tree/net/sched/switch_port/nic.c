@@ -106,15 +106,13 @@ void switch_nic_fill(struct switch_port *port)
 int switch_nic_enqueue(struct switch_port *port, struct sk_buff *skb, struct sk_buff **to_free)
 {
 	struct Qdisc *front = port->front[switch_nic_queue(port, skb)];
-	int verdict;
+	int verdict;	/* what the qdisc drops it counts itself: switch_nic_dropped() */
 
 	if (!front) {
 		port->stats.drops++;
 		return qdisc_drop(skb, port->sch, to_free);
 	}
 	verdict = qdisc_enqueue(skb, front, to_free);
-	if (verdict != NET_XMIT_SUCCESS && net_xmit_drop_count(verdict))
-		port->stats.drops++;
 	switch_nic_fill(port);
 	return verdict;
 }
@@ -130,6 +128,17 @@ void switch_nic_waiting(const struct switch_port *port, u64 *packets, u64 *bytes
 		*packets += front ? front->q.qlen : 0;
 		*bytes += front ? front->qstats.backlog : 0;
 	}
+}
+
+/* What the qdiscs in front of the rings dropped, here or when they gave a frame. */
+u64 switch_nic_dropped(const struct switch_port *port)
+{
+	u64 dropped = 0;
+	int queue;
+
+	for (queue = 0; queue < SWITCH_QUEUES; queue++)
+		dropped += port->front[queue] ? port->front[queue]->qstats.drops : 0;
+	return dropped;
 }
 
 /* Puts another qdisc in front of a queue; NULL: none. Under RTNL. */

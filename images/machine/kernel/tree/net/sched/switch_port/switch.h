@@ -382,6 +382,7 @@ void switch_group_read_stats(struct switch_port *port, int group, u64 now,
 int switch_nic_enqueue(struct switch_port *port, struct sk_buff *skb, struct sk_buff **to_free);
 void switch_nic_fill(struct switch_port *port);
 void switch_nic_waiting(const struct switch_port *port, u64 *packets, u64 *bytes);
+u64 switch_nic_dropped(const struct switch_port *port);
 void switch_nic_graft(struct switch_port *port, int queue, struct Qdisc *front, struct Qdisc **old);
 void switch_nic_reset(struct switch_port *port);
 void switch_nic_destroy(struct switch_port *port);
