@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from fabriclab.constraints import Finite
 from fabriclab.formats.asked_figures import ReportSection
+from fabriclab.formats.indented import indented_json
 from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.run_directory import RUN_FORMAT
 
@@ -84,7 +84,7 @@ class Manifest(BaseModel):
         manifest is written."""
         if self._plan_text is None or self._plan_text[0] is not self.plan:
             # A newline within a text is written as an escape.
-            self._plan_text = self.plan, _text(self.plan).replace("\n", "\n  ")
+            self._plan_text = self.plan, indented_json(self.plan).replace("\n", "\n  ")
         return self._plan_text[1]
 
     def add(self, measured: Mapping[str, Any]) -> None:
@@ -104,12 +104,8 @@ def manifest_json(manifest: Manifest) -> str:
     words = list(record)
     place = words.index("report") + 1
     before, after = ({word: record[word] for word in part} for part in (words[:place], words[place:]))
-    head, tail = _text(before).removesuffix("\n}"), _text(after).removeprefix("{")
+    head, tail = indented_json(before).removesuffix("\n}"), indented_json(after).removeprefix("{")
     return f'{head},\n  "plan": {manifest.plan_text()}{"," if after else chr(10)}{tail}\n'
-
-
-def _text(data: Mapping[str, Any] | None) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False)
 
 
 def parse_manifest(data: Mapping[str, Any]) -> Manifest:

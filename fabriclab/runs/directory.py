@@ -24,6 +24,7 @@ from fabriclab.compile.cables import without_delays
 from fabriclab.compile.cut import Cut
 from fabriclab.compile.wires import cut_job, cut_sampler, wired_job
 from fabriclab.files import below, read_text, replacing, write_text
+from fabriclab.formats.indented import indented_json
 from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, PlanError, plan_json
 from fabriclab.formats.plan.runnable import check_plan
@@ -143,7 +144,7 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 def json_text(data: Mapping[str, Any]) -> str:
     """Return data as the text of a JSON file."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return indented_json(data) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
