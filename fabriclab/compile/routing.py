@@ -127,8 +127,10 @@ def compile_own_routes(node: Node, interface: Interface, plan: Plan, verb: str =
 def _routes_in_vlan(node: Node, interface: Interface, plan: Plan) -> Iterator[str]:
     """Yield the routes of a host to the others of its VLAN: the network's, in place of the kernel's own,
     and those of other windows."""
+    if node.transport is None:
+        return
     around = neighbours(node, interface, plan.by_name())
-    if node.transport is None or not any(neighbour.interface.is_vlan for neighbour in around):
+    if not any(neighbour.interface.is_vlan for neighbour in around):
         return
     beside = [neighbour.node.name for neighbour in around if neighbour.node.role == "host"]
     network = ipaddress.ip_interface(interface.address).network

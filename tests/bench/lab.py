@@ -3,10 +3,12 @@ nothing.
 
     python3 tests/bench/lab.py [--repeat N]
 
-start   48-host star (labs/incast): seconds from the start of the machine's process to the epoch, when the first packet
-leaves memory  peak resident memory of the machine and all that it started in that run, in MB flow    seconds a virtual
-second of one DCTCP flow through labs/dctcp-queue, with its probes, from the epoch on incast  seconds of the run with 48
-CUBIC senders, and virtual seconds of the same
+start     48-host star (labs/incast): seconds from the start of the machine's process to the epoch, when the first
+          packet leaves
+memory    peak resident memory of the machine and all that it started in that run, in MB
+flow      seconds a virtual second of one DCTCP flow through labs/dctcp-queue, with its probes, from the epoch on
+incast    seconds of the run with 48 CUBIC senders, and virtual seconds of the same
+switches  seconds a virtual second of labs/sonic-qos from the epoch on, whose probes sample switches each 20 us
 
 Seconds are wall time and CPU time, which a busy host changes less. What they are meant to be is for a host that has
 nothing else to do.
@@ -65,19 +67,22 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of each run; the least counts")
     repeat = parser.parse_args().repeat
     star = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.start.cpu)
-    print(f"start  {star.start.text()}   s (target: at most 1.0)")
-    print(f"memory {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:8.1f} MB (target: below 1,000)")
+    print(f"start    {star.start.text()}   s (target: at most 1.0)")
+    print(f"memory   {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:8.1f} MB (target: below 1,000)")
     flow = least(
         repeat,
         lambda: measure("dctcp-queue", {"variant": "dctcp", "traffic.long.senders": "1"}),
         lambda run: run.whole.cpu,
     )
     print(
-        f"flow   {(flow.whole - flow.start).text(flow.result.virtual_ns / 1e9)}   s a virtual second (target: "
+        f"flow     {(flow.whole - flow.start).text(flow.result.virtual_ns / 1e9)}   s a virtual second (target: "
         "at most 0.18)"
     )
     incast = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.whole.cpu)
-    print(f"incast {incast.whole.text()}   s for {incast.result.virtual_ns / 1e9:.3f} virtual s")
+    print(f"incast   {incast.whole.text()}   s for {incast.result.virtual_ns / 1e9:.3f} virtual s")
+    switches = least(repeat, lambda: measure("sonic-qos", {}), lambda run: run.whole.cpu)
+    virtual_s = switches.result.virtual_ns / 1e9
+    print(f"switches {(switches.whole - switches.start).text(virtual_s)}   s a virtual second")
 
 
 if __name__ == "__main__":
