@@ -13,8 +13,8 @@ pub trait Probe {
         None
     }
 
-    /// How often the sampler must wake for it: for each sample, if it is not the kernel that takes them; `None`: whenever
-    /// it wakes anyway.
+    /// How often the sampler must wake for it: for each sample, unless the kernel takes them; `None`: whenever it wakes
+    /// anyway.
     fn wake_ns(&self, interval_ns: u64) -> Option<u64> {
         self.recorder().is_none().then_some(interval_ns)
     }

@@ -1,5 +1,5 @@
-//! Switches whose samples the kernel takes itself. The last sample is asked for as all others are where it does not, and
-//! so are congestion events: the kernel sends them when they happen.
+//! Switches whose samples the kernel takes itself. The last sample is asked for as all others are where it does not.
+//! Congestion events come by netlink in either case: the kernel sends them when they happen.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
