@@ -1,4 +1,5 @@
-"""Delays where links are cables: a cable has its delay, and the ports at its ends have none."""
+"""What links do where they are cables: a cable has its delay, and loses what an event lets it lose. The ports at its
+ends have no delay. A `switch_port` loses frames itself, and counts them."""
 
 from __future__ import annotations
 
@@ -33,15 +34,16 @@ def _nodes_without_delays(nodes: Iterable[Node]) -> tuple[Node, ...]:
     )
 
 
-def delay_steps(event: Event, before: tuple[Plan, Links], after: tuple[Plan, Links]) -> list[Step]:
-    """Return the steps that give cables the delays that they have after an event; none where they had them before."""
+def cable_steps(event: Event, before: tuple[Plan, Links], after: tuple[Plan, Links]) -> list[Step]:
+    """Return the steps that make cables what they are after an event; none where they were so before."""
     ports = list(dict.fromkeys(_concerned(event, after[0])))
-    old, new = (_delays(ports, plan.by_name(), links) for plan, links in (before, after))
+    old, new = (_lines(ports, plan.by_name(), links) for plan, links in (before, after))
     lines: dict[str, list[str]] = {}
     for port, peer in ports:
         if (old[port], old[peer]) != (new[port], new[peer]):
             node, _, interface = port.partition(":")
-            lines.setdefault(node, []).append(f"{interface} {new[port]} {new[peer]}")
+            (delay_ns, loss_ppm), (delay_in_ns, _) = new[port], new[peer]
+            lines.setdefault(node, []).append(f"{interface} {delay_ns} {delay_in_ns} {loss_ppm}")
     return [{"node": node, "tool": "wire", "lines": found} for node, found in lines.items()]
 
 
@@ -55,9 +57,14 @@ def _concerned(event: Event, plan: Plan) -> Iterator[tuple[str, str]]:
             yield from ((here, there), (there, here))
 
 
-def _delays(ports: Iterable[tuple[str, str]], nodes: Mapping[str, Node], links: Links) -> dict[str, int]:
+def _lines(ports: Iterable[tuple[str, str]], nodes: Mapping[str, Node], links: Links) -> dict[str, tuple[int, int]]:
+    """Return the delay of each port's cable, and the share in millionths that it loses."""
     named = {f"{node}:{port.interface}": port for node in _nodes_of(ports) for port in nodes[node].ports}
-    return {name: state_of_port(links, name).line(named[name]).delay_ns for name, _ in ports}
+    found: dict[str, tuple[int, int]] = {}
+    for name, _ in ports:
+        line = state_of_port(links, name).line(named[name])
+        found[name] = line.delay_ns, line.loss_ppm if named[name].switch_port is None else 0
+    return found
 
 
 def _nodes_of(ports: Iterable[tuple[str, str]]) -> set[str]:

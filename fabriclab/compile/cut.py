@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
 
 MOST_PARTS = 32
 """WIRES_PARTS_MAX of the kernel's `arch/um/kernel/wires.h`."""
@@ -78,6 +79,7 @@ def cut_plan(plan: Plan, count: int) -> Cut | None:
     """Return how a plan is cut into so many parts; None where it can't be cut so."""
     if count == 1:
         return one_part(plan)
+    plan = with_shortest_delays(plan)
     delays = sorted({port.delay_ns for node in plan.nodes for port in node.ports if port.delay_ns > 0})
     found: Cut | None = None
     for kept_ns in delays:
@@ -92,6 +94,28 @@ def cut_plan(plan: Plan, count: int) -> Cut | None:
             break
         found = _as_cut(plan, clusters, where, count)
     return found
+
+
+def with_shortest_delays(plan: Plan) -> Plan:
+    """Return a plan whose links have the shortest delays that events ever give them."""
+    shortest: dict[str, int] = {}
+    for event in plan.events:
+        later = [(f"{node.name}:{port.interface}", port.delay_ns) for node in event.nodes for port in node.ports]
+        if event.delay_ns is not None:
+            later += [(name, event.delay_ns) for link in event.links for name in link]
+        for name, delay_ns in later:
+            shortest[name] = min(shortest.get(name, delay_ns), delay_ns)
+    if not shortest:
+        return plan
+
+    def shortened(node: Node) -> Node:
+        ports = []
+        for port in node.ports:
+            delay_ns = min(port.delay_ns, shortest.get(f"{node.name}:{port.interface}", port.delay_ns))
+            ports.append(port.model_copy(update={"delay_ns": delay_ns}))
+        return node.model_copy(update={"ports": tuple(ports)})
+
+    return plan.model_copy(update={"nodes": tuple(shortened(node) for node in plan.nodes)})
 
 
 def one_part(plan: Plan) -> Cut:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from fabriclab.compile.cables import delay_steps, links_without_delays, without_delay, without_delays
+from fabriclab.compile.cables import cable_steps, links_without_delays, without_delay, without_delays
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import runs_frr, speaks_bgp
 from fabriclab.compile.link_state import Links, LinkState, changing_ports, dead_ports, down_ports
@@ -89,21 +89,25 @@ class Timeline:
     def _at_ports(self) -> Timeline:
         """Return what of it the ports know where links are cables."""
         plan, links = without_delays(self.plan), links_without_delays(self.links)
-        return replace(self, plan=plan, links=links, cables=False)
+        return replace(self, plan=plan, links=links)
 
     def _steps(self, event: Event, after: Timeline) -> list[Step]:
-        if self.cables:
-            delays = delay_steps(event, (self.plan, self.links), (after.plan, after.links))
-            return delays + self._at_ports()._steps(without_delay(event), after._at_ports())
+        if not self.cables:
+            return self._port_steps(event, after)
+        cables = cable_steps(event, (self.plan, self.links), (after.plan, after.links))
+        return cables + self._at_ports()._port_steps(without_delay(event), after._at_ports())
+
+    def _port_steps(self, event: Event, after: Timeline) -> list[Step]:
         if event.action == "set":
             network = Network(self.plan, self.links, self._changing, self.stock)
             return compile_settings_change(network, after.plan)
         # A link of which nothing was heard is as the plan has it.
         before = {**dict.fromkeys(event.links, LinkState()), **self.links}
-        return _steps(self.plan, event, before, after.links, self.stock)
+        return _steps(replace(self, links=before), event, after.links)
 
     def _changing(self, port: str) -> Changing:
-        return EVERYTHING if self.changing is None else self.changing.get(port, Changing())
+        found = EVERYTHING if self.changing is None else self.changing.get(port, Changing())
+        return found._replace(line=False) if self.cables else found
 
 
 def plans_in_time(plan: Plan) -> list[Plan]:
@@ -123,13 +127,12 @@ def _plan_after(plan: Plan, event: Event) -> Plan:
     return plan.model_copy(update={"nodes": nodes, "bgp": event.bgp or plan.bgp})
 
 
-def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[Step]:
+def _steps(network: Timeline, event: Event, after: Links) -> list[Step]:
     """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be,
     then the links, then what they need."""
+    plan, before = network.plan, network.links
     ports = [(name, link) for link in event.links for name in link]
-    qdiscs = [
-        (name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)
-    ]
+    qdiscs = [(name, line) for name, link in ports for line in _line_changes(network, name, before[link], after[link])]
     switched = [
         (name, after[link].is_up)
         for name, link in ports
@@ -176,9 +179,13 @@ def _by_node(tool: Literal["ip", "tc"], lines: Iterable[tuple[str, str]]) -> lis
     return [{"node": node, "tool": tool, "lines": list(dict.fromkeys(found))} for node, found in of_node.items()]
 
 
-def _line_changes(plan: Plan, name: str, before: LinkState, after: LinkState, stock: bool) -> list[str]:
+def _line_changes(network: Timeline, name: str, before: LinkState, after: LinkState) -> list[str]:
+    plan = network.plan
     node, port = plan.node(name.partition(":")[0]), _port(plan, name)
-    return compile_line_change(plan, node, port, before.line(port), after.line(port), stock=stock)
+    old, new = before.line(port), after.line(port)
+    if network.cables and port.switch_port is None:
+        old, new = old._replace(loss_ppm=0), new._replace(loss_ppm=0)
+    return compile_line_change(plan, node, port, old, new, stock=network.stock)
 
 
 def _switched_channels(plan: Plan, ports: Iterable[str], before: Links, after: Links) -> list[tuple[str, bool]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from fabriclab.compile.cables import without_delays
 from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
@@ -43,15 +44,22 @@ class NodeFiles(NamedTuple):
         return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **optional, **below_root}
 
 
-def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False) -> NodeFiles:
+def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False, cables: bool = False) -> NodeFiles:
     """Return the node's files; `stock`: for a kernel without the machine's own qdisc
-    (`fabriclab.compile.stock_switch`); `live`: whatever can change may change."""
-    known = changing_ports(plan, settings=not stock)
+    (`fabriclab.compile.stock_switch`); `live`: whatever can change may change; `cables`: links have their delays
+    themselves, and lose frames themselves."""
+    compiling = without_delays(plan) if cables else plan
+    node = compiling.node(node.name)
+    known = changing_ports(compiling, settings=not stock)
     ports = [
         (port, EVERYTHING if live else known.get(f"{node.name}:{port.interface}", Changing())) for port in node.ports
     ]
     tc = "".join(
-        line + "\n" for port, changing in ports for line in compile_port(plan, node, port, changing, stock=stock)
+        line + "\n"
+        for port, changing in ports
+        for line in compile_port(
+            compiling, node, port, changing._replace(line=False) if cables else changing, stock=stock
+        )
     )
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
     for application in applications_of(plan):

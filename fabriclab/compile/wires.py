@@ -15,7 +15,7 @@ import polars as pl
 
 from fabriclab.compile.captures import captures_by_port
 from fabriclab.compile.cut import Cut, one_part
-from fabriclab.formats.job import Job, JobNode, Program, WireEnd
+from fabriclab.formats.job import Change, Job, JobNode, OptionalParts, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
@@ -45,8 +45,6 @@ def _indivisible(plan: Plan) -> Iterator[str]:
             "routing: daemons converge only in a single virtual machine; a lab with static routes can be divided",
         ),
         (plan.configured, "nodes that bring their own addresses and routes run only in a single virtual machine"),
-        (plan.events, "events: links and settings change only in a single virtual machine"),
-        (plan.pause_storms, "pause storms happen only in a single virtual machine"),
         (
             any(node.setup for node in plan.nodes),
             "nodes with commands of their own run only in a single virtual machine",
@@ -111,10 +109,31 @@ def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]
             "daemons": [],
             "probes": list(_probes(job["probes"], plan, cut, part, samplers[part])),
             "traffic": _of_part(job["traffic"], cut, part),
+            **_disturbing(job, cut, part),
             "collect": _of_part(job["collect"], cut, part),
         }
         for part in range(len(cut.parts))
     ]
+
+
+def _disturbing(job: Job, cut: Cut, part: int) -> OptionalParts:
+    """Return a part's share of the events and disturbances. All parts have all events: they follow one timeline."""
+    names = set(cut.parts[part])
+    parts: OptionalParts = {}
+    if "events" in job:
+        parts["events"] = [_in_part(change, names) for change in job["events"]]
+    if "disturbances" in job:
+        parts["disturbances"] = _of_part(job["disturbances"], cut, part)
+    return parts
+
+
+def _in_part(change: Change, names: set[str]) -> Change:
+    own: Change = {**change, "steps": [step for step in change["steps"] if step["node"] in names]}
+    if "down" in change:
+        own["down"] = [node for node in change["down"] if node in names]
+    if "up" in change:
+        own["up"] = [node for node in change["up"] if node in names]
+    return own
 
 
 def _of_part(programs: Sequence[Program], cut: Cut, part: int) -> list[Program]:

@@ -26,7 +26,7 @@ from fabriclab.scratch import Scratch
 
 _WORST_FIRST: tuple[Status, ...] = ("crashed", "failed", "starved", "interrupted", "stopped", "limit", "complete")
 _ORDERLY = ("complete", "limit", "stopped", "interrupted")
-_ONCE = {"epoch": "", "phase": "phase", "module": "name"}
+_ONCE = {"epoch": "", "phase": "phase", "module": "name", "change": "name"}
 """Events that are of the lab when all machines have told them, and the field that tells one from another."""
 
 

@@ -20,7 +20,6 @@ from fabriclab.compile import (
     program_nodes,
     trace_text,
 )
-from fabriclab.compile.cables import without_delays
 from fabriclab.compile.cut import Cut
 from fabriclab.compile.wires import cut_job, cut_sampler, wired_job
 from fabriclab.files import below, read_text, replacing, write_text
@@ -91,12 +90,11 @@ def write_inputs(
     # Where addresses are the nodes' own matter, so are names.
     named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
     speaking = program_nodes(plan)
-    compiling = plan if cut is None else without_delays(plan)
-    for node in compiling.nodes:
+    for node in plan.nodes:
         files = below(directory / "nodes", node.name)
         files.mkdir(exist_ok=True)
         # In containers that stay up links go up and down, which takes no qdisc of its own.
-        compiled = compile_node(node, compiling, stock=stock, live=live is not None and not stock)
+        compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock, cables=cut is not None)
         names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
             path = below(files, name)

@@ -6,6 +6,7 @@ import heapq
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -26,6 +27,8 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import PART, RAW, TRACE_FILE
 
 Key = tuple[int, int]
+_LAST_BYTES = 1 << 16
+"""More than two rows have."""
 
 
 class Parts(NamedTuple):
@@ -104,6 +107,8 @@ def merge_logs(plan: Plan, directory: Path, lab_directory: Path) -> None:
 
 _NAME_COLUMN = {"congestion_events.csv": 2}
 """Which column has the port, node or switch; the second one elsewhere."""
+_ALL_AT_THE_END = ("interfaces.csv",)
+"""Files in which each port has a row when the lab ends, whatever it had at that time."""
 _TIME_COLUMN = {"congestion_events.csv": 1}
 
 
@@ -136,7 +141,35 @@ def _merge(files: Sequence[Path], target: Path, key: Callable[[str], Key]) -> No
         sources = [stack.enter_context(file.open(encoding="utf-8")) for file in files]
         heads = [[source.readline() for _ in range(2)] for source in sources]
         merged.writelines(heads[0])
-        merged.writelines(heapq.merge(*map(_whole_rows, sources), key=key))
+        # Others have no row of one name twice at a time, or any number.
+        ends = max(_last_time(file, key) for file in files) if target.name in _ALL_AT_THE_END else -1
+        placed = (_placed(_whole_rows(source), key, ends) for source in sources)
+        merged.writelines(row for _, row in heapq.merge(*placed, key=lambda one: one[0]))
+
+
+def _last_time(file: Path, key: Callable[[str], Key]) -> int:
+    """Return the time of a file's last whole row; 0 where it has none."""
+    with file.open("rb") as source:
+        source.seek(max(0, file.stat().st_size - _LAST_BYTES))
+        rows = source.read().decode().splitlines(keepends=True)[1:]
+    whole = [row for row in rows if row.endswith("\n")]
+    try:
+        return key(whole[-1])[0]
+    except (IndexError, ValueError):
+        return 0
+
+
+def _placed(rows: Iterator[str], key: Callable[[str], Key], ends: int) -> Iterator[tuple[tuple[int, int, int], str]]:
+    """Yield rows with their places. When the lab ends, a sampler writes all that it watches, behind what it has sampled
+    at that time."""
+    for time, group in groupby(rows, key=lambda row: key(row)[0]):
+        same = list(group)
+        last = 0
+        if time == ends:
+            ranks = [key(row)[1] for row in same]
+            last = max((place for place in range(1, len(same)) if ranks[place] <= ranks[place - 1]), default=0)
+        for place, row in enumerate(same):
+            yield (time, int(time == ends and place >= last), key(row)[1]), row
 
 
 def _whole_rows(source: TextIO) -> Iterator[str]:

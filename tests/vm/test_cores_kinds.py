@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from cores_lab import plan_of, write_lab
+from cores_lab import SHARED, STOCK, plan_of, write_lab
 from digests import digests
 from sample_algorithms import control
 from vm import Vm, ignore
@@ -82,6 +83,59 @@ def test_mptcp(vm: Vm, tmp_path: Path) -> None:
 @pytest.mark.slow("boots one machine, then two, then four")
 def test_nics(vm: Vm, tmp_path: Path, nic: str) -> None:
     bits(vm, write_lab(tmp_path / "lab", nic=nic, racks=4))
+
+
+EVENTS = """events:
+  away: {at: 3 ms, link: 'leaf1:eth3', action: down}
+  slow: {at: 4 ms, link: 'leaf2:eth3', delay: 30 us, rate: 500 Mbps}
+  bad:  {at: 5 ms, link: 'leaf3:eth4', loss: 2 %}
+  back: {at: 6 ms, link: 'leaf1:eth3', action: up}
+  dark: {at: 7 ms, link: 'leaf4:eth3', action: blackhole}
+  fast: {at: 8 ms, link: 'leaf2:eth3', delay: 10 us}
+  less: {at: 9 ms, set: {hosts.default.rto_min: 5 ms}}
+  off:  {at: 10 ms, node: h2, action: down}
+  on:   {at: 12 ms, node: h2, action: up}
+  seen: {at: 13 ms, link: 'leaf4:eth3', action: up}
+"""
+
+
+@pytest.mark.parametrize("switches", [STOCK, SHARED], ids=["stock", "shared"])
+@pytest.mark.slow("boots one machine, then two, then four")
+def test_events(vm: Vm, tmp_path: Path, switches: str) -> None:
+    """Links go down and come up at both ends at one instant, whichever machines these are in."""
+    lab = write_lab(tmp_path / "lab", switches, more=EVENTS, racks=4)
+    # Flows of a host that loses its power never end.
+    plan = plan_of(lab).model_copy(update={"limit_ns": 60_000_000})
+    seen = []
+    for cores in (1, 2, 4):
+        directory = vm.directory / f"run-{cores}"
+        context = RunContext(lab, vm.artefacts, ("test",), ingest_run, cut=cut_for(plan, cores, lab))
+        result = run_point(plan, directory, context, ignore)
+        seen.append((result.status, result.message, digests(directory)))
+    assert seen[0][0] == "limit" and "lost" not in seen[0][1]
+    assert seen == [seen[0]] * 3
+    events = [json.loads(line) for line in (vm.directory / "run-4" / "events.jsonl").read_text().splitlines()]
+    changes = [event["name"] for event in events if event["event"] == "change"]
+    assert changes == ["away", "slow", "bad", "back", "dark", "fast", "less", "off", "on", "seen"]
+
+
+@pytest.mark.slow("boots one machine, then two, then four")
+def test_delays_above_a_millisecond(vm: Vm, tmp_path: Path) -> None:
+    bits(vm, write_lab(tmp_path / "lab", delay_ns=3_000_000, sampled="1 ms", racks=4))
+
+
+def test_links_without_a_delay(vm: Vm, tmp_path: Path) -> None:
+    """A frame arrives at the instant at which it is sent; the links of each rack have no delay, and are not cut."""
+    lab = write_lab(tmp_path / "lab", racks=4)
+    topology = lab / "topology.clab.yml"
+    lines = [
+        line.replace("delay: 10 us", "delay: 0 us") if "'h" in line else line
+        for line in topology.read_text().splitlines(keepends=True)
+    ]
+    topology.write_text("".join(lines))
+    plan = plan_of(lab)
+    bits(vm, lab)
+    assert {port.delay_ns for node in plan.nodes for port in node.ports} == {0, 10_000}
 
 
 LEAVES, HOSTS = 4, 2

@@ -13,6 +13,7 @@ from fabriclab.compile import compile_job, compile_sampler, compiled_flows
 from fabriclab.compile.cables import without_delays
 from fabriclab.compile.cut import cut_plan, one_part
 from fabriclab.compile.events import compile_events
+from fabriclab.compile.node import compile_node
 from fabriclab.compile.wires import cut_job, cut_sampler, indivisible, ring_bytes, step_ns, unmet_waits, wired_job
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.formats.plan.model import Plan
@@ -79,7 +80,6 @@ def test_a_lab_with_fewer_racks_than_parts_is_not_cut(tmp_path: Path) -> None:
     ("change", "sentence"),
     [
         ({"more": "routing: {protocol: bgp-unnumbered}\n"}, "daemons converge only in a single virtual machine"),
-        ({"more": "events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"}, "events: links and settings"),
     ],
 )
 def test_what_can_not_be_divided_runs_as_one_part_and_is_named(
@@ -106,12 +106,49 @@ def test_machines_run_a_millisecond_ahead_at_most(tmp_path: Path, delay_ns: int,
     assert step_ns(cut) == step
 
 
+def test_links_that_an_event_makes_shorter_are_as_short_for_the_cut(tmp_path: Path) -> None:
+    event = "events: {short: {at: 1 ms, link: 'leaf1:eth3', delay: 2 us}}\n"
+    cut = cut_plan(plan_of(write_lab(tmp_path, more=event)), 3)
+    assert cut is not None and cut.least_delay_ns in (2_000, 10_000)
+    none = "events: {none: {at: 1 ms, link: 'leaf1:eth3', delay: 0 us}}\n"
+    plan = plan_of(write_lab(tmp_path, more=none))
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    assert cut.part_of()["leaf1"] == cut.part_of()[plan.node("leaf1").ports[2].peer_node]
+
+
+def test_all_parts_have_all_events_and_do_their_own_steps(tmp_path: Path) -> None:
+    plan = plan_of(write_lab(tmp_path, more="events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"))
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    flows = compiled_flows(plan, tmp_path)
+    samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(2)]
+    whole = compile_job(plan, flows, cables=True)
+    jobs = cut_job(whole, plan, cut, samplers)
+    assert [[change["name"] for change in job["events"]] for job in jobs] == [["cut"], ["cut"]]
+    steps = [step for job in jobs for step in job["events"][0]["steps"]]
+    assert sorted(step["node"] for step in steps) == sorted(step["node"] for step in whole["events"][0]["steps"])
+    for job, part in zip(jobs, cut.parts, strict=True):
+        assert {step["node"] for step in job["events"][0]["steps"]} <= set(part)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_cable_loses_what_a_port_of_stock_qdiscs_would(tmp_path: Path, live: bool) -> None:
+    bad = "bad: {at: 1 ms, link: 'leaf1:eth3', loss: 10 %}"
+    dark = "dark: {at: 2 ms, link: 'leaf1:eth3', action: blackhole}"
+    plan = plan_of(write_lab(tmp_path, more=f"events: {{{bad}, {dark}}}\n"))
+    lossy, black = compile_events(plan, cables=True)
+    assert [step["lines"] for step in lossy["steps"]] == [["eth3 10000 10000 100000"], ["eth1 10000 10000 100000"]]
+    assert [step["lines"][0].split()[-1] for step in black["steps"]] == ["1000000", "1000000"]
+    assert all("netem" not in compile_node(node, plan, cables=True, live=live).tc for node in plan.nodes)
+
+
 def test_an_event_changes_the_delays_of_cables_and_the_rates_of_ports(tmp_path: Path) -> None:
     event = "events: {slow: {at: 1 ms, link: 'leaf1:eth3', delay: 3 ms, rate: 100 Mbps}}\n"
     plan = plan_of(write_lab(tmp_path, more=event))
     (change,) = compile_events(plan, cables=True)
     wires = [step for step in change["steps"] if step["tool"] == "wire"]
-    assert [step["lines"] for step in wires] == [["eth3 3000000 3000000"], ["eth1 3000000 3000000"]]
+    assert [step["lines"] for step in wires] == [["eth3 3000000 3000000 0"], ["eth1 3000000 3000000 0"]]
     others = [line for step in change["steps"] if step["tool"] != "wire" for line in step["lines"]]
     assert others and all("rate 100000000bit" in line for line in others)
     assert not any("delay" in line for line in others)

@@ -66,7 +66,7 @@ pub struct Job {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wires {
-    /// Virtual nanoseconds after the machine's start: cables carry from then on, and in all machines daemons start then;
+    /// Virtual nanoseconds after the machine's start: in all machines cables carry from then on, and daemons start;
     /// probes and traffic, too, where nothing has to be ready before.
     pub begin_ns: i64,
     /// Those ends that are in this machine.
@@ -292,7 +292,8 @@ pub enum StepTool {
     Sysctl,
     /// FRR's shell, in its configuration.
     Vtysh,
-    /// Ends of cables: `INTERFACE OUT IN`, the delays of what it sends and of what comes, in nanoseconds.
+    /// Ends of cables: `INTERFACE OUT IN LOSS`, the delays of what it sends and of what comes, in nanoseconds, and how
+    /// many frames of a million it loses of what it sends.
     Wire,
 }
 

@@ -18,6 +18,7 @@ const WIRE_NUMBER: u16 = 1;
 const WIRE_DELAY_NS: u16 = 2;
 const WIRE_PART: u16 = 3;
 const WIRE_DELAY_IN_NS: u16 = 4;
+const WIRE_LOSS_PPM: u16 = 5;
 /// Linux, include/uapi/linux/ethtool.h: commands that switch an offload.
 const ETHTOOL_STSO: u32 = 0x1f;
 const ETHTOOL_SGSO: u32 = 0x24;
@@ -85,17 +86,17 @@ pub fn create_wire(machine: &mut Socket, end: &WireEnd, namespace: &File) -> Res
     })
 }
 
-/// Gives an end of a cable in the current network namespace other delays: `INTERFACE OUT IN`, in nanoseconds.
+/// Changes an end of a cable in the current network namespace: `INTERFACE OUT IN LOSS`, delays in nanoseconds and the
+/// share in millionths that it loses of what it sends.
 pub fn change_wire(namespace: &mut Socket, line: &str) -> Result<()> {
     let words: Vec<&str> = line.split(' ').collect();
-    let &[interface, out, back] = words.as_slice() else {
-        return Err(Failure::new("must be INTERFACE OUT IN"));
+    let &[interface, out, back, loss] = words.as_slice() else {
+        return Err(Failure::new("must be INTERFACE OUT IN LOSS"));
     };
-    let number = |word: &str| {
-        word.parse::<u64>()
-            .map_err(|_| Failure::new(format!("\"{word}\" is not a number of nanoseconds")))
-    };
+    let wrong = |word| Failure::new(format!("\"{word}\" is not a number"));
+    let number = |word| str::parse::<u64>(word).map_err(|_| wrong(word));
     let (out_ns, in_ns) = (number(out)?, number(back)?);
+    let loss_ppm = loss.parse::<u32>().map_err(|_| wrong(loss))?;
     let mut message = Request::acknowledged(libc::RTM_NEWLINK, 0, &interface_header(0, 0));
     message.attribute_string(libc::IFLA_IFNAME, interface);
     message.nest_flagged(libc::IFLA_LINKINFO, |info| {
@@ -103,11 +104,12 @@ pub fn change_wire(namespace: &mut Socket, line: &str) -> Result<()> {
         info.nest_flagged(libc::IFLA_INFO_DATA, |data| {
             data.attribute(WIRE_DELAY_NS, &out_ns.to_ne_bytes());
             data.attribute(WIRE_DELAY_IN_NS, &in_ns.to_ne_bytes());
+            data.attribute_u32(WIRE_LOSS_PPM, loss_ppm);
         });
     });
     namespace
         .request(&mut message)
-        .map_err(|refusal| Failure::new(format!("change the delays of {interface}: {refusal}")))
+        .map_err(|refusal| Failure::new(format!("change the cable of {interface}: {refusal}")))
 }
 
 fn add_end(message: &mut Request, end: &Endpoint, mtu: u32, namespace: &File) {

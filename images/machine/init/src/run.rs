@@ -18,6 +18,7 @@ use crate::routes::Convergence;
 use crate::setup;
 use crate::stillness;
 use crate::supervisor::{Ended, Role, Supervisor};
+use crate::sys;
 use crate::ticks::{epoch_after, is_stop_asked, TICK_NS};
 use crate::timeline::{Approach, Booting, Timeline};
 use crate::wires;
@@ -31,16 +32,6 @@ fn stops_now(job: &Job, tick_ns: i64) -> Result<bool> {
         (Some(_), Some(part)) => wires::stops_now(Path::new(JOB), part, tick_ns, TICK_NS),
         _ => Ok(true),
     }
-}
-
-/// When probes and traffic start: now; where nothing has to be ready before, at the instant on which machines agreed.
-fn begin_ns(job: &Job) -> i64 {
-    let is_ready = job.daemons.is_empty() && job.setup.is_empty();
-    let wires = job
-        .wires
-        .as_ref()
-        .filter(|_| is_ready && job.ready.is_none() && job.still.is_none());
-    wires.map_or_else(clock::monotonic_ns, |wires| wires.begin_ns)
 }
 
 type PhaseResult<T> = std::result::Result<T, (Phase, Failure)>;
@@ -118,7 +109,7 @@ impl Run<'_> {
             let audit = Audit::begin(self.lab, job).map_err(|failure| (Phase::Probes, failure))?;
             self.audit = Some(audit);
         }
-        let epoch_ns = epoch_after(begin_ns(job));
+        let epoch_ns = epoch_after(wires::lab_begin_ns(job));
         let open = |_| Live::open(self.lab, &booting, epoch_ns);
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
@@ -151,15 +142,9 @@ impl Run<'_> {
         let Some(wires) = &job.wires else {
             return Ok(());
         };
-        let now_ns = clock::monotonic_ns();
-        if now_ns >= wires.begin_ns {
-            return Err(Failure::new(format!(
-                "the lab was to begin {} virtual ms after the start, and its nodes took {} ms",
-                wires.begin_ns / clock::MILLISECOND_NS,
-                now_ns / clock::MILLISECOND_NS
-            )));
-        }
-        self.supervisor.rest(wires.begin_ns - now_ns)
+        self.supervisor.rest(wires::until_begin_ns(wires)?)?;
+        // An event comes before what programs do at its instant, whoever else is in this machine.
+        sys::run_first().context(|| "run before other programs".to_owned())
     }
 
     fn stay(&mut self, mut live: Live, timeline: Timeline) -> Result<()> {
@@ -252,20 +237,23 @@ impl Run<'_> {
     ) -> Result<()> {
         self.follow_traffic(epoch_ns, job, &mut timeline, &mut drain)?;
         if job.wires.is_some() {
-            self.wait_for_parts(epoch_ns)?;
+            self.wait_for_parts(epoch_ns, &mut timeline)?;
         }
         timeline.tell_rest()
     }
 
     /// The traffic has ended here; until it has in all machines, which end at one instant.
-    fn wait_for_parts(&mut self, epoch_ns: i64) -> Result<()> {
+    fn wait_for_parts(&mut self, epoch_ns: i64, timeline: &mut Timeline) -> Result<()> {
         self.supervisor.terminate(Role::Traffic)?;
         let mut now_ns = clock::monotonic_ns();
         wires::end_traffic(now_ns)?;
         while wires::end_ns()?.is_none_or(|end_ns| now_ns < end_ns) {
             let look_ns = clock::whole_millisecond_after(now_ns, 1);
             while now_ns < look_ns {
-                let ended = self.supervisor.wait(Some(look_ns))?;
+                let next_ns = timeline.next_ns().map_or(look_ns, |next| next.min(look_ns));
+                let ended = self.supervisor.wait(Some(next_ns))?;
+                self.check(Phase::Traffic, &ended);
+                let ended = timeline.advance(self.lab, &mut self.supervisor)?;
                 self.check(Phase::Traffic, &ended);
                 now_ns = clock::monotonic_ns();
             }

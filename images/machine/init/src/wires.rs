@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::clock;
 use crate::failure::{Context, Failure, Result};
+use crate::job::{Job, Wires};
 
 const FILE: &str = "/proc/fabriclab_wires";
 /// More than its text ever has: a number.
@@ -19,6 +20,29 @@ pub const KNOWN_NS: i64 = clock::MILLISECOND_NS;
 /// The current network namespace is a node's, which draws from a stream of its own, whatever machine it is in.
 pub fn begin_node(stream: u64) -> Result<()> {
     tell(&format!("node {stream}"))
+}
+
+/// How long it takes until cables carry.
+pub fn until_begin_ns(wires: &Wires) -> Result<i64> {
+    let now_ns = clock::monotonic_ns();
+    if now_ns < wires.begin_ns {
+        return Ok(wires.begin_ns - now_ns);
+    }
+    Err(Failure::new(format!(
+        "the lab was to begin {} virtual ms after the start, and its nodes took {} ms",
+        wires.begin_ns / clock::MILLISECOND_NS,
+        now_ns / clock::MILLISECOND_NS
+    )))
+}
+
+/// When probes and traffic start: now; where nothing has to be ready before, at the instant on which machines agreed.
+pub fn lab_begin_ns(job: &Job) -> i64 {
+    let is_ready = job.daemons.is_empty()
+        && job.setup.is_empty()
+        && job.ready.is_none()
+        && job.still.is_none();
+    let wires = job.wires.as_ref().filter(|_| is_ready);
+    wires.map_or_else(clock::monotonic_ns, |wires| wires.begin_ns)
 }
 
 /// This machine's traffic has ended.

@@ -81,8 +81,8 @@ impl Job {
             let lasts = end.part.is_none() || end.delay_ns > 0;
             if !lasts || !MTU_BYTES.contains(&end.mtu) || !numbers.insert(end.number) {
                 return Err(format!(
-                    "wire {} of {}:{} needs a delay if it leads to another machine, an mtu of 68 to 65535 bytes, and a number that \
-                     no other wire has",
+                    "wire {} of {}:{} needs a delay if it leads to another machine, an mtu of 68 to 65535 bytes, and a \
+                     number that no other wire has",
                     end.number, end.node, end.interface
                 ));
             }

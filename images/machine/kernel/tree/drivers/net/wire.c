@@ -18,25 +18,20 @@
  * buffer of its own when it first enters a cable, of a size that follows from its length,
  * as a NIC's driver does. So what TCP reckons of buffers does not depend on where the
  * sender runs, nor on whether it still holds the data.
- * With GRO on an end is a NIC's: wire_nic.c.
+ * With GRO on an end is a NIC's: wire_nic.c. Frames on their way: wire_way.c.
  */
 #include <linux/etherdevice.h>
 #include <linux/fabriclab_wires.h>
-#include <linux/hardirq.h>
 #include <linux/if_vlan.h>
-#include <linux/interrupt.h>
-#include <linux/list_sort.h>
 #include <linux/netdevice.h>
+#include <linux/prandom.h>
 #include <linux/rtnetlink.h>
 #include <linux/time-internal.h>
 #include <net/rtnetlink.h>
 #include "wire.h"
 
-#define WIRE_LANES_MAX 256
 #define WIRES_MAX (1 << 20)
-#define WIRE_HEADROOM NET_SKB_PAD
-/* In a part of a buffer that is for time stamps of sockets: a cable made it. */
-#define WIRE_MADE 0x57495245
+#define WIRE_MILLION 1000000
 
 enum {
 	WIRE_UNSPEC,
@@ -44,54 +39,14 @@ enum {
 	WIRE_DELAY_NS,	/* u64: of what this end sends; it may change */
 	WIRE_PART,	/* u32: the machine that the other end is in; absent: this one */
 	WIRE_DELAY_IN_NS,	/* u64: of what comes from the other end; likewise */
+	WIRE_LOSS_PPM,	/* u32: frames of a million that it loses of what this end sends; 0 at first */
 	__WIRE_MAX
 };
 
-struct wire_lane {
-	struct sk_buff_head frames;
-	u64 delay_ns;
-	u32 part;
-	u32 wires;	/* whose frames come by it */
-};
-
-struct wire_way {
-	u64 sent;
-	u64 arrival;
-	u32 wire;
-	u32 place;	/* among all frames of this wire */
-};
-
-static struct wire_lane lanes[WIRE_LANES_MAX];
-static unsigned int lane_count;
 static struct wire **wire_ends;
 static u32 wire_count;
-static u64 next_arrival = U64_MAX;
-static struct net *receiving;
-static LIST_HEAD(due);
 
-static struct wire_way *way(const struct sk_buff *skb)
-{
-	return (struct wire_way *)skb->cb;
-}
-
-struct net *wire_receiving(void)
-{
-	return in_serving_softirq() ? receiving : NULL;
-}
-
-void wire_serve(struct net *network)
-{
-	receiving = network;
-}
-
-u64 wire_next_arrival(void)
-{
-	return next_arrival;
-}
-
-/* -- On the way ---------------------------------------------------------------------- */
-
-static struct wire *wire_end(u32 number)
+struct wire *wire_end(u32 number)
 {
 	return number < wire_count ? wire_ends[number] : NULL;
 }
@@ -102,158 +57,18 @@ static struct wire *other_end(const struct wire *wire)
 	return wire->part == U32_MAX ? wire_end(wire->number ^ 1) : NULL;
 }
 
-static void put_under_way(struct wire *to, struct sk_buff *skb, u64 sent, u64 arrival)
-{
-	struct sk_buff *before;
-
-	way(skb)->sent = sent;
-	way(skb)->arrival = arrival;
-	way(skb)->wire = to->number;
-	way(skb)->place = to->place++;
-	/* It is the last one, but where a delay has changed. */
-	skb_queue_reverse_walk(&to->lane->frames, before)
-		if (way(before)->arrival <= arrival)
-			break;
-	__skb_queue_after(&to->lane->frames, before, skb);
-	next_arrival = min(next_arrival, arrival);
-}
-
-static struct sk_buff *new_frame(u32 length, u64 stamp)
-{
-	struct sk_buff *skb = alloc_skb(WIRE_HEADROOM + length, GFP_ATOMIC);
-
-	if (skb) {
-		skb_reserve(skb, WIRE_HEADROOM);
-		skb_shinfo(skb)->tskey = WIRE_MADE;
-		skb_hwtstamps(skb)->hwtstamp = stamp;
-	}
-	return skb;
-}
-
-static bool is_ours(const struct sk_buff *skb)
-{
-	return skb_shinfo(skb)->tskey == WIRE_MADE && !skb_is_nonlinear(skb) &&
-	       !skb_cloned(skb) && skb_headroom(skb) == WIRE_HEADROOM;
-}
-
-/* The frame in a buffer of its own; NULL: there is no memory. */
-static struct sk_buff *in_own_buffer(struct sk_buff *skb)
-{
-	struct sk_buff *own;
-
-	if (is_ours(skb)) {
-		skb_orphan(skb);
-		skb_scrub_packet(skb, true);
-		skb_clear_hash(skb);
-		skb->priority = 0;
-		skb->queue_mapping = 0;
-		skb->tc_index = 0;
-		return skb;
-	}
-	own = new_frame(skb->len, skb_hwtstamps(skb)->hwtstamp);
-	if (own && skb_copy_bits(skb, 0, skb_put(own, skb->len), skb->len)) {
-		kfree_skb(own);
-		own = NULL;
-	}
-	consume_skb(skb);
-	return own;
-}
-
-void wire_take(const struct wire_passage *passage, const void *bytes, u32 length)
-{
-	struct wire *to = wire_end(passage->wire);
-	struct sk_buff *skb = to ? new_frame(length, passage->stamp) : NULL;
-
-	/* Its machine is larger than what stands in the rings: without memory it can't go on. */
-	if (!skb)
-		panic("fabriclab.wires: no %s wire %u\n", to ? "memory for a frame of" : "",
-		      passage->wire);
-	skb_put_data(skb, bytes, length);
-	skb->ip_summed = passage->checksum;
-	put_under_way(to, skb, passage->sent, passage->arrival);
-}
-
-/* -- Arrival ------------------------------------------------------------------------- */
-
-/* Whether the cable was down at some time while the frame was under way, or it is too long. */
-static bool is_lost(const struct wire *to, const struct sk_buff *skb)
-{
-	return !to->open || !netif_carrier_ok(to->dev) || way(skb)->sent < to->up_since ||
-	       skb->len > to->longest;
-}
-
-static void receive(struct sk_buff *skb)
-{
-	struct wire *to = wire_end(way(skb)->wire);
-	struct net_device *dev = to ? to->dev : NULL;
-
-	skb->dev = dev;
-	if (!dev || is_lost(to, skb)) {
-		if (dev)
-			dev_core_stats_rx_dropped_inc(dev);
-		kfree_skb(skb);
-		return;
-	}
-	dev_sw_netstats_rx_add(dev, skb->len);
-	memset(skb->cb, 0, sizeof(skb->cb));
-	skb->protocol = eth_type_trans(skb, dev);
-	if (dev->features & NETIF_F_GRO) {
-		wire_nic_take(to, skb);
-		return;
-	}
-	wire_serve(dev_net(dev));
-	netif_receive_skb(skb);
-	wire_serve(NULL);
-}
-
-/* One after another, to the end: no other work of the kernel comes between two of them. */
-static void receive_due(struct tasklet_struct *unused)
-{
-	struct sk_buff *skb, *next;
-
-	list_for_each_entry_safe(skb, next, &due, list) {
-		skb_list_del_init(skb);
-		receive(skb);
-	}
-}
-static DECLARE_TASKLET(arrivals, receive_due);
-
-static int by_wire(void *unused, const struct list_head *a, const struct list_head *b)
-{
-	const struct wire_way *first = way(list_entry(a, struct sk_buff, list));
-	const struct wire_way *second = way(list_entry(b, struct sk_buff, list));
-
-	if (first->wire != second->wire)
-		return first->wire > second->wire;
-	return (s32)(first->place - second->place) > 0;
-}
-
-static void take_due(struct wire_lane *lane, u64 now)
-{
-	struct sk_buff *skb;
-
-	while ((skb = skb_peek(&lane->frames)) && way(skb)->arrival == now) {
-		__skb_unlink(skb, &lane->frames);
-		list_add_tail(&skb->list, &due);
-	}
-	if (skb)
-		next_arrival = min(next_arrival, way(skb)->arrival);
-}
-
-void wire_deliver(u64 now)
-{
-	unsigned int i;
-
-	next_arrival = U64_MAX;
-	for (i = 0; i < lane_count; i++)
-		take_due(&lanes[i], now);
-	list_sort(NULL, &due, by_wire);
-	irq_enter();
-	tasklet_hi_schedule(&arrivals);
-	irq_exit();
-}
-
 /* -- The device ---------------------------------------------------------------------- */
+
+/* Each end draws from a stream of its own, which is the same however the lab is cut. */
+static bool loses(struct wire *wire)
+{
+	if (likely(!wire->loss_ppm))
+		return false;
+	if (!wire->draws)
+		prandom_seed_state(&wire->random, wires_seed() ^ (u64)wire->number << 32);
+	wire->draws = true;
+	return mul_u32_u32(prandom_u32_state(&wire->random), WIRE_MILLION) >> 32 < wire->loss_ppm;
+}
 
 /* Who sends is taken at its word, as long as it has said anything: nothing changes a frame. */
 static u8 checksum_of(const struct sk_buff *skb)
@@ -272,12 +87,12 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	};
 	u32 length = skb->len;
 
-	if (skb_is_gso(skb) || !netif_carrier_ok(dev)) {
+	if (skb_is_gso(skb) || !netif_carrier_ok(dev) || loses(wire)) {
 		dev_core_stats_tx_dropped_inc(dev);
 		kfree_skb(skb);
 		return NETDEV_TX_OK;
 	}
-	skb = in_own_buffer(skb);
+	skb = wire_own_buffer(skb);
 	if (!skb) {
 		dev_core_stats_tx_dropped_inc(dev);
 		return NETDEV_TX_OK;
@@ -287,7 +102,7 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	wire->last_arrival = passage.arrival;
 	if (to) {
 		skb->ip_summed = passage.checksum;
-		put_under_way(to, skb, passage.sent, passage.arrival);
+		wire_put_under_way(to, skb, passage.sent, passage.arrival);
 	} else {
 		passage.stamp = skb_hwtstamps(skb)->hwtstamp;
 		wires_send(wire->part, &passage, skb->data, length);
@@ -384,37 +199,6 @@ bool wire_has_not_begun(const struct net_device *dev)
 	return dev->netdev_ops == &wire_operations && time_travel_now() < wires_begin();
 }
 
-/* A lane that has that delay, else one that nobody uses; all lanes are in use: any will do. */
-static struct wire_lane *find_lane(u32 part, u64 delay_ns)
-{
-	struct wire_lane *lane, *unused = NULL;
-
-	for (lane = lanes; lane < lanes + lane_count; lane++) {
-		if (lane->part == part && lane->delay_ns == delay_ns)
-			return lane;
-		if (!lane->wires && skb_queue_empty(&lane->frames))
-			unused = lane;
-	}
-	if (!unused && lane_count == WIRE_LANES_MAX)
-		return lanes;
-	if (!unused) {
-		unused = &lanes[lane_count++];
-		__skb_queue_head_init(&unused->frames);
-	}
-	unused->part = part;
-	unused->delay_ns = delay_ns;
-	return unused;
-}
-
-/* What comes in by this wire has that delay from now on. */
-static void join_lane(struct wire *wire, u64 delay_ns)
-{
-	if (wire->lane)
-		wire->lane->wires--;
-	wire->lane = find_lane(wire->part, delay_ns);
-	wire->lane->wires++;
-}
-
 static int make_room(u32 number)
 {
 	u32 count = max(64U, roundup_pow_of_two(number + 1));
@@ -463,7 +247,7 @@ static int wire_newlink(struct net *source, struct net_device *dev, struct nlatt
 	if (status)
 		return status;
 	netif_carrier_off(dev);
-	join_lane(wire, nla_get_u64(data[WIRE_DELAY_IN_NS]));
+	wire_join_lane(wire, nla_get_u64(data[WIRE_DELAY_IN_NS]));
 	wire_ends[wire->number] = wire;
 	return 0;
 }
@@ -475,14 +259,17 @@ static int wire_changelink(struct net_device *dev, struct nlattr *attributes[],
 	struct wire *wire = netdev_priv(dev);
 
 	if (!data || data[WIRE_NUMBER] || data[WIRE_PART] ||
+	    (data[WIRE_LOSS_PPM] && nla_get_u32(data[WIRE_LOSS_PPM]) > WIRE_MILLION) ||
 	    (wire->part != U32_MAX && data[WIRE_DELAY_NS] && !nla_get_u64(data[WIRE_DELAY_NS]))) {
-		NL_SET_ERR_MSG_MOD(reasons, "of a wire its delays may change, above 0 between machines");
+		NL_SET_ERR_MSG_MOD(reasons, "of a wire delays and loss may change; between machines there is a delay");
 		return -EINVAL;
 	}
 	if (data[WIRE_DELAY_NS])
 		wire->delay_ns = nla_get_u64(data[WIRE_DELAY_NS]);
 	if (data[WIRE_DELAY_IN_NS])
-		join_lane(wire, nla_get_u64(data[WIRE_DELAY_IN_NS]));
+		wire_join_lane(wire, nla_get_u64(data[WIRE_DELAY_IN_NS]));
+	if (data[WIRE_LOSS_PPM])
+		wire->loss_ppm = nla_get_u32(data[WIRE_LOSS_PPM]);
 	return 0;
 }
 
@@ -491,7 +278,7 @@ static void wire_dellink(struct net_device *dev, struct list_head *head)
 	struct wire *wire = netdev_priv(dev);
 
 	wire_ends[wire->number] = NULL;
-	wire->lane->wires--;
+	wire_leave_lane(wire);
 	unregister_netdevice_queue(dev, head);
 }
 
@@ -500,6 +287,7 @@ static const struct nla_policy wire_policy[__WIRE_MAX] = {
 	[WIRE_DELAY_NS]	= { .type = NLA_U64 },
 	[WIRE_PART]	= { .type = NLA_U32 },
 	[WIRE_DELAY_IN_NS]	= { .type = NLA_U64 },
+	[WIRE_LOSS_PPM]	= { .type = NLA_U32 },
 };
 
 static struct rtnl_link_ops wire_link_operations = {

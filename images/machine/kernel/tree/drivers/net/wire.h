@@ -6,6 +6,7 @@
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
+#include <linux/prandom.h>
 
 struct wire_lane;
 
@@ -19,12 +20,29 @@ struct wire {
 	u64 up_since;	/* what was sent before is lost */
 	u64 last_arrival;	/* of what this end has sent: nothing overtakes it */
 	u32 longest;	/* frame that it receives */
+	u32 loss_ppm;	/* of what this end sends */
 	bool open;
+	bool draws;
+	struct rnd_state random;
 	u32 rx_usecs;	/* from a frame to the interrupt that tells of it */
 	struct sk_buff_head ring;	/* what no interrupt has told of */
 	struct hrtimer interrupt;
 	struct napi_struct napi;
 };
+
+/* -- drivers/net/wire.c -------------------------------------------------------------- */
+
+/* NULL: there is none of that number. */
+struct wire *wire_end(u32 number);
+
+/* -- drivers/net/wire_way.c ---------------------------------------------------------- */
+
+void wire_put_under_way(struct wire *to, struct sk_buff *skb, u64 sent, u64 arrival);
+/* The frame in a buffer of its own; NULL: there is no memory. */
+struct sk_buff *wire_own_buffer(struct sk_buff *skb);
+/* What comes in by this wire has that delay from now on. */
+void wire_join_lane(struct wire *wire, u64 delay_ns);
+void wire_leave_lane(struct wire *wire);
 
 /* -- drivers/net/wire_nic.c ---------------------------------------------------------- */
 

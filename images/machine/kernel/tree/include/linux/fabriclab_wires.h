@@ -46,6 +46,8 @@ void wires_work_for(struct net *network);
 /* Whether the current context draws random numbers of a node's own; then `key` is drawn. */
 bool wires_draw(void *key, size_t length);
 bool wires_draws(void);
+/* The run's seed. */
+u64 wires_seed(void);
 /* A secret of the whole kernel, which is the same in all machines. */
 bool wires_secret(void *secret, size_t length);
 
@@ -54,7 +56,7 @@ bool wires_secret(void *secret, size_t length);
 /* Whether something is being drawn that the kernel draws once. */
 bool draws_once(void);
 
-/* -- drivers/net/wire.c -------------------------------------------------------------- */
+/* -- drivers/net/wire.c, wire_way.c -------------------------------------------------- */
 
 /* Whether a device is a cable's end, and the lab has not begun. */
 bool wire_has_not_begun(const struct net_device *dev);

@@ -266,6 +266,11 @@ static int __init seed_setup(char *text)
 }
 early_param("fabriclab.seed", seed_setup);
 
+u64 wires_seed(void)
+{
+	return seed;
+}
+
 /*
  * What the kernel draws once, for all (DO_ONCE): who comes first is not the same in all
  * machines. So each secret is the beginning of the same stream. Nothing here is secret; and
