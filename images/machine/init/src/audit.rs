@@ -74,6 +74,10 @@ impl Audit {
         }
         let count = rows.lines().count();
         let path = file();
+        if let Some(parent) = path.parent() {
+            // A job that collects nothing has no directory for it.
+            fs::create_dir_all(parent).context(|| format!("make {}", parent.display()))?;
+        }
         fs::write(
             &path,
             format!("{FORMAT}\n{COLUMNS}\n{rows}{LAST},,,,{count}\n"),
