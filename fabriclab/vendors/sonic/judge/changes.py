@@ -12,6 +12,7 @@ from fabriclab.resolve.switch.memory import Memory
 from fabriclab.resolve.switch.notes import number_ranges, size
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
+from fabriclab.vendors.sonic.read.accounts import MOST_POOLS
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 
 _PPM_A_PER_CENT = 10_000
@@ -61,8 +62,9 @@ def _facts(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
     yield Fact("", "chip"), config.chip.name or "not known"
     yield from _network(config)
     if config.pools and all(pool.size is not None for pool in config.pools.values()):
-        configured = SwitchBuilder(Bindings(config), config.chip.cell_bytes).build()
-        yield from _memory(configured)
+        builder = SwitchBuilder(Bindings(config), config.chip.cell_bytes)
+        if builder.pool_count <= MOST_POOLS:
+            yield from _memory(builder.build())
 
 
 def _network(config: ConfigDb) -> Iterator[tuple[Fact, str]]:

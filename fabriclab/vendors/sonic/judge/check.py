@@ -23,6 +23,7 @@ from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
 from fabriclab.vendors.sonic.judge.switch_rules import switch_findings
 from fabriclab.vendors.sonic.read import ConfigDb, examine_config_db
+from fabriclab.vendors.sonic.read.accounts import MOST_POOLS
 from fabriclab.vendors.sonic.read.chips import Chip
 from fabriclab.vendors.sonic.read.qos_tables import MAP_TABLES
 
@@ -119,7 +120,7 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip:
     bindings = Bindings(config)
     bad = {one.path[:2] for one in found}
     found += [one for rule in _BY_THEMSELVES for one in rule(bindings) if one.path[:2] not in bad]
-    skipped = _why_no_switch(config, found)
+    skipped = _why_no_switch(bindings, found)
     ports = len(config.ports)
     if not skipped:
         configured = SwitchBuilder(bindings, cell_bytes).build()
@@ -131,14 +132,18 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip:
     return Judgement(file, _sorted(config, every), ports, skipped, more, verdict)
 
 
-def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
+def _why_no_switch(bindings: Bindings, found: Iterable[SonicFinding]) -> str:
     """Return why a file is not a switch; empty where it is one, and where it does not mean to be."""
+    config = bindings.config
     if any(one.rule in _UNSOUND and one.path[0] in _SWITCH_TABLES for one in found):
         return _SWITCH_WAITS
     if len(config.ports) > MOST_PORTS:
         return f"{_NOT_ASKED}: {len(config.ports)} ports, and no switch has more than {MOST_PORTS}"
     unsized = [pool.name for pool in config.pools.values() if pool.size is None]
-    return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}" if unsized else ""
+    if unsized:
+        return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}"
+    pools = SwitchBuilder(bindings, config.chip.cell_bytes).pool_count
+    return f"{_NOT_ASKED}: {pools} pools, and no switch has more than {MOST_POOLS}" if pools > MOST_POOLS else ""
 
 
 def _of_switch(bindings: Bindings, configured: ConfiguredSwitch, cell_bytes: int) -> Iterator[SonicFinding]:

@@ -31,7 +31,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.headroom import Line, headroom_bytes
 from fabriclab.vendors.sonic.judge.bindings import Bindings
-from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
+from fabriclab.vendors.sonic.read.accounts import MOST_POOLS, UNSHARED, Accounts
 from fabriclab.vendors.sonic.read.config_db import BufferPool, BufferProfile, Port
 from fabriclab.vendors.sonic.read.neighbours import DEFAULT_MTU, NS_A_METRE
 from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD, MAP_TABLES
@@ -70,12 +70,7 @@ class SwitchBuilder:
 
     def build(self) -> ConfiguredSwitch:
         """Return the switch; its ports are the front-panel ports, up or down, for all of them reserve memory."""
-        pools: dict[str, Pool] = {}
-        keys: dict[str, str] = {}
-        for pool in self._config.pools.values():
-            for side in self._sides(pool):
-                name = self._accounts.pool_name(pool, side)
-                pools[name], keys[name] = self._pool(name, pool, side), pool.name
+        pools, keys = self._pools()
         slices = self._config.chip.slices
         switch = Switch(
             profile=self._config.file,
@@ -86,6 +81,27 @@ class SwitchBuilder:
         ports = tuple(self._port(port) for port in self._config.ports.values() if port.role == "Ext")
         up = tuple(port for port in ports if self._config.ports[port.name].up)
         return ConfiguredSwitch(switch, ports, up or ports, keys)
+
+    @property
+    def pool_count(self) -> int:
+        """How many pools there are that the switch would have."""
+        return len(self._pools()[0])
+
+    def _pools(self) -> tuple[dict[str, Pool], dict[str, str]]:
+        """Return the pools by name, and which BUFFER_POOL each is; of too many, unused ones are left out."""
+        pools: dict[str, Pool] = {}
+        keys: dict[str, str] = {}
+        unused: list[str] = []
+        for pool in self._config.pools.values():
+            for side in self._sides(pool):
+                name = self._accounts.pool_name(pool, side)
+                pools[name], keys[name] = self._pool(name, pool, side), pool.name
+                if not self._accounts.is_used(pool, side):
+                    unused.append(name)
+        while len(pools) > MOST_POOLS and unused:
+            name = unused.pop()
+            del pools[name], keys[name]
+        return pools, keys
 
     def _sides(self, pool: BufferPool) -> tuple[_Side, ...]:
         if pool.name in UNSHARED.values() or pool.size is None:

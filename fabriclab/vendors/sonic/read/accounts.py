@@ -70,7 +70,7 @@ class Accounts:
                         f"is called {name} in the lab, like another pool; rename one of the two",
                     )
                 pools[name] = self._pool(pool, side)
-                if side not in self._bound.get(pool.name, ()):
+                if not self.is_used(pool, side):
                     unused.append(name)
         self._leave_out(pools, unused)
         if len(pools) > MOST_POOLS:
@@ -100,6 +100,10 @@ class Accounts:
         """Return the sides at which a pool is seen: its own, and that of queues or groups which take from it."""
         named = {"both": {"ingress", "egress"}}.get(pool.kind or "", {pool.kind})
         return tuple(side for side in SIDES if side in named or side in self._bound.get(pool.name, ()))
+
+    def is_used(self, pool: BufferPool, side: Side) -> bool:
+        """Return whether a queue or a group of a port of the lab takes from a pool at a side."""
+        return side in self._bound.get(pool.name, ())
 
     def _bound_sides(self) -> dict[str, set[Side]]:
         """Return the sides at which ports of the lab use each pool."""

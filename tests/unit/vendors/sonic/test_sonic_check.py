@@ -282,6 +282,24 @@ WORDS = st.sampled_from(
 )
 
 
+def test_pools_that_no_port_uses_are_left_out_where_there_are_too_many() -> None:
+    tables = copy.deepcopy(sound())
+    for name in ("spare", "spare2"):
+        tables["BUFFER_POOL"][name] = dict(tables["BUFFER_POOL"]["egress_lossy_pool"])
+    judgement = judge(tables)
+    assert judgement.skipped == ""
+
+
+def test_more_pools_than_a_switch_has_are_told() -> None:
+    tables = copy.deepcopy(sound())
+    for number in range(3):
+        tables["BUFFER_POOL"][f"more{number}"] = dict(tables["BUFFER_POOL"]["egress_lossy_pool"])
+        profile = tables["BUFFER_PROFILE"]["egress_lossy_profile"] | {"pool": f"more{number}"}
+        tables["BUFFER_PROFILE"][f"more{number}"] = profile
+        tables["BUFFER_QUEUE"][f"Ethernet{4 * number}|5-7"] = {"profile": f"more{number}"}
+    assert "6 pools, and no switch has more than 4" in judge(tables).skipped
+
+
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 @pytest.mark.slow("judges a hundred drawn changes of a file")
