@@ -53,7 +53,7 @@ def test_what_a_queue_dropped_and_counted_balances(tmp_path: Path) -> None:
         (["end,,,lost NOT_SPECIFIED,3"], "an unknown node lost 3 frames that nobody counted"),
         (["end,h1,eth1,lost NEW_REASON,1"], "h1:eth1 lost 1 frames for what all nodes share in one kernel: NEW_REASON"),
         (["end,h1,eth1,send_dropped,4", "end,h1,eth1,lost NOT_SPECIFIED,4"], "h1:eth1: the link's device dropped 4"),
-        (["end,h1,eth1,send_dropped,4", "end,h1,eth1,lost NOT_SPECIFIED,5"], "h1:eth1 lost 1 frames that nobody"),
+        (["end,s1,eth1,send_dropped,4", "end,s1,eth1,lost NOT_SPECIFIED,5"], "s1:eth1 lost 1 frames that nobody"),
         (
             ["end,s1,eth1,queue_sent,0", "end,s1,eth1,lost FQ_FLOW_LIMIT,2"],
             "s1:eth1: the kernel freed 2 frames as dropped by the queue, and the queue counted 0",
@@ -82,6 +82,12 @@ def test_what_a_node_refuses_by_its_own_rules_is_told(tmp_path: Path) -> None:
 def test_frames_that_a_program_sends_around_the_queue_are_not_lost(tmp_path: Path) -> None:
     rows = ("end,h1,eth1,queue_sent,0", "end,h1,eth1,sent,31", "end,h1,eth1,queue_waiting,0")
     assert audit(tmp_path, *rows).missing == []
+
+
+def test_frames_without_a_reason_are_no_loss_where_connections_end(tmp_path: Path) -> None:
+    found = audit(tmp_path, "end,h1,eth1,lost NOT_SPECIFIED,2", "end,h1,,lost NOT_SPECIFIED,1")
+    assert found.missing == found.told == []
+    assert found.lost == {"h1": {"NOT_SPECIFIED": 1}, "h1:eth1": {"NOT_SPECIFIED": 2}}
 
 
 def test_many_places_are_counted(tmp_path: Path) -> None:
