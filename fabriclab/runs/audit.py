@@ -4,7 +4,7 @@ knows, or is still on its way. What is missing fails the run, and the message na
 The kernel counts each frame that it frees before its end, with its node, its device and the reason
 (`images/machine/README.md`, "The audit of every frame"). A reason is of one of three kinds: a queue's, which must have
 counted the same number itself; a node's own rule, of which the manifest tells; anything else is what one kernel has
-once for all nodes, or what nobody counts, and fails the run.
+once for all nodes, or what nobody counts, and fails the run. (Where connections end, frames without a reason do not.)
 """
 
 from __future__ import annotations
