@@ -27,11 +27,13 @@ def links_without_delays(links: Links) -> Links:
     return {link: state.without_delay() for link, state in links.items()}
 
 
+def node_without_delays(node: Node) -> Node:
+    """Return a node whose ports have no delay."""
+    return node.model_copy(update={"ports": tuple(port.model_copy(update={"delay_ns": 0}) for port in node.ports)})
+
+
 def _nodes_without_delays(nodes: Iterable[Node]) -> tuple[Node, ...]:
-    return tuple(
-        node.model_copy(update={"ports": tuple(port.model_copy(update={"delay_ns": 0}) for port in node.ports)})
-        for node in nodes
-    )
+    return tuple(map(node_without_delays, nodes))
 
 
 def cable_steps(event: Event, before: tuple[Plan, Links], after: tuple[Plan, Links]) -> list[Step]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fabriclab.compile.cables import without_delays
+from fabriclab.compile.cables import node_without_delays, without_delays
 from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
@@ -48,8 +48,7 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = Fa
     """Return the node's files; `stock`: for a kernel without the machine's own qdisc
     (`fabriclab.compile.stock_switch`); `live`: whatever can change may change; `cables`: links have their delays
     themselves, and lose frames themselves."""
-    compiling = without_delays(plan) if cables else plan
-    node = compiling.node(node.name)
+    compiling, node = (without_delays(plan), node_without_delays(node)) if cables else (plan, node)
     known = changing_ports(compiling, settings=not stock)
     ports = [
         (port, EVERYTHING if live else known.get(f"{node.name}:{port.interface}", Changing())) for port in node.ports

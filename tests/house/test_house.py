@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,12 @@ FILES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 def test_no_file_is_longer_than_one_can_keep_in_mind() -> None:
     lengths = {name: len(text.splitlines()) for name, text in FILES.items()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_no_two_test_modules_share_a_name() -> None:
+    # Without packages, pytest knows a module by its name alone: it collects only the first of two.
+    names = Counter(Path(name).name for name in FILES if re.fullmatch(r"tests/(.*/)?test_\w+\.py", name))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 TOP = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The switch: a chip (the packet memory and the clock of one network namespace) and
- * its ports, each the root qdisc of a device.
+ * A chip (packet memory and clock of one network namespace) and its ports, root qdiscs.
  *
  * Nothing runs by itself: whoever looks at the chip takes its lock, and with it brings
  * all ports up to the present, event by event in the order of their times
