@@ -70,11 +70,17 @@ static bool loses(struct wire *wire)
 	return mul_u32_u32(prandom_u32_state(&wire->random), WIRE_MILLION) >> 32 < wire->loss_ppm;
 }
 
-/* Who sends is taken at its word, as long as it has said anything: nothing changes a frame. */
-static u8 checksum_of(const struct sk_buff *skb)
+/*
+ * Who sends is taken at its word, as long as it has said anything: nothing changes a frame. A
+ * checksum that nobody filled in stays so, as over veth: a tunnel's begin looks for it.
+ */
+static void tell_checksum(struct wire_passage *passage, const struct sk_buff *skb)
 {
-	return skb->ip_summed == CHECKSUM_PARTIAL || skb->ip_summed == CHECKSUM_UNNECESSARY ?
-		       CHECKSUM_UNNECESSARY : CHECKSUM_NONE;
+	passage->checksum = skb->ip_summed == CHECKSUM_COMPLETE ? CHECKSUM_NONE : skb->ip_summed;
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return;
+	passage->csum_start = skb_checksum_start_offset(skb);
+	passage->csum_offset = skb->csum_offset;
 }
 
 static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
@@ -83,10 +89,10 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	struct wire_passage passage = {
 		.sent = time_travel_now(),
 		.wire = wire->number ^ 1,
-		.checksum = checksum_of(skb),
 	};
 	u32 length = skb->len;
 
+	tell_checksum(&passage, skb);
 	if (skb_is_gso(skb) || !netif_carrier_ok(dev) || loses(wire)) {
 		dev_core_stats_tx_dropped_inc(dev);
 		kfree_skb(skb);
@@ -101,7 +107,7 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	passage.arrival = max(passage.sent + wire->delay_ns, wire->last_arrival);
 	wire->last_arrival = passage.arrival;
 	if (to) {
-		skb->ip_summed = passage.checksum;
+		wire_know_checksum(skb, &passage);
 		wire_put_under_way(to, skb, passage.sent, passage.arrival);
 	} else {
 		passage.stamp = skb_hwtstamps(skb)->hwtstamp;
@@ -190,6 +196,7 @@ static void wire_setup(struct net_device *dev)
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->features |= WIRE_FEATURES;
 	dev->vlan_features = WIRE_FEATURES;
+	dev->hw_enc_features = WIRE_FEATURES;
 	/* PID 1 switches bursts of TCP off: there is something that it can switch. */
 	dev->hw_features = WIRE_FEATURES | NETIF_F_ALL_TSO;
 }

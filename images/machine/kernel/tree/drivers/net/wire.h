@@ -9,6 +9,7 @@
 #include <linux/prandom.h>
 
 struct wire_lane;
+struct wire_passage;
 
 struct wire {
 	struct net_device *dev;
@@ -40,6 +41,8 @@ struct wire *wire_end(u32 number);
 void wire_put_under_way(struct wire *to, struct sk_buff *skb, u64 sent, u64 arrival);
 /* The frame in a buffer of its own; NULL: there is no memory. */
 struct sk_buff *wire_own_buffer(struct sk_buff *skb);
+/* What whoever sent the frame said of its checksum. */
+void wire_know_checksum(struct sk_buff *skb, const struct wire_passage *passage);
 /* What comes in by this wire has that delay from now on. */
 void wire_join_lane(struct wire *wire, u64 delay_ns);
 void wire_leave_lane(struct wire *wire);

@@ -113,6 +113,15 @@ struct sk_buff *wire_own_buffer(struct sk_buff *skb)
 	return own;
 }
 
+void wire_know_checksum(struct sk_buff *skb, const struct wire_passage *passage)
+{
+	skb->ip_summed = passage->checksum;
+	if (passage->checksum != CHECKSUM_PARTIAL)
+		return;
+	skb->csum_start = skb_headroom(skb) + passage->csum_start;
+	skb->csum_offset = passage->csum_offset;
+}
+
 void wire_take(const struct wire_passage *passage, const void *bytes, u32 length)
 {
 	struct wire *to = wire_end(passage->wire);
@@ -123,7 +132,7 @@ void wire_take(const struct wire_passage *passage, const void *bytes, u32 length
 		panic("fabriclab.wires: no %s wire %u\n", to ? "memory for a frame of" : "",
 		      passage->wire);
 	skb_put_data(skb, bytes, length);
-	skb->ip_summed = passage->checksum;
+	wire_know_checksum(skb, passage);
 	wire_put_under_way(to, skb, passage->sent, passage->arrival);
 }
 

@@ -20,6 +20,8 @@ struct wire_passage {
 	u64 arrival;
 	u64 stamp;	/* when it was sent, for who measures that */
 	u32 wire;	/* the end at which it arrives */
+	u16 csum_start;	/* from the frame's first byte; of a checksum that is still to be filled in */
+	u16 csum_offset;
 	u8 checksum;	/* sk_buff's ip_summed there */
 };
 
