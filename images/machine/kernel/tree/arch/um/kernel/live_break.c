@@ -214,6 +214,8 @@ static void check_counter(struct condition *condition)
 
 	/* A port that is made anew counts from 0. */
 	judge(condition, count > condition->before, count - condition->before);
+	/* Each increase is told, even if the counter has grown at two looks in a row. */
+	condition->armed = true;
 	condition->before = count;
 }
 
