@@ -84,6 +84,7 @@ DURATION = Dimension(
     "25 us",
     spellings={"\u00b5s": "us", "\u03bcs": "us", "sec": "s"},
 )
+TOLERANCE = Dimension("tolerance", {"ppb": 1, "ppm": 10**3}, "50 ppm")
 _DIMENSIONS = (RATE, SIZE, DURATION)
 
 

@@ -48,7 +48,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     pools = {} if node.switch is None else {pool.name: index for index, pool in enumerate(node.switch.pools)}
     quanta = quanta_of(buffer.queues, wire_bytes(port))
     words = [f"qdisc add dev {port.interface} root handle {SWITCH_HANDLE} switch_port"]
-    words += [f"rate {port.rate_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"]
+    words += [f"rate {port.line_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"]
     if node.switch is not None and port.interface == node.ports[0].interface:
         words += _memory(node.switch)
     words += [] if port.nic is None else _nic(port.nic)
@@ -67,7 +67,7 @@ def compile_switch_port_change(port: Port, loss_ppm: int) -> str:
 
     All else, and what is queued, stays.
     """
-    line = f"rate {port.rate_bps}bit delay {port.delay_ns}ns loss {loss_percent(loss_ppm)}"
+    line = f"rate {port.line_bps}bit delay {port.delay_ns}ns loss {loss_percent(loss_ppm)}"
     return f"qdisc change dev {port.interface} root handle {SWITCH_HANDLE} switch_port {line}"
 
 

@@ -51,6 +51,8 @@ ENDPOINTS = Within(0, 8)
 SUBFLOWS = Within(1, 8)
 TSO_BYTES = Within(3000, 65_536)
 INTERRUPT_DELAY_US = Within(0, 10_000)
+CLOCK_PPB = Within(-100_000, 100_000)
+"""What IEEE 802.3 allows a transmit clock."""
 TX_QUEUES = Within(1, 8)
 BUCKET_BYTES = Within(1, 1_000_000)
 PACER_INTERVAL = Within(1_000, 10_000_000)

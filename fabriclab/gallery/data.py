@@ -46,6 +46,8 @@ class Source:
     commits: tuple[str, ...]
     kernels: tuple[str, ...]
     artefacts: Mapping[str, Any]
+    plans: str = ""
+    """The digest of the points' plans (`plans_digest`); empty: it was measured before there were such digests."""
 
 
 def data_file(lab: Path, matrix: str) -> Path:
@@ -102,7 +104,7 @@ def read_sources(lab: Path) -> dict[str, Source]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         return {
-            name: Source(tuple(entry["commits"]), tuple(entry["kernels"]), entry["artefacts"])
+            name: Source(tuple(entry["commits"]), tuple(entry["kernels"]), entry["artefacts"], entry.get("plans", ""))
             for name, entry in data.items()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -116,7 +118,12 @@ def write_data(lab: Path, measured: Mapping[str, tuple[Sequence[Row], Source]]) 
     for name, (rows, _) in measured.items():
         write_text(data_file(lab, name), csv_text(rows))
     entries = {
-        name: {"commits": list(source.commits), "kernels": list(source.kernels), "artefacts": source.artefacts}
+        name: {
+            "commits": list(source.commits),
+            "kernels": list(source.kernels),
+            "artefacts": source.artefacts,
+            **({"plans": source.plans} if source.plans else {}),
+        }
         for name, source in sorted(sources.items())
     }
     write_text(lab / DIRECTORY / _SOURCES, json.dumps(entries, indent=1) + "\n")

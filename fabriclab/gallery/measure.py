@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from fabriclab.gallery.data import NUMBERS, Numbers, Row, Source
+from fabriclab.gallery.plans import plans_digest
 from fabriclab.gallery.published import GalleryError, Published, Quantity
 from fabriclab.gallery.quantities import as_written
 from fabriclab.gallery.sizes import of_sizes
@@ -37,7 +38,8 @@ def measured(directory: Path, published: Published, matrix: str) -> tuple[list[R
     kernels = {str(manifest.versions.get("kernel") or "") for manifest in manifests}
     commits = {str(manifest.versions.get("git") or "") for manifest in manifests}
     artefacts = {name: value for manifest in manifests for name, value in sorted(manifest.artefacts.items())}
-    return rows, Source(tuple(sorted(commits - {""})), tuple(sorted(kernels - {""})), artefacts)
+    plans = plans_digest(pool.runs[0].plan for pool in pools)
+    return rows, Source(tuple(sorted(commits - {""})), tuple(sorted(kernels - {""})), artefacts, plans)
 
 
 def _row(pool: Pool, pools: tuple[Pool, ...], quantity: Quantity, named: list[str]) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 from typing import Any, Literal
@@ -160,6 +161,9 @@ class Published(_Record):
     """The whole file. `kernel_series`: the series of Linux that it is measured with, as KERNEL_SERIES names it."""
 
     kernel_series: str = USUAL_SERIES
+    superseded: str = Field(default="", pattern=r"^[^\n]*$")
+    """What was different in the lab when its data were measured, in words that go on a sentence; empty: the data are of
+    the lab as it is."""
     matrices: dict[Name, Matrix] = Field(min_length=1)
     tables: dict[Name, Table] = {}
     sentences: tuple[Sentence, ...] = ()
@@ -188,6 +192,11 @@ class Published(_Record):
         values = [value for line in self.sentences for value in line.values if value.matrix == matrix]
         named = [name for table in tables for name in (*table.rows, table.columns, *table.where) if name]
         return list(dict.fromkeys([*named, *(name for value in values for name in value.where)]))
+
+
+def without_superseded(text: str) -> str:
+    """Return the text of the file after the data were measured again."""
+    return re.sub(r"(?m)^superseded:.*\n\n?", "", text)
 
 
 def is_published(lab: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,14 +13,17 @@ from fabriclab.gallery.tables import Data, markdown, number_text
 
 README = "README.md"
 END = "<!-- end -->"
-_REGION = re.compile(r"(<!-- (table: [^\n]*?|made from) -->\n).*?(<!-- end -->)", re.DOTALL)
+_REGION = re.compile(r"(<!-- (table: [^\n]*?|made from|superseded) -->\n).*?(<!-- end -->)", re.DOTALL)
+_WIDTH = 120
 _NUMBER = r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
-_MADE_FROM = "made from"
+_MADE_FROM, _SUPERSEDED = "made from", "superseded"
 
 
 def generated(lab: Path, published: Published, data: Data, sources: Mapping[str, Source]) -> str:
     """Return a lab's README as its data have it. Raises GalleryError where something has no place or no data."""
     text = (lab / README).read_text(encoding="utf-8")
+    if not published.superseded:
+        text = _without_superseded_region(text)
     text = _with_regions(text, lab / README, published, data, sources)
     for sentence in published.sentences:
         text = _with_sentence(text, lab / README, sentence, data)
@@ -48,15 +52,24 @@ def differences(lab: Path) -> list[str]:
     ][:20] or ([] if written == right else [f"{lab / README}: {len(written)} lines; the data make {len(right)}"])
 
 
+def _without_superseded_region(text: str) -> str:
+    """Return a README after its data were measured again."""
+    return re.sub(rf"<!-- {_SUPERSEDED} -->\n.*?{END}\n\n?", "", text, flags=re.DOTALL)
+
+
 def _with_regions(text: str, path: Path, published: Published, data: Data, sources: Mapping[str, Source]) -> str:
     made = {_table_region(name): markdown(name, table, data) for name, table in published.tables.items()}
     made[_MADE_FROM] = made_from(published, sources)
+    if published.superseded:
+        sentence = f"*The figures on this page are to be measured again: {published.superseded}.*"
+        made[_SUPERSEDED] = textwrap.fill(sentence, _WIDTH) + "\n"
     _require_regions(text, path, tuple(made))
     return _REGION.sub(lambda match: f"{match[1]}\n{made[match[2]]}\n{match[3]}", text)
 
 
 def _region_names(published: Published) -> tuple[str, ...]:
-    return (*map(_table_region, published.tables), _MADE_FROM)
+    of_lab = (_SUPERSEDED,) if published.superseded else ()
+    return (*map(_table_region, published.tables), _MADE_FROM, *of_lab)
 
 
 def _table_region(name: str) -> str:

@@ -14,6 +14,7 @@ from fabriclab.keys.values import OutOfRangeError, Plain, Scalar, Schema, Shared
 from fabriclab.keys.wording import shown
 from fabriclab.units import (
     DURATION,
+    TOLERANCE,
     Dimension,
     format_fraction,
     format_percent,
@@ -31,6 +32,8 @@ FALSE_WORDS = ("false", "off", "no")
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _STEPS = {10**3: "microseconds", 10**6: "milliseconds", 10**9: "seconds"}
 """Whole numbers of what durations may have to be, in nanoseconds."""
+_NOTHING = {DURATION.name: "0 s", TOLERANCE.name: "0 ppm"}
+"""How zero reads where the smallest unit is not the usual one."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,8 @@ class Quantity(Shared[int], Plain[int]):
 
     def _format(self, value: int) -> str:
         # Nothing of it reads best in the unit that people think in.
-        return "0 s" if value == 0 and self.dimension is DURATION else format_quantity(value, self.dimension)
+        nothing = _NOTHING.get(self.dimension.name)
+        return nothing if value == 0 and nothing is not None else format_quantity(value, self.dimension)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ from fabriclab.qdiscs import STOCK
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
+_NS_PER_MS = 10**6
 _LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
 _KERNEL_HAS: Mapping[AlgorithmKind, tuple[str, ...]] = {
@@ -199,7 +200,8 @@ def _read_limit(root: Section, traffic: tuple[Traffic, ...]) -> int:
     last_ns = last.last_time_ns if last else 0
     limit = root.read(LIMIT)
     if limit is None:
-        return last_ns + _LIMIT_NS
+        # Whole milliseconds: with the default jitter it would be an odd number.
+        return last_ns - last_ns % _NS_PER_MS + _LIMIT_NS
     if last is not None and limit.value <= last_ns:
         when = format_duration(last_ns)
         limit.complain(

@@ -53,7 +53,8 @@ class NetworkChanges:
         self._running = running
         self._in_containers = has_stock_qdiscs_only(running.wanted.engine)
         plan = running.wanted.plan
-        self._state = Timeline(plan, changing_ports(plan) if self._in_containers else None, stock=self._in_containers)
+        changing = changing_ports(plan) if self._in_containers else None
+        self._state = Timeline(plan, changing, stock=self._in_containers, cables=running.wanted.has_cables)
         self._later: dict[str, ScalarValue] = {}
         """What was set, by key; the last one last."""
         self._happened = 0

@@ -21,7 +21,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
 from fabriclab.lab.switch.written import WrittenGroup, WrittenQueue, WrittenSwitch
 from fabriclab.qdiscs import KINDS, Own, Qdisc
-from fabriclab.resolve.nic import nic_port, port_of_nic, resolve_nic
+from fabriclab.resolve.nic import port_of_nic, resolve_nic
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
@@ -57,7 +57,7 @@ class Buffers:
     ports: Mapping[str, Queue | SwitchPort]
     shared: Mapping[str, SharedBuffer]
     nics: Mapping[str, Nic]
-    """Of those ports whose host has one."""
+    """Of the hosts' ports."""
 
 
 def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
@@ -80,14 +80,9 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
         for name, written in experiment.shared_switches.items()
     }
     nics = {
-        end.port: nic
-        for _, end, _ in _ends(topology)
-        if end.node not in topology.switches and (nic := _nic(experiment.hosts[end.node])) is not None
+        end.port: _nic(experiment.hosts[end.node]) for _, end, _ in _ends(topology) if end.node not in topology.switches
     }
-    ports = {
-        end.port: _buffer(end, peer, experiment, shared, nics.get(end.port), problems)
-        for _, end, peer in _ends(topology)
-    }
+    ports = {end.port: _buffer(end, peer, experiment, shared, nics, problems) for _, end, peer in _ends(topology)}
     _check_pacers(topology, experiment, nics, problems)
     problems.raise_if_any()
     return Buffers(ports, shared, nics)
@@ -111,11 +106,9 @@ def _check_pacers(topology: Topology, experiment: Experiment, nics: Mapping[str,
             problems.add(written.place, f"hosts.{end.node}.nic.pacer", message)
 
 
-def _nic(host: WrittenTransport) -> Nic | None:
-    written = host.nic or WrittenNic()
-    if written.is_none:
-        return None
-    return resolve_nic(written, Queue(limit_bytes=QUEUE.or_default(host.queue), aqm=_aqm(host.aqm)))
+def _nic(host: WrittenTransport) -> Nic:
+    queue = Queue(limit_bytes=QUEUE.or_default(host.queue), aqm=_aqm(host.aqm))
+    return resolve_nic(host.nic or WrittenNic(), queue)
 
 
 def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
@@ -158,7 +151,7 @@ def _buffer(
     peer: Endpoint,
     experiment: Experiment,
     shared: Mapping[str, SharedBuffer],
-    nic: Nic | None,
+    nics: Mapping[str, Nic],
     problems: Problems,
 ) -> Queue | SwitchPort:
     if end.node in shared:
@@ -166,24 +159,8 @@ def _buffer(
     written = experiment.switches.get(end.node)
     if written is not None:
         return _switch_queue(end.node, written)
-    host = experiment.hosts[end.node]
-    if nic is not None:
-        faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
-        return port_of_nic(nic, faced, host.nic or WrittenNic(), problems)
-    limit_bytes, aqm = QUEUE.or_default(host.queue), _aqm(host.aqm)
-    if peer.node not in shared:
-        return Queue(limit_bytes=limit_bytes, aqm=aqm)
-    facing = shared[peer.node].port(peer.interface)
-    if aqm is None:
-        return nic_port(facing, limit_bytes)
-    written_as = None if host.aqm is None else host.aqm.kind or host.aqm.own
-    if facing.pfc is not None and written_as is not None:
-        written_as.complain(
-            problems,
-            f"the NIC of {end.node} stops for the pauses of {peer.node} class by class, which a queue with an AQM "
-            "can't do; write aqm: none for it",
-        )
-    return Queue(limit_bytes=limit_bytes, aqm=aqm)
+    faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
+    return port_of_nic(nics[end.port], faced, experiment.hosts[end.node].nic or WrittenNic(), problems)
 
 
 def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:

@@ -70,7 +70,7 @@ def port_of_nic(nic: Nic, facing: SwitchPort | None, written: WrittenNic, proble
                 problems,
                 "can't be set, because the host's NIC has the queues of its switch's traffic classes; remove the key",
             )
-        return nic_port(facing, limit)
+        return _port_facing(facing, limit)
     scheduler = Scheduler(kind="dwrr") if nic.tx_queues > 1 else Scheduler()
     account = Account(limit_bytes=limit)
     queues = tuple(SwitchQueue(index=index, account=account, scheduler=scheduler) for index in range(nic.tx_queues))
@@ -78,7 +78,7 @@ def port_of_nic(nic: Nic, facing: SwitchPort | None, written: WrittenNic, proble
     return SwitchPort(queues=queues, maps=_ONE_QUEUE if facing is None else facing.maps, pfc=pfc)
 
 
-def nic_port(facing: SwitchPort, queue_bytes: int | None) -> SwitchPort:
+def _port_facing(facing: SwitchPort, queue_bytes: int | None) -> SwitchPort:
     """Return the host's end of a link whose other end is `facing`.
 
     It has the switch's maps and PFC, without the watchdog, which is a switch's. Each class has a queue of `queue_bytes`

@@ -48,6 +48,7 @@ from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.bursts import burst_warnings
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
+from fabriclab.resolve.clocks import draw_clocks
 from fabriclab.resolve.configured import protocol_of, resolve_configured
 from fabriclab.resolve.configured_bgp import resolve_own_bgp
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
@@ -140,6 +141,7 @@ class Resolver:
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         configured = resolve_configured(experiment, lab.topology)
         nodes, buffers, route_notes = self._network(experiment, bgp)
+        nodes = draw_clocks(nodes, experiment.hosts, experiment.seed)
         traffic = experiment.traffic
         plan = Plan(
             lab=lab.name,
@@ -179,7 +181,8 @@ class Resolver:
             if written.settings:
                 later = experiment.later[written.name]
                 bgp = _resolve_bgp(later.routing, self._lab.topology)
-                after = plan.model_copy(update={"nodes": self._network(later, bgp).nodes, "bgp": bgp})
+                nodes = draw_clocks(self._network(later, bgp).nodes, later.hosts, experiment.seed)
+                after = plan.model_copy(update={"nodes": nodes, "bgp": bgp})
                 event = _with_settings(event, written, self._lab.document, plan, after)
                 plan = after
             yield event

@@ -176,8 +176,8 @@ def _sent(wire_bytes: pl.Expr, rate: str) -> pl.Expr:
 
 
 def _link(port: Port) -> tuple[str, Path]:
-    stored_ns = 0.0 if port.switch_port is None else _BITS_NS / port.rate_bps
-    return port.peer_node, Path(port.rate_bps, port.delay_ns, port.mtu, stored_ns, 0.0, port.rate_bps)
+    stored_ns = 0.0 if port.switch_port is None else _BITS_NS / port.line_bps
+    return port.peer_node, Path(port.line_bps, port.delay_ns, port.mtu, stored_ns, 0.0, port.line_bps)
 
 
 def _joined(path: Path, link: Path) -> Path:

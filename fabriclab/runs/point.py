@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fabriclab.compile import TraceError
-from fabriclab.compile.cut import Cut
+from fabriclab.compile.cut import Cut, one_part
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.kernel_needs import has_cables
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room, write_all
 from fabriclab.formats.job import Live
@@ -76,7 +77,9 @@ class RunContext:
     where: Mapping[str, Any] = field(default_factory=dict)
     """What the manifest says of the host beside what every run says: which worker of a cluster it is."""
     cut: Cut | None = None
-    """Into which machines the lab is cut, whose links are then cables; None: it runs in one, and they are not."""
+    """Into which machines the lab is cut; None: it runs in one."""
+    has_veth: bool = False
+    """Whether links are pairs of veth interfaces, as all were before they were cables: for recordings of that time."""
     modules: Mapping[tuple[str, str], bytes] | None = None
     """The user's own algorithms as the kernel takes them, by name and file; None: they are compiled here."""
 
@@ -108,6 +111,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     then.
     """
     directory.mkdir(parents=True, exist_ok=True)
+    context = replace(context, cut=_cut(plan, context))
     engine = engine_name(context.artefacts)
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
     manifest.host.update(context.where)
@@ -142,6 +146,14 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
                 full = isinstance(error, OSError) and no_room(error)
                 return RunResult(directory, outcome.status, outcome.message, full=full, engine=engine)
         return replace(_finish(plan, directory, record, outcome, context), engine=engine)
+
+
+def _cut(plan: Plan, context: RunContext) -> Cut | None:
+    """Return into which machines the lab is cut, whose links are then cables; None: they are not."""
+    made_from = context.artefacts
+    if isinstance(made_from, Artefacts) and not context.has_veth and has_cables(made_from):
+        return context.cut or one_part(plan)
+    return context.cut
 
 
 def _execute(plan: Plan, context: RunContext, directory: Path, on_event: EventCallback) -> Outcome:

@@ -56,8 +56,8 @@ class Long(Kind[LongTraffic]):
         start_ns, jitter_ns = read_start(section), read_jitter(section)
         stagger_ns = STAGGER.or_default(section.read(STAGGER))
         flows = _flows(targets[0], targets[2]) if targets else 1
-        last_start_ns = start_ns + (flows - 1) * stagger_ns + jitter_ns
-        stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end")
+        last_start_ns = start_ns + (flows - 1) * stagger_ns
+        stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end", jitter_ns)
         carrier = read_carrier(section, scope.names)
         if targets is None or stop_ns is None:
             return None

@@ -15,7 +15,7 @@ from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier, read_connection
 from fabriclab.lab.traffic.process import read_query_arrivals
-from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
+from fabriclab.lab.traffic.scope import Scope, read_deadline, read_start, read_stop
 from fabriclab.lab.traffic.size import read_size
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
@@ -45,6 +45,13 @@ FAN_OUT = Key(
     "The number of workers that a query asks, drawn again for each query.",
     unset="all workers but the aggregator itself",
 )
+REQUEST_JITTER = keys.JITTER.but(
+    about="Each request of a query is late by a random time between 0 and this value: the application spreads them. "
+    "Without it they leave together, at the start of the query.",
+    default=0,
+    source="",
+    examples=("10 ms",),
+)
 KEYS = keys.keys_of_kind(
     "query",
     "Partition and aggregate: an aggregator asks many workers and waits for them all.",
@@ -58,7 +65,7 @@ KEYS = keys.keys_of_kind(
     keys.BURST,
     keys.START,
     keys.STOP,
-    keys.JITTER.but(about="Each request of a query is delayed by at most this time."),
+    REQUEST_JITTER,
     keys.DEADLINE,
     keys.CONNECTION,
     *keys.CARRIER,
@@ -84,7 +91,8 @@ class Query(Kind[QueryTraffic]):
         request = section.read(REQUEST)
         response = read_size(section, "response", scope.directory)
         arrivals = read_query_arrivals(section)
-        start_ns, jitter_ns, deadline_ns = read_start(section), read_jitter(section), read_deadline(section)
+        start_ns, deadline_ns = read_start(section), read_deadline(section)
+        jitter_ns = REQUEST_JITTER.or_default(section.read(REQUEST_JITTER))
         stop_ns = read_stop(section, start_ns, "the start", "no more queries start")
         carrier = read_carrier(section, scope.names)
         connection = read_connection(section, carrier)

@@ -53,7 +53,6 @@ topology:
 EXPERIMENT = """\
 title: A chain
 switches: {default: {buffer: 64 KB}}
-hosts: {default: {nic: none}}
 traffic: {one: {kind: long, senders: [h1], receiver: h2, stop: STOP s}}
 probes: {interfaces: {interval: 1 s}}
 """

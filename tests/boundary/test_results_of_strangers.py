@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from strangers import give_nics
 from synthetic_run import incast_run, incast_sweep
 from typer.testing import CliRunner
 
@@ -151,6 +152,7 @@ def test_json_is_bounded() -> None:
 def test_a_strangers_plan_is_refused_before_anything_is_written(run: Path, tmp_path: Path) -> None:
     """Each is what a lab could not be: work, a name twice, a link without an end."""
     plan = json.loads((run / "plan.json").read_text())
+    give_nics(plan)
     opened = Bundle(About("run", "", "", 1, "", {}, {}, "vm"), tmp_path, fabriclab.open_run(run))
     flows = {"kind": "flows", "name": "x", "senders": ["h1"] * 20, "receiver": "h2", "size_bytes": 1000, "count": 10**6}
     flows |= {"start_ns": 0, "interval_ns": 1, "mode": "push"}

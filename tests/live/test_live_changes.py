@@ -52,7 +52,7 @@ def test_a_setting_is_told_with_what_it_replaced_and_changes_no_more_than_it_say
     threshold, _, control = changes_of(live)
     red = "handle 3: red limit 0 min {0} max {1} probability 1 avpkt {2} burst {3} bandwidth 1000000000bit ecn"
     assert lines_of(threshold) == [
-        f"s1 tc qdisc change dev {port} parent 2:1 {red.format(30_000, 30_001, 1000, 30)}" for port in ("eth1", "eth2")
+        f"s1 tc qdisc change dev {port} parent 1:1 {red.format(30_000, 30_001, 1000, 30)}" for port in ("eth1", "eth2")
     ]
     assert lines_of(threshold, "undo")[0].endswith("bandwidth 1000000000bit ecn nodrop")
     assert lines_of(control) == [

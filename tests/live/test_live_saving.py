@@ -57,7 +57,8 @@ def test_a_session_becomes_a_lab(live: Live) -> None:
     assert [traffic.name for traffic in lab.experiment.traffic] == ["by-hand"], "the lab was idle"
     rows = rows_of(Path("deep/mine/by-hand.csv"))
     starts = [one.at_ns for one in done if one.kind in ("start", "flow")]
-    assert [int(row["start_ns"]) for row in rows] == starts
+    assert starts[0] < int(rows[0]["start_ns"]) <= starts[0] + 50_000, "traffic of the lab starts late"
+    assert int(rows[1]["start_ns"]) == starts[1]
     assert [row["flow"] for row in rows] == ["0", "1"] and rows[1]["congestion_control"] == "reno"
     assert "1 command in nodes" in Path("deep/mine/README.md").read_text()
     assert not list(Path("deep").glob(".mine*"))

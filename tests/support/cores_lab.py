@@ -32,7 +32,7 @@ def write_lab(
     switches: str = STOCK,
     more: str = "",
     delay_ns: int = 10_000,
-    nic: str = "none",
+    nic: str = "{}",
     sampled: str = "100 us",
     control: str = "dctcp",
     racks: int = 3,

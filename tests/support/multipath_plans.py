@@ -14,7 +14,7 @@ from fabriclab.resolve import resolve_plan
 EXPERIMENT = """
 title: MPTCP
 switches: {default: {buffer: 256 KB}}
-hosts: {default: {rto_min: 10 ms, queue: 256 KB, nic: none, mptcp: {subflows: 8}}}
+hosts: {default: {rto_min: 10 ms, queue: 256 KB, mptcp: {subflows: 8}}}
 traffic:
   long: {kind: long, senders: [h1], receiver: h2, stop: 500 ms, transport: mptcp}
 probes: {tcp: {interval: 1 ms}, interfaces: {interval: 10 ms}}

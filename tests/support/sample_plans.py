@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from fabriclab.formats.plan.model import Plan, Probes
-from fabriclab.formats.plan.node import Node, Port, Queue, Route, Transport
+from fabriclab.formats.plan.node import Nic, Node, Port, Queue, Route, Transport
+from fabriclab.formats.plan.switch import Account, QosMaps, SwitchPort, SwitchQueue
 from fabriclab.formats.plan.traffic import LongTraffic, RoundsTraffic, Traffic
 
 GBPS = 10**9
@@ -36,6 +37,12 @@ ROUNDS = RoundsTraffic(
 )
 LONG = LongTraffic(
     name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=500_000_000, stagger_ns=1_000_000
+)
+
+NIC = Nic(queue=Queue(limit_bytes=10_000_000), tso_bytes=65_536, gro=False, interrupt_delay_us=0)
+"""Of a host: exact times, bursts of 64 KiB, nothing in front."""
+NIC_PORT = SwitchPort(
+    queues=(SwitchQueue(index=0, account=Account(limit_bytes=10_000_000)),), maps=QosMaps(tc_to_queue=(0,) * 8)
 )
 
 
@@ -82,13 +89,21 @@ def star(
 
 
 def _host(number: int, rate_bps: int, delay_ns: int, transport: Transport) -> Node:
-    port = _port("eth1", "s1", f"eth{number}", number, 1, rate_bps, delay_ns, Queue(limit_bytes=10_000_000))
+    port = _port("eth1", "s1", f"eth{number}", number, 1, rate_bps, delay_ns, NIC_PORT, NIC)
     route = Route(destination="10.0.0.0/16", next_hops=((f"10.0.{number}.0", "eth1"),))
     return Node(name=f"h{number}", role="host", ports=(port,), transport=transport, routes=(route,))
 
 
 def _port(
-    name: str, peer: str, peer_port: str, number: int, end: int, rate_bps: int, delay_ns: int, queue: Queue
+    name: str,
+    peer: str,
+    peer_port: str,
+    number: int,
+    end: int,
+    rate_bps: int,
+    delay_ns: int,
+    buffer: Queue | SwitchPort,
+    nic: Nic | None = None,
 ) -> Port:
     return Port(
         interface=name,
@@ -99,5 +114,7 @@ def _port(
         rate_bps=rate_bps,
         delay_ns=delay_ns,
         mtu=1500,
-        queue=queue,
+        queue=buffer if isinstance(buffer, Queue) else None,
+        switch_port=buffer if isinstance(buffer, SwitchPort) else None,
+        nic=nic,
     )

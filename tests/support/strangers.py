@@ -9,10 +9,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from patience import patient
 from sample_algorithms import CONTROL
+from sample_plans import NIC, NIC_PORT
 from synthetic_run import incast_run
 from typer.testing import CliRunner
 
@@ -60,6 +62,13 @@ def lab(directory: Path, source: str = BROKEN, experiment: str = EXPERIMENT) -> 
     return directory
 
 
+def give_nics(plan: dict[str, Any]) -> None:
+    """Give the hosts of a plan a NIC each, as every lab's have; without one no plan is run."""
+    card = {"queue": None, "switch_port": NIC_PORT.model_dump(mode="json"), "nic": NIC.model_dump(mode="json")}
+    for node in plan["nodes"]:
+        node["ports"] = [port | card if node["role"] == "host" else port for port in node["ports"]]
+
+
 def run_with_code(directory: Path, source: str = BROKEN) -> Path:
     """Write a run directory whose plan brings an algorithm in C."""
     incast_run(directory, 2, rounds=2)
@@ -67,6 +76,7 @@ def run_with_code(directory: Path, source: str = BROKEN) -> Path:
     plan = json.loads(file.read_text())
     fields = {"kind": "congestion_control", "name": "mine", "file": "mine.c", "source": source}
     plan["algorithms"] = [fields | {"sha256": sha256_of(source)}]
+    give_nics(plan)
     file.write_text(json.dumps(plan))
     manifest = json.loads((directory / "manifest.json").read_text())
     (directory / "manifest.json").write_text(json.dumps(manifest | {"plan": plan}))

@@ -41,4 +41,5 @@ def test_four_cubic_flows_stand_at_the_target_and_fill_the_line(vm: Vm, known: K
     summary = vm.summary()
     assert summary["goodput_bps"] > 0.99 * GBPS * 1448 / 1538
     assert (summary["queue_marks"] > 0) == (ecn and known.marks)
-    assert (summary["drops"] > 0) == (not ecn or known.drops)
+    if not (ecn and known.drops):
+        assert (summary["drops"] > 0) is not ecn

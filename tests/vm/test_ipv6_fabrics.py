@@ -37,7 +37,7 @@ LONG = """
 title: Both families
 addresses: dual
 switches: {default: {buffer: 1 MB}}
-hosts: {default: {congestion_control: reno, nic: none}}
+hosts: {default: {congestion_control: reno}}
 traffic:
   four: {kind: long, senders: [h1], receiver: h2, stop: 300 ms, ip: 4}
   six: {kind: long, senders: [h3], receiver: h4, stop: 300 ms, ip: 6}
@@ -83,11 +83,14 @@ def test_an_idle_network_of_ipv6_sends_nothing(vm: Vm) -> None:
         assert len(seen) > 1000 and all(time_ns < EPOCH_NS for time_ns in told)
 
 
+EXACT = "hosts: {default: {nic: {clock_error: 0 ppm}}}\n"
+
+
 @pytest.mark.parametrize(("family", "headers"), [("ipv4", 52), ("ipv6", 72)])
 def test_a_short_flow_takes_its_serialisation_and_the_delay(vm: Vm, family: str, headers: int) -> None:
     """What is added to the ideal is the acknowledgement of the handshake, ahead of the first data."""
     one = "traffic: {one: {kind: flows, senders: [h1], receiver: h2, size: 13 KB, count: 1, start: 10 ms}}\n"
-    experiment = f"title: One\naddresses: {family}\nswitches: {{default: {{buffer: 64 KB}}}}\n{one}"
+    experiment = f"title: One\naddresses: {family}\nswitches: {{default: {{buffer: 64 KB}}}}\n{EXACT}{one}"
     assert vm.run(written_plan(vm, PAIRS, experiment)).status == "complete"
     (flow,) = vm.flows()
     assert flow["fct_ns"] == flow["ideal_ns"] + 8 * (headers + 38)
@@ -117,7 +120,7 @@ title: MPTCP
 addresses: dual
 switches: {default: {buffer: 256 KB}}
 hosts:
-  default: {rto_min: 10 ms, queue: 256 KB, nic: none, mptcp: {subflows: 4}}
+  default: {rto_min: 10 ms, queue: 256 KB, mptcp: {subflows: 4}}
   h1: {mptcp: {path_manager: fullmesh, add_addr_accepted: 1}}
   h2: {mptcp: {path_manager: signal}}
 traffic: {long: {kind: long, senders: [h1], receiver: h2, stop: 3 s, transport: mptcp, ip: 6}}
@@ -135,17 +138,18 @@ probes: {tcp: {interval: 100 ms}}
 
 
 def test_a_window_limit_holds_over_ipv6(vm: Vm) -> None:
-    """Two full segments a round trip, and none more: stock qdiscs add nothing to it on an idle line."""
+    """Two full segments a round trip, and none more: stock qdiscs add nothing to it on an idle line, NICs the times of
+    a full frame and of an acknowledgement."""
     experiment = """
 title: A window
 addresses: ipv6
 switches: {default: {buffer: 256 KB}}
-hosts: {default: {window_limit: 2, delayed_ack: false, nic: none}}
+hosts: {default: {window_limit: 2, delayed_ack: false}}
 traffic: {long: {kind: long, senders: [h1], receiver: h2, stop: 100 ms}}
 """
     assert vm.run(written_plan(vm, PAIRS, experiment)).status == "complete"
     (flow,) = vm.flows()
-    assert goodput_bps(flow) == pytest.approx(2 * 1428 * 8e9 / 40_000, rel=0.02)
+    assert goodput_bps(flow) == pytest.approx(2 * 1428 * 8e9 / (40_000 + 8 * (1538 + 110)), rel=0.02)
 
 
 def test_marks_of_dctcp_are_those_of_ipv6_packets(vm: Vm) -> None:
@@ -153,14 +157,16 @@ def test_marks_of_dctcp_are_those_of_ipv6_packets(vm: Vm) -> None:
 title: DCTCP
 addresses: ipv6
 switches: {default: {buffer: 512 KB, ecn_threshold: 60 KB}}
-hosts: {default: {congestion_control: dctcp, rto_min: 10 ms, nic: none}}
+hosts: {default: {congestion_control: dctcp, rto_min: 10 ms}}
 traffic: {long: {kind: long, senders: h1..h3, receiver: h4, stop: 300 ms}}
 probes: {queues: {interval: 100 us, ports: ['s1:eth4']}}
 """
     assert vm.run(written_plan(vm, PAIRS, experiment)).status == "complete"
     queue = pl.read_parquet(vm.directory / "run/queues.parquet").filter(pl.col("time_ns") > 100_000_000)
     assert 20_000 < queue["bytes"].mean() < 80_000  # type: ignore[operator]
-    assert queue["marks"].max() > 0 and queue["drops"].max() == 0  # type: ignore[operator]
+    # The RST that ends a flow at the stop isn't ECT.
+    assert queue["marks"].max() > 0 and queue["drops"].max() <= 3  # type: ignore[operator]
+    assert sum(flow["retransmits"] for flow in vm.flows()) == 0
 
 
 def kernel_routes(vm: Vm, node: str, name: str) -> dict[str, set[str]]:

@@ -38,8 +38,10 @@ def test_idle_round_trip_is_twice_the_paths_delay(vm: Vm) -> None:
     ]
     assert len(times) == 20
     # Not each one: ping's first finds the kernel not yet stamping arrivals, and PID 1 reads its clock every 100 ms.
-    known("Round trip on an idle path of 4 links of 12.5 us", 50, statistics.median(times), "us", within=0.04)
-    assert sum(abs(time_us - 50) <= 2 for time_us in times) >= 18
+    # Each way begins at a NIC, which sends the 98 bytes of a ping, and 24 around them, bit by bit.
+    theory_us = 4 * 12.5 + 2 * (98 + 24) * 8 / 1_000
+    known("Round trip on an idle path of 4 links of 12.5 us", theory_us, statistics.median(times), "us", within=0.04)
+    assert sum(abs(time_us - theory_us) <= 2 for time_us in times) >= 18
 
 
 @pytest.mark.parametrize("rate_bps", [GBPS, 10 * GBPS])
@@ -52,11 +54,16 @@ def test_goodput_of_one_flow_is_the_rate_without_headers(vm: Vm, rate_bps: int) 
     known(f"Goodput of one flow, {rate_bps // GBPS} Gbps", theory_bps / 1e6, goodput_bps / 1e6, "Mbps", within=0.005)
 
 
+SYN_BYTES = 98
+"""A SYN or SYN-ACK on the wire: 40 bytes of headers, 20 of options, 14 and 24 of Ethernet."""
+
+
 def slow_start_ns(packets: int, window: int, rate_bps: int, round_trip_ns: int) -> float:
     """Completion time of a lone flow on an idle path: handshake, windows that double until they fill the
     path, the last byte's way."""
     packet_ns = WIRE_BYTES * 8e9 / rate_bps
-    elapsed = float(round_trip_ns)
+    # A NIC sends the handshake's two frames, and the first of the data, bit by bit.
+    elapsed = float(round_trip_ns) + (2 * SYN_BYTES + WIRE_BYTES) * 8e9 / rate_bps
     while packets > window and window * packet_ns < round_trip_ns:
         packets -= window
         window *= 2
@@ -136,7 +143,8 @@ def test_dctcp_keeps_the_queue_at_its_threshold_and_the_link_full(vm: Vm, rate_b
     named = f"Mean queue of two DCTCP flows at the threshold, {rate_bps // GBPS} Gbps"
     known(named, threshold / 1e3, summary["queue_mean_bytes"] / 1e3, "KB", within=0.5)
     assert summary["goodput_bps"] >= 0.97 * rate_bps * PAYLOAD_BYTES / WIRE_BYTES
-    assert summary["drops"] == 0
+    # The RST that ends a flow at the stop isn't ECT, so above the threshold it is dropped.
+    assert summary["retransmits"] == 0 and summary["drops"] <= len(traffic.senders)
 
 
 def test_a_receiver_of_which_nothing_was_said_answers_dctcp_by_dctcp(vm: Vm) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import statistics
 from typing import Any
 
 import polars as pl
@@ -31,6 +32,13 @@ FAT_RECEIVER = network(
     ("s1:eth2", "s3:eth1", "1 Gbps"),
     ("s2:eth2", "s3:eth2", "1 Gbps"),
     ("h2:eth1", "s3:eth3", "1 Gbps"),
+)
+
+NARROW = network(
+    ("s1", "s2"),
+    ("h1:eth1", "s1:eth1", "10 Gbps"),
+    ("s1:eth2", "s2:eth1", "1 Gbps"),
+    ("h2:eth1", "s2:eth2", "10 Gbps"),
 )
 
 
@@ -78,9 +86,9 @@ def test_a_flow_has_its_subflows_and_they_spread_over_the_spines(vm: Vm) -> None
 
 @pytest.mark.parametrize("subflows", [1, 2, 4])
 def test_a_flow_has_as_many_subflows_as_its_hosts(vm: Vm, subflows: int) -> None:
-    # In half a second the losses of four subflows that start together still cost 1 to 2 %, by the paths that the seed
+    # In one second the losses of four subflows that start together still cost 1 to 2 %, by the paths that the seed
     # draws.
-    flow = run(vm, generated_plan(vm, LEAF_SPINE, **{SUBFLOWS: str(subflows), "traffic.long.stop": "1 s"}))
+    flow = run(vm, generated_plan(vm, LEAF_SPINE, **{SUBFLOWS: str(subflows), "traffic.long.stop": "2 s"}))
     assert flow["subflows"] == subflows
     # Of each packet of 1538 bytes on the wire 52 are headers and 20 to 28 are MPTCP's.
     assert goodput_bps(flow) == pytest.approx(1e9 * 1424 / 1538, rel=0.01)
@@ -92,7 +100,7 @@ def test_a_host_without_mptcp_takes_one_subflow(vm: Vm) -> None:
 
 
 def test_two_interfaces_carry_the_sum_of_both(vm: Vm) -> None:
-    settings = {"traffic.long.stop": "3 s"}
+    settings = {"traffic.long.stop": "6 s"}
     one = goodput_bps(run(vm, written_plan(vm, FAT_RECEIVER, **settings, **{SUBFLOWS: "1"}), "one"))
     both = goodput_bps(run(vm, written_plan(vm, FAT_RECEIVER, **settings, **{SUBFLOWS: "2"}), "both"))
     assert both == pytest.approx(2 * one, rel=0.02)
@@ -167,14 +175,17 @@ def test_each_subflow_has_its_hosts_timer_and_initial_window(vm: Vm) -> None:
 
 def test_losses_stop_no_connection(vm: Vm) -> None:
     """What is lost on one subflow must not be sent beyond the window of all (patch 0014),
-    and TCP's memory bounds nothing."""
+    and TCP's memory bounds nothing.
+
+    The switch loses, not the sender's own queue: where that one refuses all that a subflow sends, Linux asks it again
+    after 200 ms only (tcp_probe0_base(), include/net/tcp.h).
+    """
     for queue in ("100 KB", "256 KB"):
-        flow = run(
-            vm,
-            generated_plan(vm, LEAF_SPINE, **{"hosts.default.queue": queue, "traffic.long.stop": "1 s"}),
-            queue.replace(" ", ""),
-        )
-        assert counters(vm, "h2", "MPTcpExtNoDSSInWindow", "MPTcpExtRcvPruned", run=queue.replace(" ", "")) == [0, 0]
+        settings = {"switches.default.buffer": queue, "hosts.default.queue": "15 MB", "traffic.long.stop": "1 s"}
+        name = queue.replace(" ", "")
+        flow = run(vm, written_plan(vm, NARROW, **settings), name)
+        assert counters(vm, "h2", "MPTcpExtNoDSSInWindow", "MPTcpExtRcvPruned", run=name) == [0, 0]
+        assert flow["retransmits"] > 100
         assert goodput_bps(flow) > 0.9 * 1e9 * 1424 / 1538
 
 
@@ -209,7 +220,7 @@ BOTTLENECK = network(
 SHARED = """
 title: One connection of several subflows beside one of TCP
 switches: {default: {buffer: 100 KB}}
-hosts: {default: {nic: none, congestion_control: reno, mptcp: {subflows: SUBFLOWS}}}
+hosts: {default: {congestion_control: reno, mptcp: {subflows: SUBFLOWS}}}
 traffic:
   many: {kind: long, senders: [h1], receiver: h3, stop: 40 s, transport: mptcp, congestion_control: CONTROL}
   one: {kind: long, senders: [h2], receiver: h3, stop: 40 s}
@@ -217,23 +228,26 @@ probes: {}
 """
 
 
-def share(vm: Vm, control: str, subflows: int) -> float:
+def share(vm: Vm, control: str, subflows: int, seed: int = 1) -> float:
     """Return what the MPTCP connection gets of a bottleneck, in shares of the TCP connection beside it."""
     topology = BOTTLENECK.replace("20 Mbps, delay: 10 ms, delay: 25 us", "20 Mbps, delay: 10 ms")
-    plan = written_plan(vm, topology, SHARED.replace("SUBFLOWS", str(subflows)).replace("CONTROL", control))
-    name = f"{control}{subflows}"
+    plan = written_plan(vm, topology, SHARED.replace("SUBFLOWS", str(subflows)).replace("CONTROL", control), seed)
+    name = f"{control}{subflows}-{seed}"
     assert vm.run(plan, name).status == "complete"
     received = {flow["class"]: flow["bytes"] for flow in vm.flows(name)}
     return float(received["many"] / received["one"])
 
 
-@pytest.mark.slow("boots the machine for each coupling")
+@pytest.mark.slow("boots the machine for each coupling and seed")
 def test_coupled_subflows_take_what_one_tcp_takes(vm: Vm) -> None:
     """RFC 6356, goals 1 and 2: no better, hardly worse than TCP on its best path;
-    without coupling each subflow takes a share."""
+    without coupling each subflow takes a share. A single run depends on where losses fall: LIA's shares of six seeds
+    go from 0.4 to 1.2."""
     assert share(vm, "lia", 1) == share(vm, "reno", 1), "a single subflow is Reno's"
     for subflows in (2, 4, 8):
-        coupled, uncoupled = share(vm, "lia", subflows), share(vm, "reno", subflows)
+        coupled, uncoupled = (
+            statistics.mean(share(vm, control, subflows, seed) for seed in range(1, 7)) for control in ("lia", "reno")
+        )
         assert 0.5 < coupled < 1.1 < 0.6 * subflows < uncoupled, (subflows, coupled, uncoupled)
         known(f"LIA with {subflows} subflows beside Reno, share", 1, coupled, "of Reno's", within=0.5)
 

@@ -42,8 +42,10 @@ def test_a_storm_lasts_for_others_until_the_watchdog_finds_it(tmp_path: Path, va
     watchdog = "" if variant == "storm" else "; detection=50 ms; restoration=50 ms"
     metrics = run(tmp_path, f"variant={variant}; stop=300 ms; events.storm.until=200 ms{watchdog}")
     for traffic in ("victim", "bystander"):
-        # The buffers fill in two milliseconds, and a connection has its first round trips.
-        assert mbps(metrics, traffic) == pytest.approx(LINE_MBPS * (300 - still_ms) / 300, rel=0.02)
+        # The buffers fill in two milliseconds, and a connection has its first round trips. After the storm the queue
+        # before h5 stays as long as it is, for its sender fills the line; so there are pauses, which cost others 5 %.
+        still = LINE_MBPS * (300 - still_ms) / 300
+        assert 0.95 * still < mbps(metrics, traffic) < 1.01 * still
     assert metrics["storms"] == (variant != "storm")
     assert (metrics["storm_drops"] > 0) is (variant == "storm-drop")
 

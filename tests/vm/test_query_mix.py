@@ -17,9 +17,9 @@ RTO_MIN_NS = 300_000_000
 JITTER_NS = 10_000_000
 
 
-def run(directory: Path, *settings: str) -> pl.DataFrame:
-    """Run 150 ms of the lab; return its flows. All are complete: the lab's own check says so."""
-    return run_lab(directory, "query-mix", "duration=150 ms", *settings).flows()
+def run(directory: Path, *settings: str, duration: str = "150 ms") -> pl.DataFrame:
+    """Run a part of the lab; return its flows. All are complete: the lab's own check says so."""
+    return run_lab(directory, "query-mix", f"duration={duration}", *settings).flows()
 
 
 def queries(flows: pl.DataFrame) -> pl.DataFrame:
@@ -31,7 +31,10 @@ def queries(flows: pl.DataFrame) -> pl.DataFrame:
 
 @pytest.mark.slow("runs the mix of queries in three variants")
 def test_deep_buffers_mend_what_dctcp_mends_without_them(tmp_path: Path) -> None:
-    flows = {variant: run(tmp_path, f"variant={variant}") for variant in ("tcp-shallow", "tcp-deep", "dctcp-shallow")}
+    flows = {
+        variant: run(tmp_path, f"variant={variant}", duration="300 ms")
+        for variant in ("tcp-shallow", "tcp-deep", "dctcp-shallow")
+    }
     trace = ("flow", "src", "dst", "size_bytes", "class")
     first, *others = (each.sort("flow").select(trace) for each in flows.values())
     assert all(first.equals(other) for other in others)

@@ -73,8 +73,8 @@ def test_nothing_is_marked_and_dctcp_loses(name: str, vm: Vm) -> None:
     assert (right["queue_drops"], right["wred_drops"], right["retransmits"]) == (0, 0, 0)
     wrong = run(vm, tables, "trap", {"dctcp": flow(0, more=DCTCP)})
     assert wrong["ecn_marks"] == 0
-    assert wrong["queue_drops"] + wrong["wred_drops"] > 100
-    assert wrong["retransmits"] > 100
+    assert wrong["queue_drops"] + wrong["wred_drops"] > 50
+    assert wrong["retransmits"] > 50
 
 
 def test_with_two_ports_busy_drops_take_the_place_of_marks(vm: Vm) -> None:
@@ -186,7 +186,8 @@ def test_a_rate_in_bits_takes_the_whole_line(vm: Vm) -> None:
     run(vm, patched(sound(), {"SCHEDULER": {"scheduler.1": {"cir": str(300_000_000 // 8)}}}), "sound", THREE)
     run(vm, trap("rate-unit"), "trap", THREE)
     assert share(queues(vm, "sound"), 1) > 0.3
-    assert share(queues(vm, "trap"), 1) < 0.001
+    # What it sends before the others have begun.
+    assert share(queues(vm, "trap"), 1) < 0.005
 
 
 def test_guarantees_above_the_line_hold_for_nobody(vm: Vm) -> None:
@@ -195,7 +196,7 @@ def test_guarantees_above_the_line_hold_for_nobody(vm: Vm) -> None:
     sent = queues(vm, "trap")
     assert share(sent, 3) == pytest.approx(0.5, abs=0.01)
     assert share(sent, 4) == pytest.approx(0.5, abs=0.01)
-    assert share(sent, 1) < 0.001
+    assert share(sent, 1) < 0.005
 
 
 def test_without_a_map_all_is_in_queue_0(vm: Vm) -> None:
@@ -221,7 +222,7 @@ def test_without_a_watchdog_a_storm_stops_bystanders(vm: Vm) -> None:
     """
     storm = f"events: {{storm: {{at: 20 ms, node: {RECEIVER}, action: pause-storm, priorities: [3], until: 400 ms}}}}\n"
     to = {
-        name: flow(3, senders=FIRST, receiver=host).replace("60 ms", "400 ms")
+        name: flow(3, senders=FIRST, receiver=host, more=", jitter: 0 s").replace("60 ms", "400 ms")
         for name, host in (("ill", RECEIVER), ("by", "h-Ethernet12"))
     }
     sent = {}

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from fabriclab.api.lab_names import find_lab, known_labs
+from fabriclab.api.matrix_plans import first_plans
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.host.consent import with_consent
@@ -20,13 +21,16 @@ from fabriclab.files import write_all, write_text
 from fabriclab.gallery import moved
 from fabriclab.gallery.data import Row, Source, data_file, read_rows, read_sources, write_data
 from fabriclab.gallery.measure import measured
+from fabriclab.gallery.plans import plans_digest
 from fabriclab.gallery.published import (
+    DIRECTORY,
     FILE,
     USUAL_SERIES,
     GalleryError,
     Published,
     is_published,
     read_published,
+    without_superseded,
 )
 from fabriclab.gallery.readme import README, differences, generated, require_places
 from fabriclab.report import write_pictures
@@ -34,13 +38,27 @@ from fabriclab.runs.point import Keep
 
 
 def check(labs: Sequence[Path]) -> int:
-    """Print where READMEs differ from their data; returns the exit status."""
-    found = [line for lab in _labs(labs) for line in differences(lab)]
+    """Print where READMEs differ from their data, and data from their labs; returns the exit status."""
+    found = [line for lab in _labs(labs) for line in (*differences(lab), *outdated(lab))]
     for line in found:
         print(line)
     if not found:
         print(f"{', '.join(lab.name for lab in _labs(labs))}: the READMEs agree with their data")
     return FAILED if found else OK
+
+
+def outdated(lab: Path) -> list[str]:
+    """Return the matrices whose data are not of the lab as it is, unless `published.yml` says that, a sentence each."""
+    published, sources = read_published(lab), read_sources(lab)
+    if published.superseded:
+        return []
+    return [
+        f"{lab / DIRECTORY}: matrix {name} was measured before the lab became what it is; measure it again, or write "
+        f"in {FILE} what was different then: `superseded: ...`"
+        for name, matrix in published.matrices.items()
+        if name not in sources
+        or sources[name].plans != plans_digest(first_plans(lab, name, range(1, (matrix.seeds or 0) + 1)))
+    ]
 
 
 def figures(
@@ -79,8 +97,11 @@ def figures(
 
 
 def publish(lab: Path, published: Published, directories: dict[str, Path]) -> str:
-    """Write the lab's data, README and pictures from the sweeps of its published matrices; return what moved, in
-    words."""
+    """Write the lab's data, README and pictures from the sweeps of its published matrices; return what moved, in words.
+
+    What `published.yml` says of superseded data is removed, because they are replaced.
+    """
+    published = published.model_copy(update={"superseded": ""})
     new: dict[str, tuple[list[Row], Source]] = {
         matrix: measured(directory, published, matrix) for matrix, directory in directories.items()
     }
@@ -92,7 +113,8 @@ def publish(lab: Path, published: Published, directories: dict[str, Path]) -> st
     text = generated(lab, published, {matrix: rows for matrix, (rows, _) in new.items()}, sources)
     pictures = _pictures(lab, published, directories)
     write_data(lab, new)
-    write_all({lab / README: text, **pictures})
+    file = without_superseded((lab / FILE).read_text(encoding="utf-8"))
+    write_all({lab / README: text, lab / FILE: file, **pictures})
     return moved.in_words(lab.name, found)
 
 

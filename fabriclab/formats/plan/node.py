@@ -84,12 +84,14 @@ class Nic(Frozen):
     in front, the card's queue itself is the host's."""
     pacer: Pacer | None = None
     qcn: Limiter | None = None
+    clock_ppb: Annotated[int, ranges.CLOCK_PPB] = 0
+    """How much faster the NIC's clock is than those of the switches, in parts of a billion."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `qcn` out where there is none, as in every plan that was made before there was such a thing."""
+        """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return record if self.qcn is not None else {key: value for key, value in record.items() if key != "qcn"}
+        return {key: value for key, value in record.items() if value or key not in ("qcn", "clock_ppb")}
 
 
 DEFAULT, DEFAULT6 = "default", "::/0"
@@ -119,7 +121,8 @@ class Port(Frozen):
     """Exactly one of queue (a buffer of its own, out of stock qdiscs) and switch_port is given."""
     switch_port: SwitchPort | None = None
     nic: Nic | None = None
-    """Of a host's port that is said to be a NIC; it has a switch_port too, which serialises exactly."""
+    """Of a host's port, which has a switch_port too; it serialises exactly. Plans of earlier versions have hosts
+    without one: their results can be read, but they are not run (`runnable.py`)."""
     ipv6: Annotated[str, names.IPV6_INTERFACE] | None = None
     """IPv6 address with prefix length; None: as for `address`."""
     extra_ipv6: tuple[Annotated[str, names.IPV6], ...] = ()
@@ -130,6 +133,11 @@ class Port(Frozen):
         """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
         return {key: value for key, value in record.items() if value or key not in ("nic", "ipv6", "extra_ipv6")}
+
+    @property
+    def line_bps(self) -> int:
+        """The rate at which frames leave in fact: by the clock of the port's NIC."""
+        return self.rate_bps if self.nic is None else self.rate_bps + self.rate_bps * self.nic.clock_ppb // 10**9
 
     @model_validator(mode="after")
     def _has_one_buffer(self) -> Self:

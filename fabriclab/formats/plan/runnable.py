@@ -98,6 +98,11 @@ def _of_port(node: Node, port: Port, nodes: dict[str, Node]) -> Iterator[str]:
     elif back.mtu != port.mtu:
         yield f"{key}.mtu: {port.mtu} here, {back.mtu} at the other end of the link"
     buffer = port.switch_port
+    if node.role == "host" and (port.nic is None or buffer is None):
+        yield (
+            f"{key}.nic: is missing; an earlier version of fabriclab, whose hosts could have a token bucket instead of "
+            "a NIC, made this plan: make it again from its lab, or run it with that version"
+        )
     if buffer is None:
         return
     pools = frozenset(pool.name for pool in node.switch.pools) if node.switch is not None else frozenset()

@@ -9,7 +9,7 @@ from fabriclab.keys.mappings import Key, Keys, Named
 from fabriclab.keys.quantities import FALSE_WORDS, TRUE_WORDS, Flag, Number, Percent, Quantity
 from fabriclab.keys.values import NONE_WORD, Either, Text, Word, or_none
 from fabriclab.lab.ports.keys import AQM, BUFFER_BYTES, OWN_QDISC
-from fabriclab.units import DURATION, RATE, SIZE
+from fabriclab.units import DURATION, RATE, SIZE, TOLERANCE
 
 CONGESTION_CONTROLS = (
     *("reno", "cubic", "dctcp", "htcp", "bic", "bbr", "vegas", "westwood", "nv"),
@@ -217,10 +217,19 @@ NIC_QCN: Key[Any] = Key(
     "reaches the link's rate again.",
     default=None,
 )
+NIC_CLOCK_ERROR = Key(
+    "clock_error",
+    Quantity(TOLERANCE, 0, ranges.CLOCK_PPB.most, why="as IEEE 802.3 allows"),
+    "The NIC's clock is off by up to this, to either side; the seed draws how far. Frames take so much shorter or "
+    "longer. `0 ppm`: the clock of every NIC and switch is the same.",
+    default=50_000,
+    source="Oscillators of NICs are usually specified with 30 to 50 ppm; IEEE 802.3 allows 100 ppm",
+    examples=("50 ppm",),
+)
 NIC = Keys(
     "nic",
     "The NIC of a host",
-    (NIC_TSO, NIC_GRO, NIC_INTERRUPT_DELAY, NIC_QUEUES, NIC_PACING, NIC_RING, NIC_PACER, NIC_QCN),
+    (NIC_TSO, NIC_GRO, NIC_INTERRUPT_DELAY, NIC_QUEUES, NIC_PACING, NIC_RING, NIC_CLOCK_ERROR, NIC_PACER, NIC_QCN),
 )
 
 CONGESTION_CONTROL = Key(
@@ -325,9 +334,8 @@ TIMESTAMP_ERROR = Key(
 )
 HOST_NIC: Key[Any] = Key(
     "nic",
-    or_none(NIC),
-    "The network interface card (NIC). Each frame takes exactly its transmission time, on an idle link too. `none`: "
-    "a token bucket, which sends a frame at once if the link is idle.",
+    NIC,
+    "The network interface card (NIC). Each frame takes exactly its transmission time, on an idle link too.",
     unset="a NIC with the defaults of its keys",
 )
 HOST = Keys(

@@ -137,7 +137,13 @@ RANDOM_PAIRS = PAIRS.but(default="random")
 START = Key("start", TIME, "When the traffic begins, in virtual time.", default=0, examples=("200 ms",))
 STOP = Key("stop", LATER, "When the traffic ends, in virtual time.", required=True, examples=("2 s",))
 JITTER = Key(
-    "jitter", TIME, "Each start is moved by a random time between 0 and this value.", default=0, examples=("100 us",)
+    "jitter",
+    TIME,
+    "Each start is late by a random time between 0 and this value, drawn by the seed. `0 s`: all starts are exact.",
+    default=50_000,
+    source="Linux wakes a process that waits for a time up to 50 us late: the default timer slack, "
+    "PR_SET_TIMERSLACK in prctl(2)",
+    examples=("100 us", "0 s"),
 )
 MODE = Key(
     "mode",

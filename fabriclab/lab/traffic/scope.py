@@ -49,12 +49,15 @@ def read_mode(section: Section) -> Mode:
     return MODE.or_default(section.read(MODE))
 
 
-def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> int | None:
-    """Return when it stops; `what` says what happens at `last_start_ns`, after which that has to be."""
+def read_stop(section: Section, last_start_ns: int, what: str, meaning: str, jitter_ns: int = 0) -> int | None:
+    """Return when it stops; `what` says what happens at `last_start_ns`, or by `jitter_ns` later, after which that has
+    to be."""
     section.require("stop", example=f"stop: when {meaning}, such as 2 s")
     stop = section.read(STOP)
-    if stop is not None and stop.value <= last_start_ns:
-        stop.complain(section.problems, f"{shown(stop.text)} is not after {what}, {format_duration(last_start_ns)}")
+    if stop is not None and stop.value <= last_start_ns + jitter_ns:
+        late = "" if stop.value <= last_start_ns else f" with its jitter of {format_duration(jitter_ns)}"
+        when = f"{what}{late}, {format_duration(last_start_ns)}"
+        stop.complain(section.problems, f"{shown(stop.text)} is not after {when}")
     return value_of(stop)
 
 

@@ -21,10 +21,10 @@ INCAST = str(ROOT / "labs" / "incast")
 T0 = str(ROOT / "tests" / "golden" / "sonic" / "t0.json")
 FULL = "the disk is full"
 
-# Queues of which hardly anything can be compressed: 1 MB of log, 200 KB of Parquet.
+# Queues of which hardly anything can be compressed: 2 MB of log, 400 KB of Parquet.
 QUEUES = """awk 'BEGIN {
   print "# fabriclab-queues-1\\ntime_ns,port,bytes,packets,drops,marks,sent_bytes,sent_packets,overlimits"
-  for (i = 0; i < 20000; i++) print i * 100000 ",s1:eth3," int(rand() * 1e9) "," int(rand() * 1e6) ",0,0,0,0,0"
+  for (i = 0; i < 40000; i++) print i "00000,s1:eth3," int(rand() * 1e9) "," int(rand() * 1e6) ",0,0,0,0,0"
 }' > "$job/raw/queues.csv"
 """
 FILLED = 'dd if=/dev/zero of="$job/../filler" bs=4k 2>/dev/null\n'
@@ -55,7 +55,7 @@ def test_a_run_whose_inputs_do_not_fit_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_disk_that_fills_while_the_machine_runs(tmp_path: Path) -> None:
     body = ANSWER + FILLED + 'for i in $(seq 300); do echo \'@{"event":"progress","t_ns":200000000}\'; done; sleep 60\n'
-    ended = on_disk(tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="4m", body=body)
+    ended = on_disk(tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="3700k", body=body)
     assert "Traceback" not in ended.errors
     assert ended.status == 1
     manifest = manifest_of(ended)
@@ -66,7 +66,7 @@ def test_a_disk_that_fills_while_the_machine_runs(tmp_path: Path) -> None:
 
 def test_results_that_do_not_fit_leave_the_raw_logs_and_a_manifest_that_says_so(tmp_path: Path) -> None:
     body = ANSWER + QUEUES + FILLED + fake_machine.END
-    ended = on_disk(tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="4m", body=body)
+    ended = on_disk(tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="3700k", body=body)
     check_told(ended)
     manifest = manifest_of(ended)
     assert manifest["status"] == "failed"
@@ -81,7 +81,7 @@ def test_results_that_do_not_fit_leave_the_raw_logs_and_a_manifest_that_says_so(
 def test_a_sweep_stops_where_the_disk_is_full(tmp_path: Path) -> None:
     """That it goes on with a failed point is tested in test_run.py, with what is done in test_cli.py."""
     command = ("sweep", INCAST, "--set", "senders=1", "--out", "out", "-j", "1")
-    ended = on_disk(tmp_path, command, size="1200k", body=ANSWER + fake_machine.END)
+    ended = on_disk(tmp_path, command, size="1700k", body=ANSWER + fake_machine.END)
     check_told(ended)
     assert "1 of 2 points are not done; the same command continues with them" in ended.output
     points = json.loads((ended.disk / "out" / "sweep.json").read_text())["points"]

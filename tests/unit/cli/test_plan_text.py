@@ -30,9 +30,9 @@ traffic:
   incast (rounds): 3 hosts to h8, over tcp
     1 round of 64 KB from each, from 0 s on, each up to 1 ms later
   bulk (long): 2 hosts to 8 hosts, permutation, over mptcp
-    long flows, 0 s to 2 s
+    long flows, 0 s to 2 s, each up to 50 us later
   paced (flows): h3 to h4, over tcp
-    5 flows of 1 KB from each, one each 10 ms, from 0 s on
+    5 flows of 1 KB from each, one each 10 ms, from 0 s on, each up to 50 us later
   web (arrivals): 8 hosts to 8 hosts, random, over tcp, DSCP 46
     sizes: web-search CAPPED at 10 MB (linear between points); mean 1.411 MB
       the cap keeps 82.5% of the bytes (the mean without it is 1.711 MB): say so with every result

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,11 +14,13 @@ from published_labs import PAGE, PUBLISHED
 from repository import LABS
 from synthetic_run import incast_run, write_sweep
 
-from fabriclab.cli.commands.figures import publish
-from fabriclab.gallery.data import Row, data_file, read_rows
+from fabriclab.api.matrix_plans import first_plans
+from fabriclab.cli.commands.figures import outdated, publish
+from fabriclab.gallery.data import Row, data_file, read_rows, read_sources, write_data
 from fabriclab.gallery.moved import in_words, moves
-from fabriclab.gallery.published import FILE, GalleryError, is_published, read_published
-from fabriclab.gallery.readme import README, differences
+from fabriclab.gallery.plans import plans_digest
+from fabriclab.gallery.published import FILE, GalleryError, is_published, read_published, without_superseded
+from fabriclab.gallery.readme import README, differences, generated
 from fabriclab.gallery.tables import markdown
 from fabriclab.results import ingest_run, read_run
 
@@ -50,6 +54,11 @@ def swept(directory: Path, rounds: int = 8, seeds: int = 1) -> Path:
 @pytest.mark.parametrize("published", PUBLISHING, ids=lambda path: path.name)
 def test_a_readme_has_what_its_data_say(published: Path) -> None:
     assert differences(published) == [], f"make figures LAB={published.name} writes both"
+
+
+@pytest.mark.parametrize("published", PUBLISHING, ids=lambda path: path.name)
+def test_data_are_of_the_lab_as_it_is_or_say_so(published: Path) -> None:
+    assert outdated(published) == [], f"make figures LAB={published.name} measures again"
 
 
 def test_some_labs_publish() -> None:
@@ -274,3 +283,46 @@ def test_numbers_that_come_and_go_are_counted() -> None:
     found = moves("demo", [], [row(1.0)])
     assert [move.verdict for move in found] == ["new"]
     assert "1 are new, 0 are no longer published" in in_words("mine", found)
+
+
+def test_superseded_data_say_so_until_they_are_measured_again(lab: Path, tmp_path: Path) -> None:
+    """The page has the sentence, a check accepts it, and a new measurement removes it from both files."""
+    directory = swept(tmp_path / "sweep")
+    publish(lab, read_published(lab), {"demo": directory})
+    (lab / FILE).write_text("superseded: links had no delay\n\n" + (lab / FILE).read_text())
+    with pytest.raises(GalleryError, match="the region of 'superseded' occurs 0 times"):
+        differences(lab)
+    page = (lab / README).read_text()
+    (lab / README).write_text(page.replace("# A lab\n", "# A lab\n\n<!-- superseded -->\n<!-- end -->\n"))
+    (lab / README).write_text(generated(lab, read_published(lab), {"demo": read_rows(lab, "demo")}, read_sources(lab)))
+    said = "\n*The figures on this page are to be measured again: links had no delay.*\n"
+    assert said in (lab / README).read_text() and differences(lab) == []
+    assert outdated(lab) == []
+    publish(lab, read_published(lab), {"demo": directory})
+    assert (lab / FILE).read_text() == PUBLISHED
+    assert (lab / README).read_text() == page
+    assert differences(lab) == []
+
+
+def test_data_of_other_plans_are_named(tmp_path: Path) -> None:
+    """A digest of the plans that were run goes with the data; a lab with another queue has other plans."""
+    directory = tmp_path / "lab"
+    shutil.copytree(LABS / "dctcp-queue", directory)
+    text = (directory / FILE).read_text()
+    (directory / FILE).write_text(without_superseded(text))
+    named = [
+        f"{directory / 'published'}: matrix {name} was measured before" for name in read_published(directory).matrices
+    ]
+    assert [line.split(" the lab")[0] for line in outdated(directory)] == named
+    digests = {
+        name: plans_digest(first_plans(directory, name, range(1, (matrix.seeds or 0) + 1)))
+        for name, matrix in read_published(directory).matrices.items()
+    }
+    sources = {name: replace(source, plans=digests[name]) for name, source in read_sources(directory).items()}
+    write_data(directory, {name: (read_rows(directory, name), source) for name, source in sources.items()})
+    assert outdated(directory) == []
+    lab_file = directory / "experiment.yml"
+    lab_file.write_text(lab_file.read_text().replace("title: Queue", "title: The queue"))
+    assert outdated(directory) == []
+    lab_file.write_text(lab_file.read_text().replace("buffer: 700 KB", "buffer: 701 KB"))
+    assert [line.split(" the lab")[0] for line in outdated(directory)] == named

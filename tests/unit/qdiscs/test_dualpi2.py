@@ -35,9 +35,10 @@ def test_a_short_round_trip_bounds_the_interval() -> None:
 
 
 def test_a_lab_says_it(tmp_path: Path) -> None:
-    hosts = "hosts: {default: {nic: none, queue: 1 MB, aqm: {kind: dualpi2, target: 5 ms, l4s: ect, coupling: 1}}}\n"
+    hosts = "hosts: {default: {queue: 1 MB, aqm: {kind: dualpi2, target: 5 ms, l4s: ect, coupling: 1}}}\n"
     plan = resolve_plan(parse_lab(lab(tmp_path, LONG, hosts)), {})
-    queue = plan.node("h1").ports[0].queue
+    nic = plan.node("h1").ports[0].nic
+    queue = None if nic is None else nic.queue
     assert queue == Queue(limit_bytes=1_000_000, aqm=DualPi2(target_ns=5 * MS, l4s="ect", coupling=1))
     assert queue is not None and queue.aqm is not None and queue.aqm.marks
     words = compile_node(plan.node("h1"), plan).tc
@@ -47,7 +48,7 @@ def test_a_lab_says_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("written", ["step: 5 ms, target: 5 ms", "step: 15 ms"])
 def test_low_latency_is_lower(tmp_path: Path, written: str) -> None:
-    hosts = f"hosts: {{default: {{nic: none, queue: 1 MB, aqm: {{kind: dualpi2, {written}}}}}}}\n"
+    hosts = f"hosts: {{default: {{queue: 1 MB, aqm: {{kind: dualpi2, {written}}}}}}}\n"
     with pytest.raises(LabError, match=r"aqm.step: '.*' is not below target, the classic queue's delay"):
         parse_lab(lab(tmp_path, LONG, hosts))
 

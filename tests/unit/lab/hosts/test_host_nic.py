@@ -11,8 +11,10 @@ from probed_labs import LONG, lab
 from fabriclab.compile import compile_node
 from fabriclab.compile.machine import compile_job
 from fabriclab.compile.port import marking_handles, queue_handle
+from fabriclab.formats.plan import PlanError, parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Nic, Pacer, Queue
+from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
@@ -25,17 +27,20 @@ def planned(directory: Path, hosts: str) -> Plan:
     return resolve_plan(parse_lab(lab(directory, LONG, f"hosts: {hosts}\n")), {})
 
 
+EXACT = "default: {nic: {clock_error: 0 ppm}}"
+
+
 def test_every_default_of_a_nic_is_told(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{h2: {nic: none}, h3: {nic: {tso: off}}}")
+    plan = planned(tmp_path, f"{{{EXACT}, h2: {{nic: {{}}}}, h3: {{nic: {{tso: off}}}}}}")
     assert plan.node("h1").ports[0].nic == PLAIN
-    assert plan.node("h2").ports[0].nic is None and plan.node("h2").ports[0].queue is not None
+    assert plan.node("h2").ports[0].nic == PLAIN and plan.node("h2").ports[0].queue is None
     assert plan.node("h3").ports[0].nic == PLAIN.model_copy(update={"tso_bytes": None})
-    assert '"nic"' not in plan.node("h2").ports[0].model_dump_json()
+    assert '"nic"' not in plan.node("s1").ports[0].model_dump_json()
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 
 def test_what_paces_stands_in_front_of_the_ring(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{h1: {nic: {pacing: fq, gro: on, interrupt_delay: 20 us}}}")
+    plan = planned(tmp_path, f"{{{EXACT}, h1: {{nic: {{pacing: fq, gro: on, interrupt_delay: 20 us}}}}}}")
     port = plan.node("h1").ports[0]
     assert port.nic == Nic(
         queue=Queue(limit_bytes=15_000_000, aqm=Fq()),
@@ -94,10 +99,10 @@ def test_a_pacer_has_the_papers_constants_and_what_is_written(tmp_path: Path) ->
 
 
 def test_pid_1_is_told_of_nics_alone(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{h1: {nic: {gro: on}}, h2: {nic: none}}")
+    plan = planned(tmp_path, "{h1: {nic: {gro: on}}}")
     nodes = {node["name"]: node for node in compile_job(plan)["nodes"]}
     assert nodes["h1"].get("nics") == [{"interface": "eth1", "tso_bytes": 65_536, "gro": True, "interrupt_delay_us": 0}]
-    assert "nics" not in nodes["h2"]
+    assert "nics" not in nodes["s1"]
     assert all("nics" not in node for node in compile_job(plan, stock=True)["nodes"])
 
 
@@ -135,6 +140,10 @@ def test_the_sampler_finds_the_marks_in_front_of_the_card(tmp_path: Path) -> Non
         ("{pacer: {bucket: 2 MB}}", r"hosts.h1.nic.pacer.bucket: "),
         ("{pacer: {eta: 120 %}}", r"hosts.h1.nic.pacer.eta: "),
         ("fast", r"hosts.h1.nic: must be a mapping .keys: tso, gro"),
+        (
+            "none",
+            r"experiment.yml:\d+: hosts.h1.nic: is no longer a value, because every host has an exact NIC; remove",
+        ),
     ],
 )
 def test_a_mistake_is_told(tmp_path: Path, nic: str, said: str) -> None:
@@ -159,3 +168,19 @@ def test_a_card_in_a_port_channel_has_no_pacer(tmp_path: Path) -> None:
         .nic
         is not None
     )
+
+
+def test_a_plan_whose_host_has_no_nic_is_read_but_not_run(tmp_path: Path) -> None:
+    """Earlier versions wrote such plans: results of their runs are read, their bundles and recordings not run again."""
+    plan = planned(tmp_path, "{}")
+    (port,) = plan.node("h1").ports
+    bucket = {"queue": Queue(limit_bytes=1_000_000), "switch_port": None, "nic": None}
+    for changes in (bucket, {"nic": None}):
+        host = plan.node("h1").model_copy(update={"ports": (port.model_copy(update=changes),)})
+        nodes = tuple(host if node.name == "h1" else node for node in plan.nodes)
+        earlier = parse_plan_json(plan_json(plan.model_copy(update={"nodes": nodes})))
+        with pytest.raises(
+            PlanError, match=r"^nodes.h1.eth1.nic: is missing; an earlier version of fabriclab, .* made"
+        ):
+            check_runnable(earlier)
+    check_runnable(plan)

@@ -45,15 +45,8 @@ def test_another_kind_takes_of_a_default_what_it_has_itself(tmp_path: Path) -> N
     assert aqms == {Codel(interval_ns=20_000_000), Pie(interval_ns=20_000_000)}
 
 
-def test_a_token_bucket_that_stops_for_pauses_has_no_other_queue(tmp_path: Path) -> None:
+def test_keys_of_a_queue_without_a_kind_are_refused(tmp_path: Path) -> None:
     directory = lab(tmp_path, LONG)
-    hosts = "hosts: {h1: {nic: none, aqm: {kind: pie}}}\n"
-    shared = f"switches: {{default: {{profile: trident-3, pfc: {{priorities: [3]}}}}}}\n{hosts}"
-    (directory / "experiment.yml").write_text(f"title: Probes\n{shared}traffic:\n  {LONG}\n")
-    with pytest.raises(
-        LabError, match=r"experiment.yml:3: hosts.h1.aqm.kind: the NIC of h1 stops for the pauses of s1"
-    ):
-        resolve_plan(parse_lab(directory), {})
     (directory / "experiment.yml").write_text(
         EXPERIMENT + f"hosts: {{h1: {{aqm: {{target: 1 ms}}}}}}\ntraffic:\n  {LONG}\n"
     )

@@ -27,7 +27,8 @@ def plan_with(directory: Path, hosts: str, traffic: str = PUSH, **settings: str)
 
 
 def controls(plan: Plan, directory: Path) -> list[str | None]:
-    return compiled_flows(plan, directory)["congestion_control"].to_list()
+    """Return the congestion control of each flow, by the names of the senders."""
+    return compiled_flows(plan, directory).sort("src")["congestion_control"].to_list()
 
 
 @pytest.mark.parametrize("traffic", [PUSH, PULL])
