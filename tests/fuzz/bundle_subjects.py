@@ -17,6 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from bundle_mutations import Entries, mutant, other_field, packed
+from strangers import give_runs_nics
 from subjects import Files, LabSubject, Subject, subjects, texts_read_once
 from switch_runs import switch_run
 from synthetic_hadoop_run import hadoop_run
@@ -160,6 +161,7 @@ def _bundles() -> dict[str, Entries]:
     with tempfile.TemporaryDirectory(prefix="fabriclab-fuzz-bundles-") as scratch:
         for name, make in makers.items():
             directory = make(Path(scratch) / name.replace(" ", "-"))
+            give_runs_nics(directory)
             write_bundle(directory, Path(scratch) / "it.zip")
             with zipfile.ZipFile(Path(scratch) / "it.zip") as archive:
                 found[name] = {one: archive.read(one) for one in archive.namelist()}

@@ -93,11 +93,17 @@ def device(node: Node, port: Port) -> Device:
     return [compile_switch_port(node, port, port.switch_port).replace(f"dev {port.interface} ", "dev DEV ")]
 
 
+def exact(port: Port) -> Port:
+    """Return the port with a clock that is right: the queue must stay as it is for as long as it is looked at."""
+    assert port.nic is not None
+    return port.model_copy(update={"nic": port.nic.model_copy(update={"clock_ppb": 0})})
+
+
 def star(plan: Plan) -> Star:
     """Return the leaf with its first three servers: a sender, a sender of bursts, a receiver."""
     leaf = plan.node("leaf1")
     hosts = [plan.node(port.peer_node) for port in leaf.ports[:3]]
-    return Star([device(host, host.ports[0]) for host in hosts], [device(leaf, port) for port in leaf.ports[:3]])
+    return Star([device(host, exact(host.ports[0])) for host in hosts], [device(leaf, port) for port in leaf.ports[:3]])
 
 
 def line_rate() -> str:

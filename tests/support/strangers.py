@@ -69,6 +69,17 @@ def give_nics(plan: dict[str, Any]) -> None:
         node["ports"] = [port | card if node["role"] == "host" else port for port in node["ports"]]
 
 
+def give_runs_nics(directory: Path) -> None:
+    """Give the hosts of all runs below a directory a NIC each, so that they can be made ready to run again."""
+    for file in directory.rglob("plan.json"):
+        plan = json.loads(file.read_text())
+        give_nics(plan)
+        file.write_text(json.dumps(plan))
+        manifest = file.with_name("manifest.json")
+        if manifest.is_file():
+            manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"plan": plan}))
+
+
 def run_with_code(directory: Path, source: str = BROKEN) -> Path:
     """Write a run directory whose plan brings an algorithm in C."""
     incast_run(directory, 2, rounds=2)

@@ -67,7 +67,9 @@ def test_each_connection_is_told_with_what_was_sent_again_and_the_same_again(vm:
     ends = {"address": sent["peer_address"], "port": 8000, "peer_port": sent["port"]}
     (received,) = rows.filter(**ends).to_dicts()
     assert (received["bytes_received"], received["state"]) == (BYTES + 1, "ended"), "FIN counts"
-    assert sent["end_ns"] > BYTES * 8 and max(rows["end_ns"].to_list()) > 2 * BYTES * 8, "the line's time for one, and for both"
+    assert sent["end_ns"] > BYTES * 8 and max(rows["end_ns"].to_list()) > 2 * BYTES * 8, (
+        "the line's time for one, and for both"
+    )
     assert sent["min_rtt_us"] in (100, 101), "four delays of 25 us, and two frames of two NICs"
     small = rows.filter((pl.col("node") == "h2") & (pl.col("bytes_sent") == 1)).to_dicts()
     assert [(one["retransmits"], one["timeouts"]) for one in small] == [(0, 0)]
