@@ -18,14 +18,18 @@ _PACKET_NS = 1_500
 """What a packet takes of a processor at each port that it leaves by, measured on several hosts: 0.8 to 2 us."""
 _BUSY = 0.5
 """How busy links are taken to be."""
-_PAYING_NS = 20_000
+_PAYING_NS = 40_000
 """Machines that wait for each other each so long of work, or more, lose less by it than they gain."""
 
 
 def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
     """Return the cut into most parts with which a lab still runs faster the more there are; None where one machine is
     as fast."""
-    if indivisible(plan) or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic):
+    if (
+        plan.algorithms
+        or indivisible(plan)
+        or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic)
+    ):
         return None  # Whose flows wait for each other; they are hardly ever between hosts of one part.
     found: Cut | None = None
     for cut in _cuts(plan, most):
@@ -41,6 +45,9 @@ def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     The bits are the same for each. Raises TraceError.
     """
     whole = one_part(plan)
+    if plan.algorithms:
+        # What nodes share in such code is shared by those of one machine, so the bits would follow the host.
+        return Parts(whole, "cores: not divided: an algorithm of your own may share something between nodes")
     if reasons := indivisible(plan):
         return Parts(whole, f"cores: not divided: {reasons[0]}")
     best = paying_cut(plan)
@@ -77,6 +84,6 @@ def cores_line(plan: Plan) -> str:
     sizes = " + ".join(str(len(part)) for part in cut.parts[:4]) + (" + ..." if count > 4 else "")
     memory = format_quantity(float(several_memory_bytes(machine_memory_bytes(plan), count)), SIZE, digits=3)
     return (
-        f"cores: up to {count} pay (--cores): {sizes} nodes, {format_count(cut.links, 'link')} of "
+        f"cores: up to {count} pay: {sizes} nodes, {format_count(cut.links, 'link')} of "
         f"{format_duration(cut.least_delay_ns)} or more between them; at most {memory} of memory"
     )

@@ -21,7 +21,7 @@ from fabriclab.api.progress import Begun, Ended, Notice, ProgressCallback, RunTe
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.kernel_needs import check_several
+from fabriclab.engine.kernel_needs import check_several, has_cables
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab.reading.document import ScalarValue
@@ -49,7 +49,7 @@ def run(
     force: bool = False,
     engine: EngineName = "vm",
     stall_s: float = 120.0,
-    cores: int | Literal["auto"] | None = None,
+    cores: int | Literal["auto"] = "auto",
     trust: bool = False,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
@@ -60,8 +60,8 @@ def run(
     experiment. `seed` determines everything random: the same seed gives the same run, bit by bit. Everything is written
     to the directory `out`, by default a new one below `runs/`; `force` replaces an existing run. `stall_s` is the wall
     time in seconds without progress after which a virtual machine counts as hung. `cores`: the lab is divided into this
-    number of parts, which run in step, each in its own virtual machine (docs/cores.md). "auto" uses as many as this
-    host has and the lab gains from, and does not divide a lab that gains nothing. With `trust`, code that the lab
+    number of parts, which run in step, each in its own virtual machine (docs/cores.md); the bits are the same for each.
+    "auto" uses as many as this host has and the lab gains from. With `trust`, code that the lab
     brings and that runs outside its nodes may run (docs/trust.md): algorithms in C, and containers. A trusted lab does
     not need it.
     `progress` is called with events (`Begun`, `Notice`, `Progress`, `Ended`). `cancel` stops the run: a `Cancel`, or an
@@ -109,7 +109,7 @@ def run(
     with claimed(directory, ours=out is None):
         _make_room(directory, force)
         tell(Begun(directory, engine, tuple(warnings), 1, 0))
-        if parts.why:
+        if parts.why and (cores != "auto" or (parts.cut is not None and len(parts.cut.parts) > 1)):
             tell(Notice(parts.why))
         result = carried_out(work, cancel)
         tell(Ended(plan.lab, result, 1, 1))
@@ -120,18 +120,17 @@ def run(
     return Run(result.directory)
 
 
-def _parts(plan: Plan, cores: int | str | None, made_from: MadeFrom, lab_directory: Path) -> Parts:
-    if cores is None:
-        return Parts(None)
-    if cores != "auto" and (isinstance(cores, str) or not 1 <= cores <= MOST_PARTS):
+def _parts(plan: Plan, cores: int | str, made_from: MadeFrom, lab_directory: Path) -> Parts:
+    if cores == "auto":
+        can = isinstance(made_from, Artefacts) and has_cables(made_from)
+        return paying_parts(plan, len(os.sched_getaffinity(0)), lab_directory) if can else Parts(None)
+    if isinstance(cores, str) or not 1 <= cores <= MOST_PARTS:
         raise ArgumentError(
             "{cores} {0}: a lab can be divided into 1 to {1} parts; write such a number or auto", cores, MOST_PARTS
         )
     if not isinstance(made_from, Artefacts):
         raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
     check_several(made_from)
-    if isinstance(cores, str):
-        return paying_parts(plan, len(os.sched_getaffinity(0)), lab_directory)
     return parts_for(plan, cores, lab_directory)
 
 

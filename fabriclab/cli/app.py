@@ -83,7 +83,7 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if it exists.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
-    cores: Cores = None,
+    cores: Cores = "auto",
     trust: Trust = False,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html. `fabriclab report` can write it later.")

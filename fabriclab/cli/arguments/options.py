@@ -103,15 +103,13 @@ Compile = Annotated[
     typer.Option("--compile", help="Compile algorithms in C even if the lab is not trusted yet. They do not run."),
 ]
 Cores = Annotated[
-    str | None,
+    str,
     typer.Option(
         metavar="N|auto",
         help=(
             "Divide the lab among N virtual machines, one per core, that run in step. The bits are the same for "
-            "every N (docs/cores.md). `auto` uses as many cores as make the lab faster, at most those of this host, "
-            "and does not divide a lab that would not be faster."
+            "every N (docs/cores.md). `auto` uses as many cores as make the lab faster, at most those of this host."
         ),
-        show_default="one virtual machine, not divided",
     ),
 ]
 Matrix = Annotated[

@@ -36,7 +36,7 @@ def run(
     with_report: bool = True,
     software: Software | None = None,
     variables: Sequence[Path] = (),
-    cores: str | None = None,
+    cores: str = "auto",
     *,
     trust: bool = False,
 ) -> int:
@@ -71,9 +71,7 @@ def run(
     return _conclude(with_consent(carry_out, trust), with_report)
 
 
-def _meant(cores: str | None) -> int | Literal["auto"] | None:
-    if cores is None:
-        return None
+def _meant(cores: str) -> int | Literal["auto"]:
     if cores == "auto":
         return "auto"
     if not cores.isdecimal():

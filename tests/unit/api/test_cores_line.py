@@ -14,7 +14,7 @@ from fabriclab.compile.cut import one_part
 def test_long_delays_pay_and_short_ones_do_not(tmp_path: Path) -> None:
     assert cores_line(plan_of(write_lab(tmp_path / "short"))) == ""
     line = cores_line(plan_of(write_lab(tmp_path / "long", delay_ns=500_000)))
-    assert line.startswith("cores: up to 2 pay (--cores): ")
+    assert line.startswith("cores: up to 2 pay: ")
     assert "of 500 us or more between them; at most" in line
 
 
