@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from typing import Any
 
 import polars as pl
@@ -163,9 +164,9 @@ probes: {queues: {interval: 100 us, ports: ['s1:eth4']}}
 """
     assert vm.run(written_plan(vm, PAIRS, experiment)).status == "complete"
     queue = pl.read_parquet(vm.directory / "run/queues.parquet").filter(pl.col("time_ns") > 100_000_000)
-    assert 20_000 < queue["bytes"].mean() < 80_000  # type: ignore[operator]
+    assert 20_000 < statistics.mean(queue["bytes"].to_list()) < 80_000
     # The RST that ends a flow at the stop isn't ECT.
-    assert queue["marks"].max() > 0 and queue["drops"].max() <= 3  # type: ignore[operator]
+    assert max(queue["marks"].to_list()) > 0 and max(queue["drops"].to_list()) <= len(vm.flows())
     assert sum(flow["retransmits"] for flow in vm.flows()) == 0
 
 
