@@ -25,11 +25,7 @@ _PAYING_NS = 40_000
 def paying_cut(plan: Plan, most: int = MOST_PARTS) -> Cut | None:
     """Return the cut into most parts with which a lab still runs faster the more there are; None where one machine is
     as fast."""
-    if (
-        plan.algorithms
-        or indivisible(plan)
-        or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic)
-    ):
+    if _whole_for(plan) or any(isinstance(traffic, RoundsTraffic | ShuffleTraffic) for traffic in plan.traffic):
         return None  # Whose flows wait for each other; they are hardly ever between hosts of one part.
     found: Cut | None = None
     for cut in _cuts(plan, most):
@@ -45,11 +41,8 @@ def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     The bits are the same for each. Raises TraceError.
     """
     whole = one_part(plan)
-    if plan.algorithms:
-        # What nodes share in such code is shared by those of one machine, so the bits would follow the host.
-        return Parts(whole, "cores: not divided: an algorithm of your own may share something between nodes")
-    if reasons := indivisible(plan):
-        return Parts(whole, f"cores: not divided: {reasons[0]}")
+    if reason := _whole_for(plan):
+        return Parts(whole, f"cores: not divided: {reason}")
     best = paying_cut(plan)
     if best is None:
         return Parts(whole, "cores: not divided: its parts would lose more by waiting for each other than they gain")
@@ -59,6 +52,14 @@ def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
         return Parts(whole, "cores: not divided: flows that wait for others are in several parts")
     chosen = next((cut for cut in reversed(fitting) if len(cut.parts) <= cores), whole)
     return Parts(chosen, f"cores: {format_count(len(chosen.parts), 'part')}; up to {len(fitting[-1].parts)} pay")
+
+
+def _whole_for(plan: Plan) -> str:
+    """Return why a lab is not divided unless somebody asks for it; empty where it may be."""
+    if plan.algorithms:
+        # What nodes share in such code is shared by those of one machine, so the bits would follow the host.
+        return "an algorithm of your own may share something between nodes"
+    return next(iter(indivisible(plan)), "")
 
 
 def _cuts(plan: Plan, most: int) -> Iterator[Cut]:
