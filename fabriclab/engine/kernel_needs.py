@@ -18,7 +18,8 @@ from fabriclab.shipped import is_installed
 NEWER_SERIES = "7.3"
 """The series of `images/machine/kernel/patches` that has all of it."""
 _HEADERS = "headers"
-_SERIES_WITHOUT_LIVE = 7
+_SERIES_NOT_PORTED = 7
+"""From this one on the machine has neither cables nor labs that stay up."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def check_several(artefacts: Artefacts) -> None:
 def has_cables(artefacts: Artefacts) -> bool:
     """Return whether links are cables with the machine's kernel: series 7 has no port of them."""
     series = re.match(r"Linux (\d+)\.", _version(artefacts.kernel))
-    return series is None or int(series[1]) < _SERIES_WITHOUT_LIVE
+    return series is None or int(series[1]) < _SERIES_NOT_PORTED
 
 
 def _check_series(artefacts: Artefacts, what: str) -> None:
