@@ -39,6 +39,7 @@ def compile_job_nics(node: Node) -> list[JobNic]:
             interface=port.interface,
             tso_bytes=port.nic.tso_bytes,
             gro=port.nic.gro,
+            receive_queues=port.nic.receive_queues,
             interrupt_delay_us=port.nic.interrupt_delay_us,
         )
         for port in node.ports

@@ -37,6 +37,8 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
     headers = artefacts.kernel.parent / _HEADERS
     for plan in plans:
         for node in plan.nodes:
+            if any(port.nic is not None and port.nic.interrupt_delay_us == "adaptive" for port in node.ports):
+                _check_series(artefacts, f"{node.name}: interrupt_delay: adaptive works")
             for need in _lacking(node, headers):
                 raise EngineError(
                     f"{need.node}: {need.what} needs Linux {need.since} or later; the virtual machine's kernel is "

@@ -18,7 +18,8 @@ class JobNic(TypedDict):
     interface: str
     tso_bytes: int | None
     gro: bool
-    interrupt_delay_us: int
+    receive_queues: int
+    interrupt_delay_us: int | Literal["adaptive"]
 
 
 class JobNodeWithNics(TypedDict, total=False):

@@ -54,6 +54,7 @@ INTERRUPT_DELAY_US = Within(0, 10_000)
 CLOCK_PPB = Within(-100_000, 100_000)
 """What IEEE 802.3 allows a transmit clock."""
 TX_QUEUES = Within(1, 8)
+RECEIVE_QUEUES = Within(1, 64)
 BUCKET_BYTES = Within(1, 1_000_000)
 PACER_INTERVAL = Within(1_000, 10_000_000)
 PACER_IDLE = Within(0, _S)

@@ -21,11 +21,14 @@ def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
     if keys.NIC_PACING.or_default(written.pacing) == "fq" and queue.aqm is None:
         queue = queue.model_copy(update={"aqm": Fq()})
     has_front = queue.aqm is not None or tx_queues > 1 or written.ring is not None
+    gro = keys.NIC_GRO.or_default(written.gro)
+    delay = keys.NIC_INTERRUPT_DELAY.or_default(written.interrupt_delay) if gro else 0
     return Nic(
         queue=queue,
         tso_bytes=tso,
-        gro=keys.NIC_GRO.or_default(written.gro),
-        interrupt_delay_us=keys.NIC_INTERRUPT_DELAY.or_default(written.interrupt_delay) // _NS_PER_US,
+        gro=gro,
+        interrupt_delay_us="adaptive" if delay == "adaptive" else delay // _NS_PER_US,
+        receive_queues=keys.NIC_RECEIVE_QUEUES.or_default(written.receive_queues) if gro else 1,
         tx_queues=tx_queues,
         ring_bytes=keys.NIC_RING.or_default(written.ring) if has_front else None,
         pacer=_resolve_pacer(written.pacer),

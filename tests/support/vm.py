@@ -18,12 +18,15 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import machine_memory_bytes
+from fabriclab.compile.cut import one_part
+from fabriclab.compile.wires import BEGIN_NS
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.kernel_needs import check_kernel
-from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.kernel_needs import check_kernel, has_cables
+from fabriclab.engine.shared_memory import Shared
+from fabriclab.engine.virtual import Machine, Wired, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.results import ingest_run
@@ -71,14 +74,16 @@ class Vm:
         """Boot a plan's network with other programs in place of its traffic; without the plan's probes,
         unless it is to be sampled."""
         directory = self.directory / name
-        write_inputs(plan, self.directory, directory)
+        cables = has_cables(self.artefacts)
+        write_inputs(plan, self.directory, directory, cut=one_part(plan) if cables else None)
         job = json.loads((directory / "machine" / "job.json").read_text())
         (directory / "machine" / "job.json").write_text(
             json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []})
         )
         with claim_cpu() as cpu:
             machine = Machine(
-                self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s or patient(120)
+                *(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s or patient(120)),
+                wired=Wired(0, Shared(1, BEGIN_NS)) if cables else None,
             )
             return run_machine(machine, ignore, Interrupt())
 

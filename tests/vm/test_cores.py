@@ -43,7 +43,7 @@ def check_nothing_is_left(vm: Vm) -> None:
     assert not list(Path("/dev/shm").glob("fabriclab-wires*"))
 
 
-LOSES_A_SYN, LOSES_NONE = 1, 4
+LOSES_A_SYN, LOSES_NONE = 2, 4
 """Seeds with a shared buffer. After the first one's loss nothing happens for a second of virtual time. More machines
 than processors spin through it for ten seconds of theirs: it is left to two, and sampled less often."""
 

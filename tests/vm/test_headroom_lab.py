@@ -34,18 +34,26 @@ probes: {switches: {interval: 10 us}}
 """
 
 
-def plan_with(directory: Path, headroom: str) -> Plan:
+def plan_with(directory: Path, headroom: str, **settings: str) -> Plan:
     directory.mkdir()
     topology = star("lab", hosts=4, rate_bps=10**9, delay_ns=5_000, mtu_bytes=1500)
     (directory / "topology.clab.yml").write_text(topology_text(topology))
     (directory / "experiment.yml").write_text(EXPERIMENT)
-    return resolve_plan(parse_lab(directory), {"switches.default.priority_groups.3.headroom": headroom})
+    headrooms = {"switches.default.priority_groups.3.headroom": headroom}
+    return resolve_plan(parse_lab(directory), {**headrooms, **settings})
 
 
 def most_headroom(vm: Vm) -> int:
     found = pl.read_parquet(vm.directory / "run" / "priority_groups.parquet")["headroom_bytes"].max()
     assert isinstance(found, int)
     return found
+
+
+def test_a_pause_waits_for_no_interrupt(vm: Vm, tmp_path: Path) -> None:
+    """In 10 ms a host sends a thousand frames, and the headroom has room for about five."""
+    plan = plan_with(tmp_path / "lab", "auto", **{"hosts.default.nic.interrupt_delay": "10 ms"})
+    assert vm.run(plan).status == "complete"
+    assert vm.summary()["ingress_discards"] == 0 < most_headroom(vm)
 
 
 def test_with_computed_headroom_nothing_is_lost(vm: Vm, tmp_path: Path) -> None:

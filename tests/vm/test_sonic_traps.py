@@ -70,7 +70,8 @@ def test_nothing_is_marked_and_dctcp_loses(name: str, vm: Vm) -> None:
     assert name in rules_of(tables)
     right = run(vm, sound(), "sound", {"dctcp": flow(0, more=DCTCP)})
     assert right["ecn_marks"] > 0
-    assert (right["queue_drops"], right["wred_drops"], right["retransmits"]) == (0, 0, 0)
+    # At the stop of a flow its host resets the connection, and such a packet is not ECN-capable.
+    assert (right["queue_drops"], right["retransmits"]) == (0, 0) and right["wred_drops"] <= 1
     wrong = run(vm, tables, "trap", {"dctcp": flow(0, more=DCTCP)})
     assert wrong["ecn_marks"] == 0
     assert wrong["queue_drops"] + wrong["wred_drops"] > 50

@@ -75,8 +75,11 @@ class Nic(Frozen):
     frames, one by one. The card cuts it into frames, which leave back to back."""
     gro: bool
     """Segments that came in together are merged before TCP sees them."""
-    interrupt_delay_us: Annotated[int, ranges.INTERRUPT_DELAY_US]
-    """From the first frame received to the interrupt that tells of it and of those behind it (ethtool(8), rx-usecs)."""
+    interrupt_delay_us: Annotated[int, ranges.INTERRUPT_DELAY_US] | Literal["adaptive"]
+    """From the first frame received to the interrupt that tells of it and of those behind it (ethtool(8), rx-usecs);
+    adaptive: Linux's DIM chooses."""
+    receive_queues: Annotated[int, ranges.RECEIVE_QUEUES] = 1
+    """Queues of the card, each with interrupts of its own; flows are spread by a hash."""
     tx_queues: Annotated[int, ranges.TX_QUEUES] = 1
     """Queues of the card, each with a `queue` in front of it; flows are spread by a hash, served frame by frame."""
     ring_bytes: Annotated[int, ranges.BUFFER_BYTES] | None = None

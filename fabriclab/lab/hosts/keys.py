@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys, Named
@@ -162,23 +162,39 @@ NIC_GRO = Key(
     "gro",
     Flag(),
     "Whether segments that came in together are merged before TCP sees them (generic receive offload). TCP then "
-    "acknowledges them together, as real hosts do.",
-    default=False,
+    "acknowledges them together, as real hosts do. `off`: TCP sees each frame when it comes in.",
+    default=True,
+    source="Linux: NETIF_F_SOFT_FEATURES, include/linux/netdev_features.h",
 )
-NIC_INTERRUPT_DELAY = Key(
+NIC_INTERRUPT_DELAY: Key[int | Literal["adaptive"]] = Key(
     "interrupt_delay",
-    Quantity(
-        DURATION,
-        ranges.INTERRUPT_DELAY_US.least * _US,
-        ranges.INTERRUPT_DELAY_US.most * _US,
-        why="from a frame to its interrupt",
-        step=_US,
-        why_step="in which a NIC is configured (rx-usecs)",
+    Either(
+        (
+            Quantity(
+                DURATION,
+                ranges.INTERRUPT_DELAY_US.least * _US,
+                ranges.INTERRUPT_DELAY_US.most * _US,
+                why="from a frame to its interrupt",
+                step=_US,
+                why_step="in which a NIC is configured (rx-usecs)",
+            ),
+            Word(("adaptive",)),
+        )
     ),
-    "The time from the first received frame to the interrupt for it and for the frames behind it, in whole "
-    "microseconds (`ethtool -C rx-usecs`). It needs `gro: on`.",
-    default=0,
-    examples=("20 us",),
+    "The time from the first received frame to the interrupt, in whole microseconds (`ethtool -C rx-usecs`). "
+    "`adaptive` (`adaptive-rx on`): Linux's DIM chooses the time from one interrupt to the next, 2 to 126 us. Both "
+    "need `gro: on`; with `gro: off` it is 0 s.",
+    default="adaptive",
+    source="Linux: drivers/net/ethernet/intel/ice adapts unless told otherwise",
+    examples=("20 us", "adaptive"),
+)
+NIC_RECEIVE_QUEUES = Key(
+    "receive_queues",
+    Number(*ranges.RECEIVE_QUEUES, why="queues that a NIC has"),
+    "The number of receive queues of the NIC. A hash spreads flows over them, and each has interrupts of its own "
+    "(receive-side scaling, RSS), so a short flow seldom waits for the interrupt of a long one.",
+    default=8,
+    source="Linux: netif_get_num_default_rss_queues(), net/core/dev.c, for a server with 16 cores",
 )
 NIC_QUEUES = Key(
     "queues",
@@ -229,7 +245,18 @@ NIC_CLOCK_ERROR = Key(
 NIC = Keys(
     "nic",
     "The NIC of a host",
-    (NIC_TSO, NIC_GRO, NIC_INTERRUPT_DELAY, NIC_QUEUES, NIC_PACING, NIC_RING, NIC_CLOCK_ERROR, NIC_PACER, NIC_QCN),
+    (
+        NIC_TSO,
+        NIC_GRO,
+        NIC_INTERRUPT_DELAY,
+        NIC_RECEIVE_QUEUES,
+        NIC_QUEUES,
+        NIC_PACING,
+        NIC_RING,
+        NIC_CLOCK_ERROR,
+        NIC_PACER,
+        NIC_QCN,
+    ),
 )
 
 CONGESTION_CONTROL = Key(

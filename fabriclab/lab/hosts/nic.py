@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from fabriclab.keys.values import NONE
-from fabriclab.lab.hosts.keys import LIMITER, NIC, PACER
+from fabriclab.lab.hosts.keys import LIMITER, NIC, NIC_GRO, PACER
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.or_none import Part, read_part
@@ -44,7 +45,8 @@ class WrittenNic(Part):
     tso: Written[int | None] | None = None
     """Bytes; a None that is written: off."""
     gro: Written[bool] | None = None
-    interrupt_delay: Written[int] | None = None
+    interrupt_delay: Written[int | Literal["adaptive"]] | None = None
+    receive_queues: Written[int] | None = None
     queues: Written[int] | None = None
     pacing: Written[str] | None = None
     ring: Written[int] | None = None
@@ -82,7 +84,7 @@ def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems
     """Record what of a host's NIC contradicts the rest."""
     if nic is None:
         return
-    if nic.interrupt_delay is not None and nic.interrupt_delay.value and (nic.gro is None or not nic.gro.value):
+    if nic.interrupt_delay is not None and nic.interrupt_delay.value and not NIC_GRO.or_default(nic.gro):
         nic.interrupt_delay.complain(
             problems, "delays interrupts, whose frames NAPI takes in together; that needs gro: on"
         )

@@ -12,7 +12,7 @@ from fabriclab.api.engine import fit_machine
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Queue
+from fabriclab.formats.plan.node import Nic, Queue
 from fabriclab.qdiscs.dualpi2 import DualPi2
 
 DUALPI2 = star(2, queue=Queue(limit_bytes=100_000, aqm=DualPi2()))
@@ -61,6 +61,18 @@ def test_a_kernel_that_has_it_all_is_taken(tmp_path: Path, monkeypatch: pytest.M
     newer = kernel_of(tmp_path, "7.3.4", "dualpi2\npie\n", "enum { TCP_ECN_IN_ACCECN_OUT_ACCECN = 3 };")
     monkeypatch.setattr("fabriclab.api.engine.find_artefacts", lambda: newer)
     assert fit_machine([DUALPI2, ACCURATE]) == newer
+
+
+def test_interrupts_that_adapt_are_those_of_cables_ends(tmp_path: Path) -> None:
+    """veth's, which series 7 has instead, wait for a fixed time only."""
+    (switch, *hosts) = sorted(star(2).nodes, key=lambda node: node.role == "host")
+    nic = Nic(queue=Queue(limit_bytes=100_000), tso_bytes=None, gro=True, interrupt_delay_us="adaptive")
+    (port,) = hosts[0].ports
+    host = hosts[0].model_copy(update={"ports": (port.model_copy(update={"nic": nic}),)})
+    plan = star(2).model_copy(update={"nodes": (switch, host, *hosts[1:])})
+    with pytest.raises(EngineError, match=r"^h1: interrupt_delay: adaptive works only with Linux 6\.12, but the"):
+        check_kernel(kernel_of(tmp_path / "newer", "7.3.4"), [plan])
+    check_kernel(kernel_of(tmp_path / "usual", "6.12.117-1"), [plan])
 
 
 def test_a_kernel_that_says_nothing_of_itself_is_of_an_unknown_version(tmp_path: Path) -> None:

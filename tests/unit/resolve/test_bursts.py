@@ -1,4 +1,4 @@
-"""ECN thresholds below a burst of TSO: the measurements of docs/language/switches.md lie on both sides of the rule."""
+"""ECN thresholds below a burst: the measurements of docs/language/switches.md lie on both sides of the rule."""
 
 from __future__ import annotations
 
@@ -28,13 +28,20 @@ SHARED = "profile: triumph, queues: {default: {wred: {min: 30 KB, max: 60 KB, ec
 
 
 def warnings(
-    directory: Path, host: str, threshold: str, *, delay: str = "250 us", control: str = "dctcp", switch: str = ""
+    directory: Path,
+    host: str,
+    threshold: str,
+    *,
+    delay: str = "250 us",
+    rate: str = "1 Gbps",
+    control: str = "dctcp",
+    switch: str = "",
 ) -> list[str]:
     """Return what is said of thresholds."""
     switch = switch or f"buffer: 1 MB, ecn_threshold: {threshold}"
     experiment = EXPERIMENT.replace("SWITCH", switch).replace("HOST", host).replace("CONTROL", control)
-    plan = plan_of(directory, TOPOLOGY.replace("DELAY", delay), experiment)
-    return [sentence for sentence in plan.warnings if "burst of TSO" in sentence]
+    plan = plan_of(directory, TOPOLOGY.replace("DELAY", delay).replace("1 Gbps", rate), experiment)
+    return [sentence for sentence in plan.warnings if "the queue of DCTCP" in sentence]
 
 
 def test_a_threshold_below_a_burst_is_told_with_what_would_be_right(tmp_path: Path) -> None:
@@ -70,6 +77,26 @@ def test_what_was_measured_to_be_enough_is_not_told(tmp_path: Path, host: str, t
 
 def test_a_short_round_trip_has_short_bursts(tmp_path: Path) -> None:
     assert warnings(tmp_path, "nic: {}", "30 KB", delay="25 us") == []
+
+
+def test_interrupts_hold_back_what_comes_in_meanwhile(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "nic: {}", "60.56 KB", delay="25 us", rate="10 Gbps") == [
+        "s1: the ECN threshold of 60.56 KB is less than what comes in while an interrupt of the hosts waits (77.5 KB "
+        "in 62 us) and a seventh of a round trip (100 us), so the queue of DCTCP is empty at times; write at least "
+        "95.4 KB, or a smaller `nic: {interrupt_delay: ...}` for the hosts (docs/language/switches.md)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("host", "threshold"),
+    [
+        ("nic: {}", "98.41 KB"),
+        ("nic: {gro: off}", "45.42 KB"),
+        ("nic: {interrupt_delay: 20 us}", "45.42 KB"),
+    ],
+)
+def test_what_was_measured_to_be_enough_with_interrupts_is_not_told(tmp_path: Path, host: str, threshold: str) -> None:
+    assert warnings(tmp_path, host, threshold, delay="25 us", rate="10 Gbps") == []
 
 
 def test_others_than_dctcp_do_not_follow_the_threshold_so_closely(tmp_path: Path) -> None:

@@ -87,7 +87,11 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
     }
     nic = host.ports[0].nic
     assert nic is not None and nic.model_copy(update={"clock_ppb": 0}) == Nic(
-        queue=Queue(limit_bytes=15_000_000), tso_bytes=65_536, gro=False, interrupt_delay_us=0
+        queue=Queue(limit_bytes=15_000_000),
+        tso_bytes=65_536,
+        gro=True,
+        interrupt_delay_us="adaptive",
+        receive_queues=8,
     )
     assert (switch.ports[0].queue, switch.ports[0].mtu) == (Queue(limit_bytes=64_000), 1500)
     assert (plan.seed, plan.limit_ns, plan.probes.queue_interval_ns) == (1, 60 * 10**9, 1_000_000)

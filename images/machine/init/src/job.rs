@@ -125,8 +125,25 @@ pub struct Nic {
     pub tso_bytes: Option<u32>,
     /// Received segments are merged before TCP sees them.
     pub gro: bool,
-    /// From the first frame received to the interrupt that tells of it and of those behind it, in microseconds.
-    pub interrupt_delay_us: u32,
+    /// Each has interrupts of its own.
+    pub receive_queues: u32,
+    pub interrupt_delay_us: InterruptDelay,
+}
+
+/// From the first frame received to the interrupt that tells of it and of those behind it.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(untagged)]
+pub enum InterruptDelay {
+    Us(u32),
+    Chosen(Chooser),
+}
+
+/// Who chooses the delay anew all the time.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Chooser {
+    /// Linux's DIM.
+    Adaptive,
 }
 
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,7 @@ use netlink::{Protocol, Request, Socket};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
 
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Endpoint, Link, Mac, Nic, WireEnd};
+use crate::job::{Chooser, Endpoint, InterruptDelay, Link, Mac, Nic, WireEnd};
 use crate::sys;
 
 /// Linux, include/uapi/linux/veth.h.
@@ -192,10 +192,18 @@ impl Offloads {
             sys::ethtool(&self.0, interface, ETHTOOL_SGRO, 1)
                 .context(|| format!("switch GRO of {interface} on"))?;
         }
-        if nic.interrupt_delay_us > 0 {
-            sys::ethtool_interrupt_delay(&self.0, interface, nic.interrupt_delay_us)
-                .context(|| format!("delay the interrupts of {interface}"))?;
+        if nic.receive_queues > 1 {
+            sys::ethtool_receive_queues(&self.0, interface, nic.receive_queues)
+                .context(|| format!("give {interface} its receive queues"))?;
         }
+        match nic.interrupt_delay_us {
+            InterruptDelay::Us(0) => Ok(()),
+            InterruptDelay::Us(us) => sys::ethtool_interrupt_delay(&self.0, interface, us),
+            InterruptDelay::Chosen(Chooser::Adaptive) => {
+                sys::ethtool_adaptive_interrupts(&self.0, interface)
+            }
+        }
+        .context(|| format!("delay the interrupts of {interface}"))?;
         Ok(())
     }
 }

@@ -262,22 +262,59 @@ struct EthtoolValue {
 struct EthtoolCoalesce {
     command: u32,
     rx_coalesce_usecs: u32,
-    others: [u32; 21],
+    between: [u32; 8],
+    use_adaptive_rx_coalesce: u32,
+    others: [u32; 12],
+}
+
+/// Linux, include/uapi/linux/ethtool.h: `struct ethtool_channels`.
+#[repr(C)]
+#[derive(Default)]
+struct EthtoolChannels {
+    command: u32,
+    most: [u32; 4],
+    rx_count: u32,
+    tx_count: u32,
+    other_count: u32,
+    combined_count: u32,
 }
 
 const ETHTOOL_SCOALESCE: u32 = 0x0f;
+const ETHTOOL_SCHANNELS: u32 = 0x3d;
 
 /// Gives a command of ethtool a number, for an interface of the network namespace that `socket` was opened in.
 pub fn ethtool(socket: &OwnedFd, interface: &str, command: u32, value: u32) -> nix::Result<()> {
     ethtool_request(socket, interface, &mut EthtoolValue { command, value })
 }
 
+/// `ethtool -L INTERFACE rx COUNT`; the interface is down, and has one transmit queue.
+pub fn ethtool_receive_queues(socket: &OwnedFd, interface: &str, count: u32) -> nix::Result<()> {
+    let mut request = EthtoolChannels {
+        command: ETHTOOL_SCHANNELS,
+        rx_count: count,
+        tx_count: 1,
+        ..EthtoolChannels::default()
+    };
+    ethtool_request(socket, interface, &mut request)
+}
+
 /// `ethtool -C INTERFACE rx-usecs US`
 pub fn ethtool_interrupt_delay(socket: &OwnedFd, interface: &str, us: u32) -> nix::Result<()> {
+    set_coalescing(socket, interface, us, false)
+}
+
+/// `ethtool -C INTERFACE adaptive-rx on`
+pub fn ethtool_adaptive_interrupts(socket: &OwnedFd, interface: &str) -> nix::Result<()> {
+    set_coalescing(socket, interface, 0, true)
+}
+
+fn set_coalescing(socket: &OwnedFd, interface: &str, us: u32, adaptive: bool) -> nix::Result<()> {
     let mut request = EthtoolCoalesce {
         command: ETHTOOL_SCOALESCE,
         rx_coalesce_usecs: us,
-        others: [0; 21],
+        between: [0; 8],
+        use_adaptive_rx_coalesce: adaptive.into(),
+        others: [0; 12],
     };
     ethtool_request(socket, interface, &mut request)
 }

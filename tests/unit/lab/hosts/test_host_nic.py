@@ -11,6 +11,7 @@ from probed_labs import LONG, lab
 from fabriclab.compile import compile_node
 from fabriclab.compile.machine import compile_job
 from fabriclab.compile.port import marking_handles, queue_handle
+from fabriclab.formats.job import JobNic
 from fabriclab.formats.plan import PlanError, parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Nic, Pacer, Queue
@@ -20,7 +21,13 @@ from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.resolve import resolve_plan
 
-PLAIN = Nic(queue=Queue(limit_bytes=15_000_000), tso_bytes=65_536, gro=False, interrupt_delay_us=0)
+PLAIN = Nic(
+    queue=Queue(limit_bytes=15_000_000),
+    tso_bytes=65_536,
+    gro=True,
+    interrupt_delay_us="adaptive",
+    receive_queues=8,
+)
 
 
 def planned(directory: Path, hosts: str) -> Plan:
@@ -47,6 +54,7 @@ def test_what_paces_stands_in_front_of_the_ring(tmp_path: Path) -> None:
         tso_bytes=65_536,
         gro=True,
         interrupt_delay_us=20,
+        receive_queues=8,
         ring_bytes=24_000,
     )
     first, second = compile_node(plan.node("h1"), plan).tc.splitlines()[:2]
@@ -56,6 +64,33 @@ def test_what_paces_stands_in_front_of_the_ring(tmp_path: Path) -> None:
     assert second == "qdisc add dev eth1 parent 1:21 handle 21: fq limit 9907 flow_limit 100 quantum 3028 pacing"
     stock = compile_node(plan.node("h1"), plan, stock=True).tc
     assert "switch_port" not in stock and "handle 3: fq limit 9907" in stock
+
+
+def told_of(plan: Plan, name: str) -> JobNic:
+    """Return what PID 1 is told of the only NIC of a node."""
+    (node,) = (node for node in compile_job(plan)["nodes"] if node["name"] == name)
+    (nic,) = node["nics"]
+    return nic
+
+
+def test_interrupts_wait_for_a_time_or_adapt_or_come_at_once(tmp_path: Path) -> None:
+    hosts = "h1: {nic: {gro: off}}, h2: {nic: {interrupt_delay: 20 us, receive_queues: 2}}"
+    plan = planned(tmp_path, f"{{{EXACT}, {hosts}}}")
+    told: dict[str, tuple[bool, int | str, int]] = {
+        "h1": (False, 0, 1),
+        "h2": (True, 20, 2),
+        "h3": (True, "adaptive", 8),
+    }
+    for name, (gro, delay_us, receive_queues) in told.items():
+        nic = plan.node(name).ports[0].nic
+        changed = {"gro": gro, "interrupt_delay_us": delay_us, "receive_queues": receive_queues}
+        assert nic == PLAIN.model_copy(update=changed)
+        assert told_of(plan, name) == {
+            "interface": "eth1",
+            "tso_bytes": 65_536,
+            **changed,
+        }
+    assert parse_plan_json(plan_json(plan)) == plan
 
 
 def test_each_queue_of_a_card_has_one_in_front(tmp_path: Path) -> None:
@@ -99,10 +134,8 @@ def test_a_pacer_has_the_papers_constants_and_what_is_written(tmp_path: Path) ->
 
 
 def test_pid_1_is_told_of_nics_alone(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{h1: {nic: {gro: on}}}")
-    nodes = {node["name"]: node for node in compile_job(plan)["nodes"]}
-    assert nodes["h1"].get("nics") == [{"interface": "eth1", "tso_bytes": 65_536, "gro": True, "interrupt_delay_us": 0}]
-    assert "nics" not in nodes["s1"]
+    plan = planned(tmp_path, "{}")
+    assert [node["name"] for node in compile_job(plan)["nodes"] if "nics" in node] == ["h1", "h2", "h3"]
     assert all("nics" not in node for node in compile_job(plan, stock=True)["nodes"])
 
 
@@ -131,7 +164,10 @@ def test_the_sampler_finds_the_marks_in_front_of_the_card(tmp_path: Path) -> Non
             "{interrupt_delay: 1500 ns, gro: on}",
             r"hosts.h1.nic.interrupt_delay: '1500 ns' is not a whole number of micro",
         ),
-        ("{interrupt_delay: 20 us}", r"hosts.h1.nic.interrupt_delay: .* needs gro: on"),
+        ("{interrupt_delay: adaptive, gro: off}", r"hosts.h1.nic.interrupt_delay: .* needs gro: on"),
+        ("{interrupt_delay: often, gro: on}", r"hosts.h1.nic.interrupt_delay: .*often"),
+        ("{interrupt_delay: 20 us, gro: off}", r"hosts.h1.nic.interrupt_delay: .* needs gro: on"),
+        ("{receive_queues: 65}", r"hosts.h1.nic.receive_queues: "),
         ("{queues: 9}", r"hosts.h1.nic.queues: "),
         ("{pacing: cake}", r"hosts.h1.nic.pacing: .*fq"),
         ("{pacing: fq}, aqm: {kind: codel}", r"hosts.h1.nic.pacing: asks for fq .* aqm says codel"),

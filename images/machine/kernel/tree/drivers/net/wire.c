@@ -127,8 +127,10 @@ static void come_up(struct wire *wire)
 static int wire_open(struct net_device *dev)
 {
 	struct wire *wire = netdev_priv(dev), *other = other_end(wire);
+	int status = dev->features & NETIF_F_GRO ? wire_nic_start(wire) : 0;
 
-	wire_nic_open(wire);
+	if (status)
+		return status;
 	wire->open = true;
 	if (wire->part == U32_MAX && !(other && other->open))
 		return 0;
@@ -170,6 +172,11 @@ static netdev_features_t wire_features_check(struct sk_buff *skb, struct net_dev
 	return vlan_features_check(skb, features) & ~NETIF_F_GSO_MASK;
 }
 
+static int wire_set_features(struct net_device *dev, netdev_features_t features)
+{
+	return features & NETIF_F_GRO && netif_running(dev) ? wire_nic_start(netdev_priv(dev)) : 0;
+}
+
 static const struct net_device_ops wire_operations = {
 	.ndo_open		= wire_open,
 	.ndo_stop		= wire_stop,
@@ -177,6 +184,7 @@ static const struct net_device_ops wire_operations = {
 	.ndo_set_mac_address	= eth_mac_addr,
 	.ndo_validate_addr	= eth_validate_addr,
 	.ndo_change_mtu		= wire_change_mtu,
+	.ndo_set_features	= wire_set_features,
 	.ndo_features_check	= wire_features_check,
 	.ndo_get_stats64	= dev_get_tstats64,
 };

@@ -3,6 +3,7 @@
 #ifndef WIRE_H
 #define WIRE_H
 
+#include <linux/dim.h>
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
@@ -10,6 +11,7 @@
 
 struct wire_lane;
 struct wire_passage;
+struct wire_rx;
 
 struct wire {
 	struct net_device *dev;
@@ -26,9 +28,9 @@ struct wire {
 	bool draws;
 	struct rnd_state random;
 	u32 rx_usecs;	/* from a frame to the interrupt that tells of it */
-	struct sk_buff_head ring;	/* what no interrupt has told of */
-	struct hrtimer interrupt;
-	struct napi_struct napi;
+	bool adaptive;	/* DIM chooses that */
+	u32 rx_queues;
+	struct wire_rx *rx;	/* NULL: the end is no NIC's, or down */
 };
 
 /* -- drivers/net/wire.c -------------------------------------------------------------- */
@@ -51,9 +53,10 @@ void wire_leave_lane(struct wire *wire);
 
 extern const struct ethtool_ops wire_ethtool;
 void wire_nic_init(struct wire *wire);
-void wire_nic_open(struct wire *wire);
+int wire_nic_start(struct wire *wire);
 void wire_nic_stop(struct wire *wire);
 /* A frame has arrived. */
+bool wire_nic_is_for_itself(const struct sk_buff *skb);
 void wire_nic_take(struct wire *wire, struct sk_buff *skb);
 
 #endif

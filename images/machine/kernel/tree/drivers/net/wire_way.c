@@ -160,7 +160,7 @@ static void receive(struct sk_buff *skb)
 	dev_sw_netstats_rx_add(dev, skb->len);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb->protocol = eth_type_trans(skb, dev);
-	if (dev->features & NETIF_F_GRO) {
+	if (to->rx && dev->features & NETIF_F_GRO && !wire_nic_is_for_itself(skb)) {
 		wire_nic_take(to, skb);
 		return;
 	}
