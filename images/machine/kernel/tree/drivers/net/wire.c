@@ -27,6 +27,7 @@
 #include <linux/prandom.h>
 #include <linux/rtnetlink.h>
 #include <linux/time-internal.h>
+#include <linux/version.h>
 #include <net/rtnetlink.h>
 #include "wire.h"
 
@@ -232,8 +233,8 @@ static int make_room(u32 number)
 	return 0;
 }
 
-static int wire_newlink(struct net *source, struct net_device *dev, struct nlattr *attributes[],
-			struct nlattr *data[], struct netlink_ext_ack *reasons)
+static int make_wire(struct net_device *dev, struct nlattr *data[],
+		     struct netlink_ext_ack *reasons)
 {
 	struct wire *wire = netdev_priv(dev);
 	int status;
@@ -266,6 +267,20 @@ static int wire_newlink(struct net *source, struct net_device *dev, struct nlatt
 	wire_ends[wire->number] = wire;
 	return 0;
 }
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+static int wire_newlink(struct net_device *dev, struct rtnl_newlink_params *asked,
+			struct netlink_ext_ack *reasons)
+{
+	return make_wire(dev, asked->data, reasons);
+}
+#else
+static int wire_newlink(struct net *source, struct net_device *dev, struct nlattr *attributes[],
+			struct nlattr *data[], struct netlink_ext_ack *reasons)
+{
+	return make_wire(dev, data, reasons);
+}
+#endif
 
 /* Frames that are under way keep their time. */
 static int wire_changelink(struct net_device *dev, struct nlattr *attributes[],

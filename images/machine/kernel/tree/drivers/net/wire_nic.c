@@ -6,8 +6,8 @@
  * Linux's DIM chooses that time for each queue (ethtool -C adaptive-rx on), as ice does.
  */
 #include <linux/fabriclab_wires.h>
-#include <net/gro.h>
 #include "wire.h"
+#include "wire_series.h"
 
 #define WIRE_ETH_P_CNM 0x22e7	/* IEEE 802.1Qau, table 33-1 */
 
@@ -114,7 +114,7 @@ static void wire_dim(struct wire_rx *rx)
 	struct dim_sample sample = {};
 
 	dim_update_sample(rx->seen.event_ctr, rx->seen.pkt_ctr, rx->seen.byte_ctr, &sample);
-	net_dim(&rx->dim, sample);
+	wire_dim_take(&rx->dim, &sample);
 	if (rx->dim.state == DIM_APPLY_NEW_PROFILE)
 		rx->dim.state = DIM_START_MEASURE;
 }
@@ -137,7 +137,7 @@ static int wire_poll(struct napi_struct *napi, int budget)
 		if (rx->wire->adaptive)
 			wire_dim(rx);
 	} else {
-		gro_normal_list(napi);
+		wire_pass_merged(napi);
 	}
 	wire_serve(NULL);
 	return done;
@@ -147,8 +147,7 @@ static void wire_rx_start(struct wire_rx *rx, struct wire *wire)
 {
 	rx->wire = wire;
 	__skb_queue_head_init(&rx->ring);
-	hrtimer_init(&rx->interrupt, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	rx->interrupt.function = wire_interrupt;
+	wire_setup_timer(&rx->interrupt, wire_interrupt);
 	netif_napi_add(wire->dev, &rx->napi, wire_poll);
 	napi_enable(&rx->napi);
 	wire_dim_start(rx);

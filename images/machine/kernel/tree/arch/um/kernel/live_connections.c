@@ -11,6 +11,11 @@
 #include <net/tcp.h>
 #include "live_look.h"
 
+/* Newer series know other kinds of ECN, too. */
+#ifndef TCP_ECN_MODE_ANY
+#define TCP_ECN_MODE_ANY TCP_ECN_OK
+#endif
+
 /* Linux 6.12, net/ipv4/tcp_rate.c and tcp.c: tcp_compute_delivery_rate(). */
 static u64 delivery_rate(const struct tcp_sock *tp)
 {
@@ -30,7 +35,7 @@ static void read_options(const struct tcp_sock *tp, struct live_connection_state
 		state->options |= TCPI_OPT_SACK;
 	if (tp->rx_opt.wscale_ok)
 		state->options |= TCPI_OPT_WSCALE;
-	if (tp->ecn_flags & TCP_ECN_OK)
+	if (tp->ecn_flags & TCP_ECN_MODE_ANY)
 		state->options |= TCPI_OPT_ECN;
 	if (tp->ecn_flags & TCP_ECN_SEEN)
 		state->options |= TCPI_OPT_ECN_SEEN;

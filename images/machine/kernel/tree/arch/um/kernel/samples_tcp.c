@@ -6,6 +6,7 @@
  */
 #include <linux/inet_diag.h>
 #include <linux/tcp.h>
+#include <linux/version.h>
 #include <net/inet_hashtables.h>
 #include <net/net_namespace.h>
 #include <net/netlink.h>
@@ -82,7 +83,12 @@ static void put_upper_protocol(struct sock *sk, struct sk_buff *skb)
 	if (!nest)
 		return;
 	sk->sk_lock.owned = 0;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	/* As to who may administer the network: all of it. */
+	protocol->get_info(sk, skb, true);
+#else
 	protocol->get_info(sk, skb);
+#endif
 	sk->sk_lock.owned = owned;
 	nla_nest_end(skb, nest);
 }
