@@ -27,7 +27,10 @@ _UNNAMED = "NOT_SPECIFIED"
 _OWN_RULES = {
     "IP_INNOROUTES": "no route leads to where they are addressed",
     "IP_OUTNOROUTES": "no route leads to where they are addressed",
-    "IP_INADDRERRORS": "the address is none that a frame may have here",
+    **dict.fromkeys(
+        ("IP_INADDRERRORS", "IP_INVALID_SOURCE", "IP_INVALID_DEST", "IP_LOCAL_SOURCE", "IP_LOCALNET"),
+        "the address is none that a frame may have here",
+    ),
     "IP_RPFILTER": "the source is not where they came from (rp_filter)",
     "PKT_TOO_BIG": "they are longer than the next link's MTU",
     "NEIGH_FAILED": "the neighbour did not answer",
@@ -35,6 +38,7 @@ _OWN_RULES = {
     "NEIGH_QUEUEFULL": "too many waited for the neighbour's answer (unres_qlen_bytes)",
     "SOCKET_RCVBUFF": "the socket's receive buffer is full",
     "SOCKET_BACKLOG": "the socket's backlog is full",
+    "TCP_LISTEN_OVERFLOW": "the listening socket has no room for another connection",
     "IPV6DISABLED": "the device has no IPv6",
     "OTHERHOST": "they were for another host",
     "DEV_READY": "the device is down",
@@ -55,11 +59,13 @@ _PROTOCOLS_WORK = (
     *("PKT_TOO_SMALL", "IP_INHDR"),
     *("TCP_FLAGS", "TCP_ABORT_ON_DATA", "TCP_ZEROWINDOW", "TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE"),
     *("TCP_RFC7323_PAWS", "TCP_OLD_SEQUENCE", "TCP_INVALID_SEQUENCE", "TCP_INVALID_ACK_SEQUENCE", "TCP_RESET"),
+    *("TCP_RFC7323_PAWS_ACK", "TCP_RFC7323_TW_PAWS", "TCP_RFC7323_TSECR", "TCP_INVALID_END_SEQUENCE"),
     *("TCP_INVALID_SYN", "TCP_CLOSE", "TCP_FASTOPEN", "TCP_OLD_ACK", "TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA"),
     *("TCP_OFO_QUEUE_PRUNE", "TCP_OFO_DROP", "TCP_MINTTL", "DUP_FRAG", "FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR"),
     *("IPV6_BAD_EXTHDR", "IPV6_NDISC_FRAG", "IPV6_NDISC_HOP_LIMIT", "IPV6_NDISC_BAD_CODE", "IPV6_NDISC_BAD_OPTIONS"),
     *("IPV6_NDISC_NS_OTHERHOST", "VXLAN_INVALID_HDR", "VXLAN_VNI_NOT_FOUND", "VXLAN_ENTRY_EXISTS", "IP_TUNNEL_ECN"),
     *("MAC_INVALID_SOURCE", "LOCAL_MAC", "TC_INGRESS", "TC_EGRESS", "PACKET_SOCK_ERROR"),
+    *("BRIDGE_INGRESS_STP_STATE", "MAC_IEEE_MAC_CONTROL", "IPV6_TOO_MANY_EXTHDRS"),
 )
 """Reasons of protocols and of nodes' own filters that need no words: a segment that was received twice and the like."""
 

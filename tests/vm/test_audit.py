@@ -80,7 +80,7 @@ def test_a_run_that_drops_in_its_queue_balances(vm: Vm) -> None:
 
 
 def test_the_backlog_of_the_kernel(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frames of veth interfaces go through it: those of recordings of earlier versions, and of series 7.3."""
+    """Frames of veth interfaces go through it: those of recordings of earlier versions."""
     monkeypatch.setitem(SHARED_LIMITS, "net.core.netdev_max_backlog", "0")
     context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run, has_veth=True)
     result = run_point(lab(), vm.directory / "run", context, ignore)

@@ -59,7 +59,7 @@ def test_both_kinds_of_tcp_share_the_line_and_wait_in_queues_of_their_own(vm: Vm
 
 def test_accurate_ecn_tells_of_each_mark(vm: Vm) -> None:
     """RFC 9768: the senders know of as many marks as the port made, but for those still under way."""
-    settings = {"variant": "dualpi2-ecn", "stop": "3 s", "start": "1 s", "traffic.ask-scalable.enabled": "false"}
+    settings = {"variant": "dualpi2-ecn", "stop": "6 s", "start": "1 s", "traffic.ask-scalable.enabled": "false"}
     run_lab(vm, {**settings, "traffic.ask-classic.enabled": "false"})
     told = last_of(vm.tcp(), ["h1", "h3"], "delivered_ce")
     made = vm.summary()["queue_marks"]
