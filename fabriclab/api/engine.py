@@ -15,7 +15,7 @@ from fabriclab.compile import needed_layers
 from fabriclab.consent.gate import require
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
-from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
+from fabriclab.engine.kernel_needs import check_kernel
 from fabriclab.engine.layers import ready_layers, with_layers
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
@@ -63,14 +63,6 @@ def fit_machine(plans: Sequence[Plan]) -> Artefacts:
     if any(plan.bgp is not None or plan.configured is not None for plan in plans):
         artefacts = with_routing(artefacts)
     return with_layers(artefacts, map(needed_layers, plans))
-
-
-def fit_live(name: EngineName, lab: Lab, plan: Plan, trust: bool) -> MadeFrom:
-    """Return what the engine needs for a lab that stays up. Raises as `fit_engine`, or where a kernel can't do that."""
-    made_from = fit_engine(name, lab, [plan], trust)
-    if isinstance(made_from, Artefacts):
-        check_stays_up(made_from)
-    return made_from
 
 
 def _find_containers(lab: Lab, topology: Path, plans: Sequence[Plan]) -> ContainerLab:

@@ -5,7 +5,6 @@ A kernel's artefact says what it has by the headers that it keeps (`images/machi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,8 @@ from fabriclab.shipped import is_installed
 NEWER_SERIES = "7.3"
 """The series of `images/machine/kernel/patches` that has all of it."""
 _HEADERS = "headers"
-_SERIES_NOT_PORTED = 7
-"""From this one on the machine has neither cables nor labs that stay up."""
+_OF_CABLES = "wire_stream"
+"""What the patch that brings cables adds to `struct net`."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,6 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
     headers = artefacts.kernel.parent / _HEADERS
     for plan in plans:
         for node in plan.nodes:
-            if any(port.nic is not None and port.nic.interrupt_delay_us == "adaptive" for port in node.ports):
-                _check_series(artefacts, f"{node.name}: interrupt_delay: adaptive works")
             for need in _lacking(node, headers):
                 raise EngineError(
                     f"{need.node}: {need.what} needs Linux {need.since} or later; the virtual machine's kernel is "
@@ -46,28 +43,19 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
                 )
 
 
-def check_stays_up(artefacts: Artefacts) -> None:
-    """Raise EngineError where the machine's kernel can't keep a lab up: series 7 has no patches for that."""
-    _check_series(artefacts, "labs can stay up")
-
-
 def check_several(artefacts: Artefacts) -> None:
-    """Raise EngineError where the machine's kernel can't be one of several of a lab; likewise."""
-    _check_series(artefacts, "labs can run in several virtual machines")
+    """Raise EngineError where the machine's kernel can't be one of several of a lab: it has no cables."""
+    if not has_cables(artefacts):
+        raise EngineError(
+            f"labs can run in several virtual machines only with cables, which this virtual machine's kernel "
+            f"({_version(artefacts.kernel)}) lacks; build it again: {BUILD} kernel"
+        )
 
 
 def has_cables(artefacts: Artefacts) -> bool:
-    """Return whether links are cables with the machine's kernel: series 7 has no port of them."""
-    series = re.match(r"Linux (\d+)\.", _version(artefacts.kernel))
-    return series is None or int(series[1]) < _SERIES_NOT_PORTED
-
-
-def _check_series(artefacts: Artefacts, what: str) -> None:
-    if not has_cables(artefacts):
-        version = _version(artefacts.kernel)
-        raise EngineError(
-            f"{what} only with Linux 6.12, but the virtual machine's kernel is {version}; unset KERNEL_SERIES"
-        )
+    """Return whether links are cables with the machine's kernel: series 7.3 had none until November 2026."""
+    file = artefacts.kernel.parent / _HEADERS / "source" / "include" / "net" / "net_namespace.h"
+    return not file.is_file() or _OF_CABLES in file.read_text()
 
 
 def _lacking(node: Node, headers: Path) -> Iterator[Need]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from fabriclab.api.engine import fit_live
+from fabriclab.api.engine import fit_engine
 from fabriclab.api.lab import Lab, check_seed, load_lab, written_settings
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
@@ -115,7 +115,7 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     return Wanted(
         plan=plan,
         lab_directory=lab.directory,
-        artefacts=fit_live(engine, lab.written, plan, bool(question["trust"])),
+        artefacts=fit_engine(engine, lab.written, [plan], bool(question["trust"])),
         command=tuple(question["command"]),
         report=lab.written.report,
         idle=question["idle"] or engine == "containerlab",

@@ -10,9 +10,9 @@ from sample_plans import CUBIC, star
 
 from fabriclab.api.engine import fit_machine
 from fabriclab.engine.artefacts import Artefacts, EngineError
-from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
+from fabriclab.engine.kernel_needs import check_kernel
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Nic, Queue
+from fabriclab.formats.plan.node import Queue
 from fabriclab.qdiscs.dualpi2 import DualPi2
 
 DUALPI2 = star(2, queue=Queue(limit_bytes=100_000, aqm=DualPi2()))
@@ -63,18 +63,6 @@ def test_a_kernel_that_has_it_all_is_taken(tmp_path: Path, monkeypatch: pytest.M
     assert fit_machine([DUALPI2, ACCURATE]) == newer
 
 
-def test_interrupts_that_adapt_are_those_of_cables_ends(tmp_path: Path) -> None:
-    """veth's, which series 7 has instead, wait for a fixed time only."""
-    (switch, *hosts) = sorted(star(2).nodes, key=lambda node: node.role == "host")
-    nic = Nic(queue=Queue(limit_bytes=100_000), tso_bytes=None, gro=True, interrupt_delay_us="adaptive")
-    (port,) = hosts[0].ports
-    host = hosts[0].model_copy(update={"ports": (port.model_copy(update={"nic": nic}),)})
-    plan = star(2).model_copy(update={"nodes": (switch, host, *hosts[1:])})
-    with pytest.raises(EngineError, match=r"^h1: interrupt_delay: adaptive works only with Linux 6\.12, but the"):
-        check_kernel(kernel_of(tmp_path / "newer", "7.3.4"), [plan])
-    check_kernel(kernel_of(tmp_path / "usual", "6.12.117-1"), [plan])
-
-
 def test_a_kernel_that_says_nothing_of_itself_is_of_an_unknown_version(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="the virtual machine's kernel is of an unknown version"):
         check_kernel(fake_machine.artefacts(tmp_path, ""), [ACCURATE])
@@ -84,12 +72,3 @@ def test_a_wheel_has_no_script_that_builds(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("fabriclab.engine.kernel_needs.is_installed", lambda: True)
     with pytest.raises(EngineError, match="A wheel has only one kernel; a checkout can build others"):
         check_kernel(kernel_of(tmp_path, "6.12.117-1"), [DUALPI2])
-
-
-def test_labs_stay_up_in_the_usual_kernel_alone(tmp_path: Path) -> None:
-    check_stays_up(kernel_of(tmp_path / "usual", "6.12.117-1"))
-    check_stays_up(fake_machine.artefacts(tmp_path / "mute", ""))
-    with pytest.raises(
-        EngineError, match=r"labs can stay up only with Linux 6.12, but the virtual machine's kernel is Linux 7.3.4-1; "
-    ):
-        check_stays_up(kernel_of(tmp_path / "newer", "7.3.4-1"))

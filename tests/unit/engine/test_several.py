@@ -82,7 +82,13 @@ def test_machines_have_promised_the_begin_before_they_start() -> None:
         assert alone.figures() == [{"waited_s": 0.0, "waits": 0, "frames_sent": 0}]
 
 
-def test_a_newer_kernel_can_not(tmp_path: Path) -> None:
+def test_a_kernel_without_cables_can_not(tmp_path: Path) -> None:
     (tmp_path / "version").write_text("Version: 7.3.4\n")
-    with pytest.raises(EngineError, match=r"several virtual machines only with Linux 6\.12"):
-        check_several(Artefacts(tmp_path / "linux", tmp_path, tmp_path))
+    net = tmp_path / "headers" / "source" / "include" / "net"
+    net.mkdir(parents=True)
+    artefacts = Artefacts(tmp_path / "linux", tmp_path, tmp_path)
+    (net / "net_namespace.h").write_text("struct net {\n\tu64 wire_stream;\n};\n")
+    check_several(artefacts)
+    (net / "net_namespace.h").write_text("struct net {\n};\n")
+    with pytest.raises(EngineError, match=r"only with cables, which .* \(Linux 7\.3\.4\) lacks"):
+        check_several(artefacts)
