@@ -258,7 +258,8 @@ def test_what_is_no_switch_port_is_refused_by_name(boot: Boot) -> None:
     }
     ask = [f"sleep 0.005; /tools/sampler --config /job/{name}; echo exit $?" for name in bad]
     run = boot.run(star, [("s1", ask)], files=only_switches)
-    words = (run / "logs/s1-1.log").read_text().splitlines()
+    # Series 6.12 has sit0 in each namespace, 7.3 has not.
+    words = (run / "logs/s1-1.log").read_text().replace("sit0, ", "").splitlines()
     assert words == [
         "sampler: /job/plain.json: switches.ports[1].interface: `eth2` of the sampler's own network namespace "
         "does not have the qdisc switch_port; "
@@ -266,7 +267,7 @@ def test_what_is_no_switch_port_is_refused_by_name(boot: Boot) -> None:
         "exit 2",
         "sampler: /job/missing.json: switches.ports[0].interface: `eth9` does not exist in the sampler's own network "
         "namespace; "
-        "there are: lo, sit0, eth1, eth2",
+        "there are: lo, eth1, eth2",
         "exit 2",
     ]
 
