@@ -133,12 +133,13 @@ static inline struct switch_frame *switch_frame(const struct sk_buff *skb)
 	return (struct switch_frame *)qdisc_skb_cb(skb)->data;
 }
 
-/* What the qdisc core keeps of a frame's length, for a frame that it has not seen. */
+/* What the qdisc core keeps of a frame, of its length above all, for a frame that it has not seen. */
 static inline void switch_set_frame_length(struct sk_buff *skb)
 {
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 	qdisc_skb_cb(skb)->pkt_segs = 1;
+	tcf_set_qdisc_drop_reason(skb, QDISC_DROP_GENERIC);
 #endif
 }
 
