@@ -116,7 +116,6 @@ struct switch_change {
 })
 
 /* -- State ------------------------------------------------------------------------------------- */
-
 /* What a frame in the switch carries along. */
 struct switch_frame {
 	u64 time_ns;			/* of arrival: queue, or wire's end; of a pause's effect */
@@ -133,7 +132,7 @@ static inline struct switch_frame *switch_frame(const struct sk_buff *skb)
 	return (struct switch_frame *)qdisc_skb_cb(skb)->data;
 }
 
-/* What the qdisc core keeps of a frame, of its length above all, for a frame that it has not seen. */
+/* What the qdisc core keeps of a frame and its length, for a frame that it has not seen. */
 static inline void switch_set_frame_length(struct sk_buff *skb)
 {
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
