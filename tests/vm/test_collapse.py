@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
         ("variant=cubic buffer=64KB senders=16 sru=8MB rounds=10", 753, 950),
         ("variant=cubic buffer=64KB senders=16 rounds=15 window_limit=3", 900, 950),
         ("variant=cubic buffer=64KB senders=48 rounds=5 rate=10Gbps", 0, 3330),
-        ("variant=cubic buffer=64KB senders=32 rounds=5 rate=10Gbps window_limit=1", 2000, 9500),
+        ("variant=cubic buffer=64KB senders=48 rounds=100 rate=10Gbps window_limit=2", 5000, 9500),
     ],
 )
 @pytest.mark.slow("runs the lab with up to 48 senders")
