@@ -3,9 +3,7 @@
 #ifndef WIRE_H
 #define WIRE_H
 
-#include <linux/dim.h>
 #include <linux/ethtool.h>
-#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/prandom.h>
 
@@ -55,8 +53,9 @@ extern const struct ethtool_ops wire_ethtool;
 void wire_nic_init(struct wire *wire);
 int wire_nic_start(struct wire *wire);
 void wire_nic_stop(struct wire *wire);
-/* A frame has arrived. */
+/* What the NIC obeys itself, and no interrupt tells of. */
 bool wire_nic_is_for_itself(const struct sk_buff *skb);
+/* A frame for the host has arrived. */
 void wire_nic_take(struct wire *wire, struct sk_buff *skb);
 
 #endif

@@ -6,10 +6,9 @@
  * Linux's DIM chooses that time for each queue (ethtool -C adaptive-rx on), as ice does.
  */
 #include <linux/fabriclab_wires.h>
+#include <linux/if_cnm.h>
 #include "wire.h"
 #include "wire_series.h"
-
-#define WIRE_ETH_P_CNM 0x22e7	/* IEEE 802.1Qau, table 33-1 */
 
 /* So many wait for no fixed time: half of a ring of 256. */
 #define WIRE_FRAMES 128
@@ -43,7 +42,7 @@ static void wire_interrupt_now(struct wire_rx *rx)
 /* What the NIC itself obeys, and no interrupt tells of: pauses (PFC) and notifications of QCN. */
 bool wire_nic_is_for_itself(const struct sk_buff *skb)
 {
-	return skb->protocol == htons(ETH_P_PAUSE) || skb->protocol == htons(WIRE_ETH_P_CNM);
+	return skb->protocol == htons(ETH_P_PAUSE) || skb->protocol == htons(ETH_P_CNM);
 }
 
 /* Receive-side scaling: the frames of a flow are in one queue. */

@@ -3,6 +3,7 @@
  * The way in: classify a frame, ask for memory, queue it; and the books of the memory.
  * All of it under the chip's lock.
  */
+#include <linux/if_cnm.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/dsfield.h>
@@ -240,7 +241,7 @@ static int switch_port_admit_classed(struct switch_port *port, struct sk_buff *s
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	/* A notification on its way to a source goes before all data, as a pause does. */
-	if (skb->protocol == htons(ETH_P_SWITCH_CNM)) {
+	if (skb->protocol == htons(ETH_P_CNM)) {
 		__qdisc_enqueue_tail(skb, &port->control);
 		switch_port_run(port, now);
 		return NET_XMIT_SUCCESS;

@@ -13,6 +13,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
+#include <linux/if_cnm.h>
 #include <linux/ip.h>
 #include <linux/netdevice.h>
 #include <linux/pkt_sched.h>
@@ -69,7 +70,7 @@ static struct sk_buff *switch_cnm_frame(struct switch_port *port, struct sk_buff
 	skb_reset_mac_header(skb);
 	header = skb_put(skb, ETH_HLEN);
 	ether_addr_copy(header->h_dest, switch_cnm_address);
-	header->h_proto = htons(ETH_P_SWITCH_CNM);
+	header->h_proto = htons(ETH_P_CNM);
 	skb_set_network_header(skb, ETH_HLEN);
 	cnm = skb_put_zero(skb, sizeof(*cnm));
 	cnm->version_feedback = htons(quantised);
@@ -85,7 +86,7 @@ static struct sk_buff *switch_cnm_frame(struct switch_port *port, struct sk_buff
 		kfree_skb(skb);
 		return NULL;
 	}
-	skb->protocol = htons(ETH_P_SWITCH_CNM);
+	skb->protocol = htons(ETH_P_CNM);
 	skb->priority = TC_PRIO_CONTROL;
 	switch_set_frame_length(skb);
 	return skb;
@@ -137,7 +138,7 @@ static void switch_cnm_forward(struct sk_buff *skb, __be32 address)
 	dev = route->dst.dev;
 	neighbour = dst_neigh_lookup(&route->dst, &address);
 	if (!neighbour || !(neighbour->nud_state & NUD_VALID) ||
-	    dev_hard_header(skb, dev, ETH_P_SWITCH_CNM, neighbour->ha, NULL, skb->len) < 0) {
+	    dev_hard_header(skb, dev, ETH_P_CNM, neighbour->ha, NULL, skb->len) < 0) {
 		kfree_skb(skb);
 	} else {
 		skb->dev = dev;
@@ -205,7 +206,7 @@ static int switch_cnm_receive(struct sk_buff *skb, struct net_device *dev,
 }
 
 static struct packet_type switch_cnm_type = {
-	.type = htons(ETH_P_SWITCH_CNM),
+	.type = htons(ETH_P_CNM),
 	.func = switch_cnm_receive,
 };
 

@@ -40,7 +40,6 @@
 #define SWITCH_SLOTS (TC_SWITCH_PORTS + 1)
 #define SWITCH_CPU_SLOT 0	/* frames that the switch sends itself */
 #define SWITCH_PACER_CHAINS 64
-#define ETH_P_SWITCH_CNM 0x22e7	/* IEEE 802.1Qau, table 33-1: congestion notification message */
 
 struct switch_port;
 
@@ -116,6 +115,7 @@ struct switch_change {
 })
 
 /* -- State ------------------------------------------------------------------------------------- */
+
 /* What a frame in the switch carries along. */
 struct switch_frame {
 	u64 time_ns;			/* of arrival: queue, or wire's end; of a pause's effect */
