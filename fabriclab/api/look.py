@@ -61,7 +61,7 @@ def node_files(plan: Plan, node: str, *, engine: EngineName = "vm") -> Mapping[s
     if node not in names:
         raise ArgumentError("{node} {0!r}: the lab has no such node; {1}", node, did_you_mean(node, names))
     stock = has_stock_qdiscs_only(engine)
-    return compile_node(plan.node(node), plan, stock=stock, cables=not stock).by_name()
+    return compile_node(plan.node(node), plan, stock=stock).by_name()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from fabriclab.api.progress import Begun, Ended, Notice, ProgressCallback, RunTe
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.kernel_needs import check_several, has_cables
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab.reading.document import ScalarValue
@@ -122,7 +121,7 @@ def run(
 
 def _parts(plan: Plan, cores: int | str, made_from: MadeFrom, lab_directory: Path) -> Parts:
     if cores == "auto":
-        can = isinstance(made_from, Artefacts) and has_cables(made_from)
+        can = isinstance(made_from, Artefacts)
         return paying_parts(plan, len(os.sched_getaffinity(0)), lab_directory) if can else Parts(None)
     if isinstance(cores, str) or not 1 <= cores <= MOST_PARTS:
         raise ArgumentError(
@@ -130,7 +129,6 @@ def _parts(plan: Plan, cores: int | str, made_from: MadeFrom, lab_directory: Pat
         )
     if not isinstance(made_from, Artefacts):
         raise ArgumentError("{cores} {0}: containers run on all cores by themselves, in real time", cores)
-    check_several(made_from)
     return parts_for(plan, cores, lab_directory)
 
 

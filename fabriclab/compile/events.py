@@ -30,11 +30,11 @@ SETTLING_INTERVAL_NS = 10**6
 """A millisecond, as where it is known what routing must come to."""
 
 
-def compile_events(plan: Plan, *, stock: bool = False, cables: bool = False) -> list[Change]:
+def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
     """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc; `cables`: links have their
     delays themselves."""
-    changing = changing_ports(without_delays(plan) if cables else plan)
-    state = Timeline(plan, changing, stock=stock, cables=cables)
+    changing = changing_ports(plan if stock else without_delays(plan))
+    state = Timeline(plan, changing, stock=stock)
     routes = routes_without(plan, ())
     compiled = []
     for event in plan.events:
@@ -65,8 +65,7 @@ class Timeline:
     dead: frozenset[str] = frozenset()
     """Nodes that are down."""
     stock: bool = False
-    cables: bool = False
-    """Links have their delays themselves, and ports have none."""
+    """It is in containers. In the machine links have their delays themselves, and ports have none."""
 
     def compile(self, event: Event) -> tuple[Change, Timeline]:
         """Return what an event does, and what is afterwards. Raises UnchangeableError."""
@@ -87,12 +86,12 @@ class Timeline:
         return replace(self, plan=_plan_after(self.plan, event), links=links, dead=dead)
 
     def _at_ports(self) -> Timeline:
-        """Return what of it the ports know where links are cables."""
+        """Return what of it the ports know where links have their delays themselves."""
         plan, links = without_delays(self.plan), links_without_delays(self.links)
         return replace(self, plan=plan, links=links)
 
     def _steps(self, event: Event, after: Timeline) -> list[Step]:
-        if not self.cables:
+        if self.stock:
             return self._port_steps(event, after)
         cables = cable_steps(event, (self.plan, self.links), (after.plan, after.links))
         return cables + self._at_ports()._port_steps(without_delay(event), after._at_ports())
@@ -107,7 +106,7 @@ class Timeline:
 
     def _changing(self, port: str) -> Changing:
         found = EVERYTHING if self.changing is None else self.changing.get(port, Changing())
-        return found._replace(line=False) if self.cables else found
+        return found if self.stock else found._replace(line=False)
 
 
 def plans_in_time(plan: Plan) -> list[Plan]:
@@ -183,7 +182,7 @@ def _line_changes(network: Timeline, name: str, before: LinkState, after: LinkSt
     plan = network.plan
     node, port = plan.node(name.partition(":")[0]), _port(plan, name)
     old, new = before.line(port), after.line(port)
-    if network.cables and port.switch_port is None:
+    if not network.stock and port.switch_port is None:
         old, new = old._replace(loss_ppm=0), new._replace(loss_ppm=0)
     return compile_line_change(plan, node, port, old, new, stock=network.stock)
 

@@ -92,12 +92,11 @@ def _carriers_algorithms(plan: Plan) -> set[str]:
     return algorithms
 
 
-def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = False, cables: bool = False) -> Job:
+def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = False) -> Job:
     """Return the machine's job (`machine/job.json`). `flows` is the table of the plan's flows; iperf3's have processes
     of their own.
 
-    `stock`: for a kernel without the machine's own qdisc, where nobody would listen to pauses. `cables`: links have
-    their delays themselves.
+    `stock`: for a kernel without the machine's own qdisc, where nobody would listen to pauses.
 
     Raises TraceError for more flows of iperf3 than can be.
     """
@@ -111,7 +110,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         "nodes": [_node(node, layers.get(node.name, []), stock=stock) for node in plan.nodes],
         "links": _links(plan),
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
-        **_optional_parts(plan, playing, stock=stock, cables=cables),
+        **_optional_parts(plan, playing, stock=stock),
         "probes": _probes(plan),
         "traffic": replays
         + ([] if flows is None else compile_iperf3(plan, flows))
@@ -136,7 +135,7 @@ def _node(node: Node, layers: list[str], *, stock: bool) -> JobNode:
     return job
 
 
-def _optional_parts(plan: Plan, playing: set[str], *, stock: bool, cables: bool) -> OptionalParts:
+def _optional_parts(plan: Plan, playing: set[str], *, stock: bool) -> OptionalParts:
     """Return the job's parts about routes, changes of links and pause storms,
     each only where there is something to say."""
     parts: OptionalParts = {}
@@ -150,7 +149,7 @@ def _optional_parts(plan: Plan, playing: set[str], *, stock: bool, cables: bool)
     hosts = [node.name for node in plan.nodes if node.role == "host" and node.name in playing]
     if still := compile_still(plan, hosts):
         parts["still"] = still
-    if events := compile_events(plan, stock=stock, cables=cables):
+    if events := compile_events(plan, stock=stock):
         parts["events"] = events
     if plan.algorithms:
         parts["modules"] = [f"{MODULES}/{algorithm.module}.ko" for algorithm in plan.algorithms]

@@ -44,11 +44,11 @@ class NodeFiles(NamedTuple):
         return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **optional, **below_root}
 
 
-def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False, cables: bool = False) -> NodeFiles:
+def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False) -> NodeFiles:
     """Return the node's files; `stock`: for a kernel without the machine's own qdisc
-    (`fabriclab.compile.stock_switch`); `live`: whatever can change may change; `cables`: links have their delays
-    themselves, and lose frames themselves."""
-    compiling, node = (without_delays(plan), node_without_delays(node)) if cables else (plan, node)
+    (`fabriclab.compile.stock_switch`), whose links have delays in their ports; `live`: whatever can change may
+    change."""
+    compiling, node = (plan, node) if stock else (without_delays(plan), node_without_delays(node))
     known = changing_ports(compiling, settings=not stock)
     ports = [
         (port, EVERYTHING if live else known.get(f"{node.name}:{port.interface}", Changing())) for port in node.ports
@@ -57,7 +57,7 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = Fa
         line + "\n"
         for port, changing in ports
         for line in compile_port(
-            compiling, node, port, changing._replace(line=False) if cables else changing, stock=stock
+            compiling, node, port, changing if stock else changing._replace(line=False), stock=stock
         )
     )
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}

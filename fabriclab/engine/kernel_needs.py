@@ -17,8 +17,6 @@ from fabriclab.shipped import is_installed
 NEWER_SERIES = "7.3"
 """The series of `images/machine/kernel/patches` that has all of it."""
 _HEADERS = "headers"
-_OF_CABLES = "wire_stream"
-"""What the patch that brings cables adds to `struct net`."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +39,6 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
                     f"{need.node}: {need.what} needs Linux {need.since} or later; the virtual machine's kernel is "
                     f"{_version(artefacts.kernel)}. {_how_to_get()}"
                 )
-
-
-def check_several(artefacts: Artefacts) -> None:
-    """Raise EngineError where the machine's kernel can't be one of several of a lab: it has no cables."""
-    if not has_cables(artefacts):
-        raise EngineError(
-            f"labs can run in several virtual machines only with cables, which this virtual machine's kernel "
-            f"({_version(artefacts.kernel)}) lacks; build it again: {BUILD} kernel"
-        )
-
-
-def has_cables(artefacts: Artefacts) -> bool:
-    """Return whether links are cables with the machine's kernel: series 7.3 had none until November 2026."""
-    file = artefacts.kernel.parent / _HEADERS / "source" / "include" / "net" / "net_namespace.h"
-    return not file.is_file() or _OF_CABLES in file.read_text()
 
 
 def _lacking(node: Node, headers: Path) -> Iterator[Need]:

@@ -54,7 +54,7 @@ class NetworkChanges:
         self._in_containers = has_stock_qdiscs_only(running.wanted.engine)
         plan = running.wanted.plan
         changing = changing_ports(plan) if self._in_containers else None
-        self._state = Timeline(plan, changing, stock=self._in_containers, cables=running.wanted.has_cables)
+        self._state = Timeline(plan, changing, stock=self._in_containers)
         self._later: dict[str, ScalarValue] = {}
         """What was set, by key; the last one last."""
         self._happened = 0

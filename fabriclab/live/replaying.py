@@ -19,7 +19,7 @@ from fabriclab.files import read_text
 from fabriclab.formats.live import Input
 from fabriclab.formats.plan import Plan, PlanError, parse_plan_json
 from fabriclab.formats.plan.runnable import check_runnable
-from fabriclab.formats.run_directory import JOB_FILE, MANIFEST, PLAN
+from fabriclab.formats.run_directory import MANIFEST, PLAN
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.pace import Speed
 from fabriclab.live.recording import Header, Nap, Recording, RecordingError, Taken, is_down, read_recording
@@ -27,7 +27,6 @@ from fabriclab.live.running import Running
 from fabriclab.live.wanted import Wanted, plan_hash
 from fabriclab.live.wire import Frame, encode
 from fabriclab.runs import RunResult
-from fabriclab.runs.directory import read_json
 
 _FLOWS = "flows.parquet"
 _LARGEST_PLAN_BYTES = 1 << 30
@@ -74,7 +73,6 @@ def open_recording(
         report=_report(directory),
         idle=header.idle,
         speed=speed,
-        has_veth=not (read_json(directory / JOB_FILE) or {}).get("wires"),
     )
     return recording, wanted
 

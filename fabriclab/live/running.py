@@ -115,7 +115,6 @@ class Running:
             wanted.report,
             interrupt=self.interrupt,
             live=LiveRun(held_by, wanted.idle, self._gather),
-            has_veth=wanted.has_veth,
         )
         return run_point(wanted.plan, self.directory, context, self._event)
 

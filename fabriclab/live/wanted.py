@@ -11,7 +11,6 @@ from typing import Any, get_args
 from fabriclab.api.engine import fit_engine
 from fabriclab.api.lab import Lab, check_seed, load_lab, written_settings
 from fabriclab.api.warnings import sentences_before_runs
-from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.host import fabriclab_version
 from fabriclab.errors import ArgumentError
 from fabriclab.files import read_text
@@ -50,18 +49,11 @@ class Wanted:
     """The lab as written; None of a replay."""
     settings: Mapping[str, str | ScalarValue] = field(default_factory=dict)
     """What was set when it came up."""
-    has_veth: bool = False
-    """Whether links are pairs of veth interfaces: a replay's, of the time when all were."""
 
     @property
     def engine(self) -> EngineName:
         """The engine that runs it."""
         return engine_name(self.artefacts)
-
-    @property
-    def has_cables(self) -> bool:
-        """Whether links have their delays themselves."""
-        return isinstance(self.artefacts, Artefacts) and not self.has_veth
 
     def texts(self) -> dict[str, str]:
         """Return the lab's two files as they are now, with comments where they lie on the disk. Raises OSError."""

@@ -73,8 +73,6 @@ _KNOWN = {*_OF_QUEUES, *_OWN_RULES, *_PROTOCOLS_WORK, _PURGE, _UNNAMED}
 _SENTENCES_SHOWN = 8
 _LINK_SHORTEST_BITS = 84 * 8
 """The shortest frame of Ethernet with its preamble and gap."""
-_RING_FRAMES = 256
-"""VETH_RING_SIZE of drivers/net/veth.c: what waits for a NIC's interrupt."""
 
 
 @dataclass
@@ -107,7 +105,7 @@ def _first(sentences: Sequence[str]) -> list[str]:
 
 
 def audit_run(plan: Plan, directory: Path, cut: Cut | None) -> Audit:
-    """Judge the counters of a run that has ended. `cut`: its links are cables, in so many machines."""
+    """Judge the counters of a run that has ended. `cut`: it was in so many virtual machines."""
     parts = None if cut is None or len(cut.parts) == 1 else len(cut.parts)
     try:
         counters = read_counters(audit_files(directory, parts))
@@ -115,11 +113,11 @@ def audit_run(plan: Plan, directory: Path, cut: Cut | None) -> Audit:
         return Audit(missing=[f"the counters of frames can't be read: {error}"])
     if counters.why_not:
         return Audit(why_not=counters.why_not)
-    return judge(counters, plan, cables=cut is not None)
+    return judge(counters, plan)
 
 
-def judge(counters: Counters, plan: Plan, *, cables: bool) -> Audit:
-    """Compare what was counted with what the plan lets happen. `cables`: links are cables."""
+def judge(counters: Counters, plan: Plan) -> Audit:
+    """Compare what was counted with what the plan lets happen."""
     lost = _lost(counters)
     audit = Audit(lost={str(place): reasons for place, reasons in lost.items()})
     forwarding = _only_forwarding(plan)
@@ -134,15 +132,12 @@ def judge(counters: Counters, plan: Plan, *, cables: bool) -> Audit:
     if unplaced := counters.grown(Place("", ""), "without_room"):
         audit.missing.append(f"{unplaced} lost frames had no room in the kernel's table (LOST_LOG, lost_frames.c)")
     ports = [(Place(node.name, port.interface), port) for node in plan.nodes for port in node.ports]
-    merging = {place for place, port in ports if port.nic is not None and port.nic.gro}
     for place, port in ports:
-        # Links that go down lose what is on them, as the plan says; a cable loses it at its end.
-        if not (cables and plan.events):
-            (audit.told if plan.events else audit.missing).extend(_at_device(place, counters))
-        ring_frames = _RING_FRAMES if Place(port.peer_node, port.peer_interface) in merging else 0
-        audit.missing += _at_queue(place, counters, ring_frames, changes=bool(plan.events))
-        if cables:
-            audit.missing += _on_cable(place, port, counters, most_under_way(plan, port, place))
+        # A cable that goes down loses at its ends what is on it, as the plan says.
+        if not plan.events:
+            audit.missing += _at_device(place, counters)
+        audit.missing += _at_queue(place, counters, changes=bool(plan.events))
+        audit.missing += _on_cable(place, port, counters, most_under_way(plan, port, place))
     return audit
 
 
@@ -200,7 +195,7 @@ def _freed(place: Place, counters: Counters) -> int:
     return counters.grown(place, *(LOST + reason for reason in _OF_QUEUES))
 
 
-def _at_queue(place: Place, counters: Counters, ring_frames: int, *, changes: bool) -> Iterator[str]:
+def _at_queue(place: Place, counters: Counters, *, changes: bool) -> Iterator[str]:
     """Yield where a port's queue and what left or was dropped there differ. `changes`: queues may be replaced."""
     if Counted(place, "queue_sent") not in counters.end:
         return
@@ -217,7 +212,7 @@ def _at_queue(place: Place, counters: Counters, ring_frames: int, *, changes: bo
     passed = counters.grown(place, "sent", "send_dropped")
     waiting = max(side[Counted(place, "queue_waiting")] for side in (counters.begin, counters.end))
     # A program may send around the queue (PACKET_QDISC_BYPASS), as a pause storm's does; then the device sent more.
-    if given - passed > waiting + ring_frames:
+    if given - passed > waiting:
         yield f"{place}: the queue gave {given} frames to the device, which sent or dropped {passed}"
 
 
@@ -239,8 +234,7 @@ def most_under_way(plan: Plan, port: Port, here: Place) -> int:
 
 
 def _on_cable(here: Place, port: Port, counters: Counters, under_way: int) -> Iterator[str]:
-    """Yield where more is missing between a cable's ends than can be on its way. (Ends of an ordinary link have one
-    counter for what one sent and the other received; what is lost between is lost by one of them.)"""
+    """Yield where more is missing between a cable's ends than can be on its way."""
     there = Place(port.peer_node, port.peer_interface)
     sent = counters.grown(here, "sent")
     arrived = counters.grown(there, "received", "receive_dropped")

@@ -59,7 +59,7 @@ def write_inputs(
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
 
     `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
-    `live`: the lab stays up. `cut`: its links are cables, and it runs in so many machines.
+    `live`: the lab stays up. `cut`: it runs in so many virtual machines.
 
     Raises PlanError for a plan that no lab could have, TraceError for a user's trace that can't be used, OSError.
     """
@@ -74,7 +74,7 @@ def write_inputs(
         trace.writelines(trace_text(flows))
     write_text(directory / HOSTS_FILE, compile_hosts(plan))
     _write_archives(plan, lab_directory, directory)
-    job = compile_job(plan, flows, stock=stock, cables=cut is not None)
+    job = compile_job(plan, flows, stock=stock)
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
     if live is not None:
         job["live"] = live
@@ -94,7 +94,7 @@ def write_inputs(
         files = below(directory / "nodes", node.name)
         files.mkdir(exist_ok=True)
         # In containers that stay up links go up and down, which takes no qdisc of its own.
-        compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock, cables=cut is not None)
+        compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock)
         names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
             path = below(files, name)

@@ -102,13 +102,11 @@ def execute(
     interrupt: Interrupt,
     stall_s: float,
     live: socket.socket | Stay | None = None,
-    *,
-    cables: bool = False,
 ) -> Outcome:
     """Run the job of a run directory in its engine. Raises EngineError when it can't start.
 
     `live`: for a lab that stays up, the machine's end of the socket by which it is paced; of containers, how long they
-    stay. `cables`: the machine's links are cables.
+    stay.
     """
     if isinstance(made_from, ContainerLab):
         from fabriclab.engine.containers.engine import run_containers
@@ -127,7 +125,7 @@ def execute(
         adds_to = () if plan.configured is None else (Path(HOSTS_FILE).parent.name,)
         machine = Machine(
             *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked),
-            wired=Wired(0, Shared(1, BEGIN_NS)) if cables else None,
+            wired=Wired(0, Shared(1, BEGIN_NS)),
             adds_to=adds_to,
         )
         return run_machine(machine, on_event, interrupt)

@@ -16,7 +16,6 @@ from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.kernel_needs import has_cables
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room, write_all
 from fabriclab.formats.job import Live
@@ -78,8 +77,6 @@ class RunContext:
     """What the manifest says of the host beside what every run says: which worker of a cluster it is."""
     cut: Cut | None = None
     """Into which machines the lab is cut; None: it runs in one."""
-    has_veth: bool = False
-    """Whether links are pairs of veth interfaces, as all were before they were cables: for recordings of that time."""
     modules: Mapping[tuple[str, str], bytes] | None = None
     """The user's own algorithms as the kernel takes them, by name and file; None: they are compiled here."""
 
@@ -149,20 +146,14 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
 
 
 def _cut(plan: Plan, context: RunContext) -> Cut | None:
-    """Return into which machines the lab is cut, whose links are then cables; None: they are not."""
-    made_from = context.artefacts
-    if isinstance(made_from, Artefacts) and not context.has_veth and has_cables(made_from):
-        return context.cut or one_part(plan)
-    return context.cut
+    """Return into which machines the lab is cut; None: it runs in containers."""
+    return (context.cut or one_part(plan)) if isinstance(context.artefacts, Artefacts) else None
 
 
 def _execute(plan: Plan, context: RunContext, directory: Path, on_event: EventCallback) -> Outcome:
     if context.machines is None or not isinstance(context.artefacts, Artefacts):
         held_by = None if context.live is None else context.live.held_by
-        return execute(
-            *(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by),
-            cables=context.cut is not None,
-        )
+        return execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
     outcome = execute_parts(
         *(plan, context.machines, context.artefacts, directory), on_event, context.interrupt, context.stall_s
     )

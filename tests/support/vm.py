@@ -24,7 +24,7 @@ from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.kernel_needs import check_kernel, has_cables
+from fabriclab.engine.kernel_needs import check_kernel
 from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.virtual import Machine, Wired, run_machine
 from fabriclab.engine.watch import Outcome
@@ -74,8 +74,7 @@ class Vm:
         """Boot a plan's network with other programs in place of its traffic; without the plan's probes,
         unless it is to be sampled."""
         directory = self.directory / name
-        cables = has_cables(self.artefacts)
-        write_inputs(plan, self.directory, directory, cut=one_part(plan) if cables else None)
+        write_inputs(plan, self.directory, directory, cut=one_part(plan))
         job = json.loads((directory / "machine" / "job.json").read_text())
         (directory / "machine" / "job.json").write_text(
             json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []})
@@ -83,7 +82,7 @@ class Vm:
         with claim_cpu() as cpu:
             machine = Machine(
                 *(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s or patient(120)),
-                wired=Wired(0, Shared(1, BEGIN_NS)) if cables else None,
+                wired=Wired(0, Shared(1, BEGIN_NS)),
             )
             return run_machine(machine, ignore, Interrupt())
 

@@ -123,7 +123,7 @@ def test_all_parts_have_all_events_and_do_their_own_steps(tmp_path: Path) -> Non
     assert cut is not None
     flows = compiled_flows(plan, tmp_path)
     samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(2)]
-    whole = compile_job(plan, flows, cables=True)
+    whole = compile_job(plan, flows)
     jobs = cut_job(whole, plan, cut, samplers)
     assert [[change["name"] for change in job["events"]] for job in jobs] == [["cut"], ["cut"]]
     steps = [step for job in jobs for step in job["events"][0]["steps"]]
@@ -137,16 +137,16 @@ def test_a_cable_loses_what_a_port_of_stock_qdiscs_would(tmp_path: Path, live: b
     bad = "bad: {at: 1 ms, link: 'leaf1:eth3', loss: 10 %}"
     dark = "dark: {at: 2 ms, link: 'leaf1:eth3', action: blackhole}"
     plan = plan_of(write_lab(tmp_path, more=f"events: {{{bad}, {dark}}}\n"))
-    lossy, black = compile_events(plan, cables=True)
+    lossy, black = compile_events(plan)
     assert [step["lines"] for step in lossy["steps"]] == [["eth3 10000 10000 100000"], ["eth1 10000 10000 100000"]]
     assert [step["lines"][0].split()[-1] for step in black["steps"]] == ["1000000", "1000000"]
-    assert all("netem" not in compile_node(node, plan, cables=True, live=live).tc for node in plan.nodes)
+    assert all("netem" not in compile_node(node, plan, live=live).tc for node in plan.nodes)
 
 
 def test_an_event_changes_the_delays_of_cables_and_the_rates_of_ports(tmp_path: Path) -> None:
     event = "events: {slow: {at: 1 ms, link: 'leaf1:eth3', delay: 3 ms, rate: 100 Mbps}}\n"
     plan = plan_of(write_lab(tmp_path, more=event))
-    (change,) = compile_events(plan, cables=True)
+    (change,) = compile_events(plan)
     wires = [step for step in change["steps"] if step["tool"] == "wire"]
     assert [step["lines"] for step in wires] == [["eth3 3000000 3000000 0"], ["eth1 3000000 3000000 0"]]
     others = [line for step in change["steps"] if step["tool"] != "wire" for line in step["lines"]]
@@ -204,7 +204,7 @@ def test_each_part_has_its_nodes_their_cables_and_what_runs_there(tmp_path: Path
 def test_a_machine_that_is_alone_has_all_nodes_and_cables(tmp_path: Path) -> None:
     plan = plan_of(write_lab(tmp_path))
     flows = compiled_flows(plan, tmp_path)
-    job = compile_job(plan, flows, cables=True)
+    job = compile_job(plan, flows)
     wired = wired_job(job, plan)
     assert [node["name"] for node in wired["nodes"]] == [node.name for node in plan.nodes]
     assert all(node["stream"] % 2 for node in wired["nodes"])

@@ -99,17 +99,22 @@ def test_a_black_hole_loses_everything_and_heals_to_what_was(tmp_path: Path) -> 
         "hole: {at: 2 s, link: 'leaf1:eth3', action: blackhole}",
         "healed: {at: 3 s, link: 'leaf1:eth3', action: up}",
     )
-    change = "leaf1 tc qdisc change dev eth3 parent 1:1 handle 2: netem limit 1000000 delay 0ns"
     assert [lines_of(event)[0] for event in compile_job(plan)["events"]] == [
+        "leaf1 wire eth3 0 0 1000",
+        "leaf1 wire eth3 0 0 1000000",
+        "leaf1 wire eth3 0 0 1000",
+    ]
+    change = "leaf1 tc qdisc change dev eth3 parent 1:1 handle 2: netem limit 1000000 delay 0ns"
+    assert [lines_of(event)[0] for event in compile_job(plan, stock=True)["events"]] == [
         f"{change} loss 0.1000%",
         f"{change} loss 100.0000%",
         f"{change} loss 0.1000%",
     ]
 
 
-def test_a_port_that_will_lose_packets_has_a_delay_line_from_the_start(tmp_path: Path) -> None:
+def test_a_container_s_port_that_will_lose_packets_has_a_delay_line_from_the_start(tmp_path: Path) -> None:
     plan = with_events(tmp_path, "lossy: {at: 1 s, link: 'leaf1:eth3', loss: 1 %}")
-    tc = compile_node(plan.node("leaf1"), plan).tc.splitlines()
+    tc = compile_node(plan.node("leaf1"), plan, stock=True).tc.splitlines()
     assert [line for line in tc if "netem" in line] == [
         "qdisc add dev eth3 parent 1:1 handle 2: netem limit 1000000 delay 0ns"
     ]

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.events import Event
-from fabriclab.engine.kernel_needs import check_several
 from fabriclab.engine.several import MergedEvents, worst
 from fabriclab.engine.shared_memory import LINE_BYTES, shared_memory
 from fabriclab.scratch import Scratch
@@ -80,15 +78,3 @@ def test_machines_have_promised_the_begin_before_they_start() -> None:
     with shared_memory(1, 1000, 0, 50) as alone:
         # A machine that is alone waits for nobody, and says so in the same memory.
         assert alone.figures() == [{"waited_s": 0.0, "waits": 0, "frames_sent": 0}]
-
-
-def test_a_kernel_without_cables_can_not(tmp_path: Path) -> None:
-    (tmp_path / "version").write_text("Version: 7.3.4\n")
-    net = tmp_path / "headers" / "source" / "include" / "net"
-    net.mkdir(parents=True)
-    artefacts = Artefacts(tmp_path / "linux", tmp_path, tmp_path)
-    (net / "net_namespace.h").write_text("struct net {\n\tu64 wire_stream;\n};\n")
-    check_several(artefacts)
-    (net / "net_namespace.h").write_text("struct net {\n};\n")
-    with pytest.raises(EngineError, match=r"only with cables, which .* \(Linux 7\.3\.4\) lacks"):
-        check_several(artefacts)

@@ -29,15 +29,20 @@ def counters(directory: Path, *rows: str) -> Counters:
     return read_counters(audit_files(write(directory, *rows), None))
 
 
-def audit(directory: Path, *rows: str, plan: Plan | None = None, cables: bool = False) -> Audit:
-    return judge(counters(directory, *rows), plan or star(), cables=cables)
+def audit(directory: Path, *rows: str, plan: Plan | None = None) -> Audit:
+    return judge(counters(directory, *rows), plan or star())
 
 
 def test_what_a_queue_dropped_and_counted_balances(tmp_path: Path) -> None:
     rows = (
         *("begin,s1,eth3,lost QDISC_DROP,2", "begin,s1,eth3,queue_dropped,2", "begin,s1,eth3,queue_sent,10"),
         *("end,s1,eth3,lost QDISC_DROP,7", "end,s1,eth3,queue_dropped,4", "end,s1,eth3,queue_lost,3"),
-        *("end,s1,eth3,queue_sent,110", "end,s1,eth3,sent,99", "end,s1,eth3,queue_waiting,1"),
+        *(
+            "end,s1,eth3,queue_sent,110",
+            "end,s1,eth3,sent,99",
+            "end,s1,eth3,queue_waiting,1",
+            "end,h3,eth1,received,99",
+        ),
     )
     found = audit(tmp_path, *rows)
     assert found.missing == found.told == []
@@ -97,8 +102,8 @@ def test_many_places_are_counted(tmp_path: Path) -> None:
 
 def test_cables_hold_what_their_delay_lets_them(tmp_path: Path) -> None:
     rows = ["end,h1,eth1,sent,100", "end,s1,eth1,received,63"]
-    assert audit(tmp_path, *rows, cables=True).missing == []  # 25 us of 1 Gbps: 38 frames of 84 bytes
-    found = audit(tmp_path, rows[0], "end,s1,eth1,received,61", cables=True)
+    assert audit(tmp_path, *rows).missing == []  # 25 us of 1 Gbps: 38 frames of 84 bytes
+    found = audit(tmp_path, rows[0], "end,s1,eth1,received,61")
     assert found.missing == [
         "h1:eth1: 100 frames left for s1:eth1, where 61 arrived; 38 at most can be on their way",
     ]
@@ -110,8 +115,8 @@ def test_a_cable_holds_as_much_as_the_longest_delay_that_an_event_gives_it(tmp_p
     longer = star().model_copy(
         update={"events": (Event(name="longer", at_ns=1, links=link, action="set", delay_ns=50_000),)}
     )
-    assert len(audit(tmp_path, *rows, cables=True).missing) == 2
-    found = audit(tmp_path, *rows, plan=longer, cables=True)
+    assert len(audit(tmp_path, *rows).missing) == 2
+    found = audit(tmp_path, *rows, plan=longer)
     assert found.missing == found.told == []  # what a link that was down has lost is no news
 
 

@@ -72,14 +72,10 @@ fn addresses_of(
     name: &str,
     by_loopback: bool,
 ) -> Result<Option<NodeAddresses>> {
-    let ends = job.links.iter().flat_map(|link| [&link.a, &link.b]);
-    let linked = ends
-        .filter(|end| end.node == name)
-        .map(|end| end.interface.as_str());
     let order: Vec<&str> = by_loopback
         .then_some("lo")
         .into_iter()
-        .chain(linked)
+        .chain(job.interfaces(name))
         .collect();
     lab.machine
         .inside(lab.node(name)?, CloneFlags::CLONE_NEWNET, || {

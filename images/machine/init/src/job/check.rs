@@ -8,7 +8,7 @@ use super::{Endpoint, Expectation, ExpectedNode, Job, Program, WireEnd, FORMAT};
 const INTERFACE_NAME_MAX: usize = libc::IF_NAMESIZE - 1;
 /// RFC 1123: one label of a host name.
 const NODE_NAME_MAX: usize = 63;
-/// RFC 791: the smallest MTU of IPv4; veth's own upper bound.
+/// RFC 791: the smallest MTU of IPv4; the upper bound of Ethernet devices of the kernel (veth, cables).
 const MTU_BYTES: std::ops::RangeInclusive<u32> = 68..=65535;
 
 type Checked<T = ()> = Result<T, String>;
