@@ -3,6 +3,7 @@ number in the path, is found before a run waits for it."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_interface, ip_network
 from typing import NamedTuple
@@ -23,6 +24,9 @@ class _Table(NamedTuple):
     attached: tuple[tuple[AnyNetwork, Interface], ...]
     by_length: tuple[tuple[int, Mapping[int, _Hops]], ...]
     """Its routes: next hops by network address, longest prefixes first."""
+    by_name: Mapping[str, Interface]
+    behind: dict[str, tuple[str, ...]]
+    """The nodes behind its interfaces, as far as somebody has asked."""
 
     def hops(self, address: AnyAddress) -> _Hops:
         """Return the next hops of the longest prefix that an address is in; none without a route."""
@@ -37,11 +41,22 @@ class Forwarding:
     """The routes of a plan's nodes, of one family, asked host by host."""
 
     def __init__(self, nodes: Sequence[Node], family: Family = 4) -> None:
-        """Read the tables of all switches."""
+        """Read the tables of all switches, and where hosts are."""
         self._family = family
         self._nodes = {node.name: node for node in nodes}
         self._tables = {node.name: _table(node, family) for node in nodes if node.role == "switch"}
         self._senders: dict[str, frozenset[str]] = {}
+        self._at: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        """Hosts by the switches that they send to: the packets of all of them take the same paths."""
+        self._beside: dict[str, set[str]] = defaultdict(set)
+        """Hosts that a host reaches without a switch's routes."""
+        for node in nodes:
+            if node.role == "host":
+                first = interfaces(node, family)[0]
+                behind = [neighbour.node for neighbour in neighbours(node, first, self._nodes)]
+                self._at[tuple(other.name for other in behind if other.role == "switch")].add(node.name)
+                for other in behind:
+                    self._beside[other.name].add(node.name)
 
     def reaches(self, one: str, other: str) -> bool:
         """Return whether the packets of two hosts reach each other, over whichever of the equal paths they take."""
@@ -53,17 +68,14 @@ class Forwarding:
             self._senders[host] = frozenset(self._to(self._nodes[host]))
         return self._senders[host]
 
-    def _to(self, target: Node) -> Iterator[str]:
+    def _to(self, target: Node) -> set[str]:
         address = ip_address(first_address(target, self._family))
         arrives: dict[str, bool] = {}
-        for node in self._nodes.values():
-            if node.role != "host" or node is target:
-                continue
-            first = interfaces(node, self._family)[0]
-            behind = [neighbour.node for neighbour in neighbours(node, first, self._nodes)]
-            gateways = [other for other in behind if other.role == "switch"]
-            if target in behind or any(self._passes(gateway.name, target, address, arrives) for gateway in gateways):
-                yield node.name
+        senders = set(self._beside[target.name])
+        for gateways, hosts in self._at.items():
+            if any(self._passes(gateway, target, address, arrives) for gateway in gateways):
+                senders |= hosts
+        return senders - {target.name}
 
     def _passes(self, switch: str, target: Node, address: AnyAddress, arrives: dict[str, bool]) -> bool:
         """Return whether a switch's packets arrive; a path that comes back to itself does not."""
@@ -73,15 +85,26 @@ class Forwarding:
         return arrives[switch]
 
     def _forwards(self, switch: str, target: Node, address: AnyAddress, arrives: dict[str, bool]) -> bool:
-        table, node = self._tables[switch], self._nodes[switch]
+        table = self._tables[switch]
         for network, interface in table.attached:
             if address in network:
-                return any(other.node is target for other in neighbours(node, interface, self._nodes))
-        by_name = {interface.name: interface for _, interface in table.attached}
-        hops = [by_name[name] for _, name in table.hops(address) if name in by_name]
-        following = [other.node for interface in hops for other in neighbours(node, interface, self._nodes)]
-        onward = [other.name for other in following if other.role == "switch"]
+                return target.name in self._behind(switch, interface)
+        following = [
+            other
+            for _, name in table.hops(address)
+            if name in table.by_name
+            for other in self._behind(switch, table.by_name[name])
+        ]
+        onward = [other for other in following if other in self._tables]
         return bool(onward) and all(self._passes(other, target, address, arrives) for other in onward)
+
+    def _behind(self, switch: str, interface: Interface) -> tuple[str, ...]:
+        """Return the nodes behind a switch's interface."""
+        known = self._tables[switch].behind
+        if interface.name not in known:
+            found = neighbours(self._nodes[switch], interface, self._nodes)
+            known[interface.name] = tuple(other.node.name for other in found)
+        return known[interface.name]
 
 
 def unreached_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Iterator[str]:
@@ -113,4 +136,5 @@ def _table(node: Node, family: Family) -> _Table:
         network = ip_network("0.0.0.0/0" if route.destination == DEFAULT else route.destination)
         by_length.setdefault(network.prefixlen, {})[int(network.network_address)] = route.next_hops
     attached = tuple((ip_interface(interface.address).network, interface) for interface in interfaces(node, family))
-    return _Table(attached, tuple(sorted(by_length.items(), reverse=True)))
+    by_name = {interface.name: interface for _, interface in attached}
+    return _Table(attached, tuple(sorted(by_length.items(), reverse=True)), by_name, {})
