@@ -11,7 +11,7 @@ from fabriclab.compile.machine import (
     compile_machine_sysctl,
     machine_memory_bytes,
 )
-from fabriclab.compile.node import NAMES_FILE, NodeFiles, compile_names, compile_node
+from fabriclab.compile.node import NAMES_FILE, NodeCompiler, NodeFiles, compile_names, compile_node
 from fabriclab.compile.programs import needed_layers, program_nodes
 from fabriclab.compile.real_time import compile_real_time
 from fabriclab.compile.sampler import compile_sampler
@@ -20,6 +20,7 @@ from fabriclab.workload import TraceError, trace_text
 
 __all__ = [
     "NAMES_FILE",
+    "NodeCompiler",
     "NodeFiles",
     "TraceError",
     "brings_programs",

@@ -44,35 +44,55 @@ class NodeFiles(NamedTuple):
         return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **optional, **below_root}
 
 
-def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False) -> NodeFiles:
-    """Return the node's files; `stock`: for a kernel without the machine's own qdisc
-    (`fabriclab.compile.stock_switch`), whose links have delays in their ports; `live`: whatever can change may
-    change."""
-    compiling, node = (plan, node) if stock else (without_delays(plan), node_without_delays(node))
-    known = changing_ports(compiling, settings=not stock)
-    ports = [
-        (port, EVERYTHING if live else known.get(f"{node.name}:{port.interface}", Changing())) for port in node.ports
-    ]
-    tc = "".join(
-        line + "\n"
-        for port, changing in ports
-        for line in compile_port(
-            compiling, node, port, changing if stock else changing._replace(line=False), stock=stock
+class NodeCompiler:
+    """Compiles nodes of a plan: what it needs of the whole plan it finds once.
+
+    `stock`: for a kernel without the machine's own qdisc (`fabriclab.compile.stock_switch`), whose links have delays in
+    their ports; `live`: whatever can change may change.
+    """
+
+    def __init__(self, plan: Plan, *, stock: bool = False, live: bool = False) -> None:
+        """Find what of the plan's ports can change."""
+        self._plan, self._stock, self._live = plan, stock, live
+        self._compiling = plan if stock else without_delays(plan)
+        self._known = changing_ports(self._compiling, settings=not stock)
+
+    def files_of(self, node: Node) -> NodeFiles:
+        """Return a node's files."""
+        plan = self._plan
+        node = node if self._stock else node_without_delays(node)
+        root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
+        for application in applications_of(plan):
+            root |= application.load("compile.cluster").node_files(node.name, plan)
+        own = own_files(node, stock=self._stock)
+        return NodeFiles(
+            sysctl=compile_sysctl(node, plan),
+            ip=compile_ip(node, plan),
+            tc=self._tc(node),
+            bridge=compile_bridge(node, plan),
+            ip6=compile_ip6(node, plan),
+            root={**root, **{file.path.lstrip("/"): file.text for file in own}},
+            executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
         )
-    )
-    root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
-    for application in applications_of(plan):
-        root |= application.load("compile.cluster").node_files(node.name, plan)
-    own = own_files(node, stock=stock)
-    return NodeFiles(
-        sysctl=compile_sysctl(node, plan),
-        ip=compile_ip(node, plan),
-        tc=tc,
-        bridge=compile_bridge(node, plan),
-        ip6=compile_ip6(node, plan),
-        root={**root, **{file.path.lstrip("/"): file.text for file in own}},
-        executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
-    )
+
+    def _tc(self, node: Node) -> str:
+        lines = (
+            line
+            for port in node.ports
+            for line in compile_port(
+                self._compiling, node, port, self._changing(f"{node.name}:{port.interface}"), stock=self._stock
+            )
+        )
+        return "".join(line + "\n" for line in lines)
+
+    def _changing(self, port: str) -> Changing:
+        changing = EVERYTHING if self._live else self._known.get(port, Changing())
+        return changing if self._stock else changing._replace(line=False)
+
+
+def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
+    """Return the files of one node."""
+    return NodeCompiler(plan, stock=stock).files_of(node)
 
 
 def compile_names(plan: Plan) -> str:

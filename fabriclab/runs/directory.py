@@ -9,11 +9,11 @@ from typing import Any
 
 from fabriclab.compile import (
     NAMES_FILE,
+    NodeCompiler,
     compile_hosts,
     compile_job,
     compile_machine_sysctl,
     compile_names,
-    compile_node,
     compile_real_time,
     compile_sampler,
     compiled_flows,
@@ -90,11 +90,12 @@ def write_inputs(
     # Where addresses are the nodes' own matter, so are names.
     named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
     speaking = program_nodes(plan)
+    # In containers that stay up links go up and down, which takes no qdisc of its own.
+    compiler = NodeCompiler(plan, stock=stock, live=live is not None and not stock)
     for node in plan.nodes:
         files = below(directory / "nodes", node.name)
         files.mkdir(exist_ok=True)
-        # In containers that stay up links go up and down, which takes no qdisc of its own.
-        compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock)
+        compiled = compiler.files_of(node)
         names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
             path = below(files, name)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from fabriclab.compile import (
+    NodeCompiler,
     brings_programs,
-    compile_node,
     machine_memory_bytes,
     needed_layers,
     program_nodes,
@@ -73,7 +73,8 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
             )
         from fabriclab.engine.containers.preflight import check_host
 
-        files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
+        compilers = [(NodeCompiler(plan, stock=True), plan) for plan in plans]
+        files = [compiler.files_of(node) for compiler, plan in compilers for node in plan.nodes]
         check_host(
             read_containers(made_from.topology, made_from.text),
             {node.sysctl for node in files},

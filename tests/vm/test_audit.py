@@ -13,9 +13,8 @@ from sample_plans import CUBIC, star
 from vm import Vm, ignore
 
 import fabriclab
-from fabriclab.compile import compile_node
 from fabriclab.compile.cut import one_part
-from fabriclab.compile.node import NodeFiles
+from fabriclab.compile.node import NodeCompiler, NodeFiles
 from fabriclab.compile.shared_limits import SHARED_LIMITS
 from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
 from fabriclab.formats.plan.model import Plan
@@ -47,11 +46,12 @@ def with_qdisc(source: str) -> Plan:
 def add_to_files(monkeypatch: pytest.MonkeyPatch, name: str, lines: str) -> None:
     """Let a node's ip.batch go on with lines that no plan asks for."""
 
-    def compiled(node: Node, plan: Plan, **options: bool) -> NodeFiles:
-        files = compile_node(node, plan, **options)
-        return files._replace(ip=files.ip + lines) if node.name == name else files
+    class Adding(NodeCompiler):
+        def files_of(self, node: Node) -> NodeFiles:
+            files = super().files_of(node)
+            return files._replace(ip=files.ip + lines) if node.name == name else files
 
-    monkeypatch.setattr(directory, "compile_node", compiled)
+    monkeypatch.setattr(directory, "NodeCompiler", Adding)
 
 
 def run_cut(vm: Vm, plan: Plan, lab_directory: Path) -> RunResult:
