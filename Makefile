@@ -23,7 +23,7 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-input --re
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle bench figures clean
+.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle bench bench-cores figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -141,6 +141,9 @@ sonic-oracle: venv ## SONiC's daemons beside our reading: SONIC_ROOT=DIR (docker
 
 bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
+
+bench-cores: venv machine ## what a fat-tree gains by this host's cores, a line for 1, 2, 4, ...: K=16 for a larger one (docs/cores.md)
+	@$(BIN)/python tests/bench/cores.py $(if $(K),--k $(K))
 
 # What stays running beside it goes first: all of a lab takes from seconds to an hour.
 figures: venv ## run labs' published matrices again, write their tables and pictures, say what moved: LAB=incast, LABS="a b", ON=dask://HOST:8786 on a cluster, DRY=1 compares only
