@@ -118,39 +118,64 @@ static netdev_tx_t wire_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
-static void come_up(struct wire *wire)
+/*
+ * A carrier follows when all that is done at an instant is done: whichever end of a cable was
+ * set up or down first, and whichever machines its ends are in, what a node is told of is the
+ * same. An end in another machine is set up and down at the same instants.
+ */
+static void wire_follow(struct work_struct *work)
 {
+	struct wire *wire = container_of(work, struct wire, carrier), *other = other_end(wire);
+	bool is_lit = wire->open && (other ? other->open : wire->part != U32_MAX);
+
+	if (is_lit == netif_carrier_ok(wire->dev))
+		return;
+	if (!is_lit) {
+		netif_carrier_off(wire->dev);
+		return;
+	}
 	wire->up_since = time_travel_now();
 	wire->last_arrival = 0;
 	netif_carrier_on(wire->dev);
 }
 
+static void carriers_follow(struct wire *wire)
+{
+	struct wire *other = other_end(wire);
+
+	schedule_work(&wire->carrier);
+	if (other)
+		schedule_work(&other->carrier);
+}
+
 static int wire_open(struct net_device *dev)
 {
-	struct wire *wire = netdev_priv(dev), *other = other_end(wire);
+	struct wire *wire = netdev_priv(dev);
 	int status = dev->features & NETIF_F_GRO ? wire_nic_start(wire) : 0;
 
 	if (status)
 		return status;
 	wire->open = true;
-	if (wire->part == U32_MAX && !(other && other->open))
-		return 0;
-	come_up(wire);
-	if (other)
-		come_up(other);
+	carriers_follow(wire);
 	return 0;
 }
 
 static int wire_stop(struct net_device *dev)
 {
-	struct wire *wire = netdev_priv(dev), *other = other_end(wire);
+	struct wire *wire = netdev_priv(dev);
 
 	wire->open = false;
 	netif_carrier_off(dev);
-	if (other)
-		netif_carrier_off(other->dev);
+	carriers_follow(wire);
 	wire_nic_stop(wire);
 	return 0;
+}
+
+static void wire_free(struct net_device *dev)
+{
+	struct wire *wire = netdev_priv(dev);
+
+	cancel_work_sync(&wire->carrier);
 }
 
 /* As veth: what IEEE 802.1Q adds is no part of the MTU. */
@@ -198,6 +223,7 @@ static void wire_setup(struct net_device *dev)
 	dev->netdev_ops = &wire_operations;
 	dev->ethtool_ops = &wire_ethtool;
 	dev->needs_free_netdev = true;
+	dev->priv_destructor = wire_free;
 	dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_NO_QUEUE;
@@ -233,6 +259,24 @@ static int make_room(u32 number)
 	return 0;
 }
 
+/*
+ * What is drawn for a device, as how long its neighbours count as reachable, follows from its
+ * node and its number alone; and nothing that the node draws later follows from it.
+ */
+static int register_alone(struct net_device *dev, u32 number)
+{
+	struct net *network = dev_net(dev);
+	u64 stream = network->wire_stream;
+	int status;
+
+	wires_work_for(network);
+	network->wire_stream = stream + number;
+	status = register_netdevice(dev);
+	network->wire_stream = stream;
+	wires_work_for(NULL);
+	return status;
+}
+
 static int make_wire(struct net_device *dev, struct nlattr *data[],
 		     struct netlink_ext_ack *reasons)
 {
@@ -245,6 +289,7 @@ static int make_wire(struct net_device *dev, struct nlattr *data[],
 		return -EINVAL;
 	}
 	wire->dev = dev;
+	INIT_WORK(&wire->carrier, wire_follow);
 	wire->number = nla_get_u32(data[WIRE_NUMBER]);
 	wire->delay_ns = nla_get_u64(data[WIRE_DELAY_NS]);
 	wire->part = data[WIRE_PART] ? nla_get_u32(data[WIRE_PART]) : U32_MAX;
@@ -259,7 +304,7 @@ static int make_wire(struct net_device *dev, struct nlattr *data[],
 	if (wire_ends[wire->number])
 		return -EEXIST;
 	wire_nic_init(wire);
-	status = register_netdevice(dev);
+	status = register_alone(dev, wire->number);
 	if (status)
 		return status;
 	netif_carrier_off(dev);

@@ -6,6 +6,7 @@
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include <linux/prandom.h>
+#include <linux/workqueue.h>
 
 struct wire_lane;
 struct wire_passage;
@@ -23,6 +24,7 @@ struct wire {
 	u32 longest;	/* frame that it receives */
 	u32 loss_ppm;	/* of what this end sends */
 	bool open;
+	struct work_struct carrier;	/* comes and goes with both ends */
 	bool draws;
 	struct rnd_state random;
 	u32 rx_usecs;	/* from a frame to the interrupt that tells of it */
