@@ -47,7 +47,7 @@ def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     if best is None:
         return Parts(whole, "cores: not divided: its parts would lose more by waiting for each other than they gain")
     flows = compiled_flows(plan, lab_directory)
-    fitting = [cut for cut in _cuts(plan, len(best.parts)) if not unmet_waits(cut, flows)]
+    fitting = [cut for cut in _cuts(plan, len(best.parts)) if not unmet_waits(cut, plan, flows)]
     if not fitting:
         return Parts(whole, "cores: not divided: flows that wait for others are in several parts")
     chosen = next((cut for cut in reversed(fitting) if len(cut.parts) <= cores), whole)
@@ -59,6 +59,8 @@ def _whole_for(plan: Plan) -> str:
     if plan.algorithms:
         # What nodes share in such code is shared by those of one machine, so the bits would follow the host.
         return "an algorithm of your own may share something between nodes"
+    if any(traffic.program_nodes() for traffic in plan.traffic):
+        return "what programs have to do is not known beforehand"
     return next(iter(indivisible(plan)), "")
 
 

@@ -15,10 +15,11 @@ import polars as pl
 
 from fabriclab.compile.captures import captures_by_port
 from fabriclab.compile.cut import Cut, one_part
-from fabriclab.formats.job import Change, Job, JobNode, OptionalParts, Program, WireEnd
+from fabriclab.formats.job import Change, ExpectedNode, Job, JobNode, OptionalParts, Program, WireEnd
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import Iperf3Traffic
+from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
+from fabriclab.registry.applications import applications_of
 
 BEGIN_NS = 2_000_000_000
 """Cables carry from this instant of all machines on: by then each has made its nodes, which takes next to no virtual
@@ -40,10 +41,6 @@ def indivisible(plan: Plan) -> list[str]:
 
 def _indivisible(plan: Plan) -> Iterator[str]:
     for found, sentence in (
-        (
-            plan.bgp,
-            "routing: daemons converge only in a single virtual machine; a lab with static routes can be divided",
-        ),
         (plan.configured, "nodes that bring their own addresses and routes run only in a single virtual machine"),
         (
             any(node.setup for node in plan.nodes),
@@ -52,25 +49,36 @@ def _indivisible(plan: Plan) -> Iterator[str]:
     ):
         if found:
             yield sentence
-    for traffic in plan.traffic:
-        if traffic.program_nodes() or isinstance(traffic, Iperf3Traffic):
-            yield f"traffic.{traffic.name}: programs run only in a single virtual machine"
+    for application in applications_of(plan):
+        yield f"traffic of kind {application.name}: its cluster runs only in a single virtual machine"
 
 
-def unmet_waits(cut: Cut, flows: pl.DataFrame) -> list[str]:
-    """Return why flows can't wait for each other: those who must know of a group's end are in one machine."""
-    if flows["after"].is_null().all():
-        return []
-    awaited = set(flows["after"].drop_nulls().cast(pl.String).unique())
+def unmet_waits(cut: Cut, plan: Plan, flows: pl.DataFrame) -> list[str]:
+    """Return why a plan can't be cut so: flows and programs wait for each other within a machine alone."""
     part_of = cut.part_of()
-    parts: set[int] = set()
+    if len({part_of[host] for host in _waiting_hosts(flows)}) > 1:
+        return ["traffic: flows that wait for others (`after`, rounds, shuffles) are between hosts of one part only"]
+    programs = {traffic.name: traffic for traffic in plan.traffic if isinstance(traffic, ProgramTraffic)}
+    return [
+        f"traffic.{name}.after: {awaited} runs on {programs[awaited.program].node}, which is in another part than "
+        f"{program.node}"
+        for name, program in programs.items()
+        for awaited in program.after
+        if part_of[programs[awaited.program].node] != part_of[program.node]
+    ]
+
+
+def _waiting_hosts(flows: pl.DataFrame) -> set[str]:
+    """Return the hosts of flows that wait for others, or are waited for."""
+    if flows["after"].is_null().all():
+        return set()
+    awaited = set(flows["after"].drop_nulls().cast(pl.String).unique())
+    hosts: set[str] = set()
     for row in flows.select(pl.col("src", "dst", "group", "after").cast(pl.String)).iter_rows(named=True):
         group = row["group"] or ""
         if row["after"] is not None or any(group == name or group.startswith(f"{name}/") for name in awaited):
-            parts |= {part_of[row["src"]], part_of[row["dst"]]}
-    if len(parts) < 2:
-        return []
-    return ["traffic: flows that wait for others (`after`, rounds, shuffles) are between hosts of one part only"]
+            hosts |= {row["src"], row["dst"]}
+    return hosts
 
 
 def ring_bytes(plan: Plan, cut: Cut) -> int:
@@ -106,22 +114,27 @@ def cut_job(job: Job, plan: Plan, cut: Cut, samplers: Sequence[Mapping[str, Any]
             "nodes": [_with_stream(node, plan.seed) for node in job["nodes"] if node["name"] in cut.parts[part]],
             "links": [],
             "wires": {"begin_ns": BEGIN_NS, "ends": ends[part]},
-            "daemons": [],
+            "daemons": _of_part(job["daemons"], cut, part),
             "probes": list(_probes(job["probes"], plan, cut, part, samplers[part])),
             "traffic": _of_part(job["traffic"], cut, part),
-            **_disturbing(job, cut, part),
+            **_of_all(job, cut, part),
             "collect": _of_part(job["collect"], cut, part),
         }
         for part in range(len(cut.parts))
     ]
 
 
-def _disturbing(job: Job, cut: Cut, part: int) -> OptionalParts:
-    """Return a part's share of the events and disturbances. All parts have all events: they follow one timeline."""
+def _of_all(job: Job, cut: Cut, part: int) -> OptionalParts:
+    """Return a part's share of what all parts have, if only with no nodes: they follow one timeline of events, and look
+    at routes and queues at the same instants. And its share of the disturbances."""
     names = set(cut.parts[part])
     parts: OptionalParts = {}
+    if "ready" in job:
+        parts["ready"] = {**job["ready"], "nodes": _expected_in(job["ready"]["nodes"], names)}
     if "events" in job:
         parts["events"] = [_in_part(change, names) for change in job["events"]]
+    if "drain" in job:
+        parts["drain"] = {**job["drain"], "nodes": [node for node in job["drain"]["nodes"] if node in names]}
     if "disturbances" in job:
         parts["disturbances"] = _of_part(job["disturbances"], cut, part)
     return parts
@@ -133,7 +146,14 @@ def _in_part(change: Change, names: set[str]) -> Change:
         own["down"] = [node for node in change["down"] if node in names]
     if "up" in change:
         own["up"] = [node for node in change["up"] if node in names]
+    if "reconvergence" in change:
+        expected = change["reconvergence"]
+        own["reconvergence"] = {**expected, "nodes": _expected_in(expected["nodes"], names)}
     return own
+
+
+def _expected_in(nodes: Sequence[ExpectedNode], names: set[str]) -> list[ExpectedNode]:
+    return [node for node in nodes if node["node"] in names]
 
 
 def _of_part(programs: Sequence[Program], cut: Cut, part: int) -> list[Program]:

@@ -26,7 +26,14 @@ from fabriclab.scratch import Scratch
 
 _WORST_FIRST: tuple[Status, ...] = ("crashed", "failed", "starved", "interrupted", "stopped", "limit", "complete")
 _ORDERLY = ("complete", "limit", "stopped", "interrupted")
-_ONCE = {"epoch": "", "phase": "phase", "module": "name", "change": "name"}
+_ONCE = {
+    "epoch": "",
+    "phase": "phase",
+    "module": "name",
+    "converged": "",
+    "change": "name",
+    "reconverged": "name",
+}
 """Events that are of the lab when all machines have told them, and the field that tells one from another."""
 
 
@@ -40,7 +47,7 @@ class MergedEvents:
         self._on_event = on_event
         self._lock = threading.Lock()
         self._told: Counter[tuple[str, str]] = Counter()
-        self._progress_ns = -1
+        self._latest_ns = {"waiting": -1, "progress": -1}
         self._ended: list[Status] = []
         self._last_ns = 0
 
@@ -52,7 +59,7 @@ class MergedEvents:
             elif event.name == "error":
                 # It waits for the others, which are not to go on to the end of their traffic.
                 self._scratch.ask_to_stop()
-                self._tell(_of_part(event, part))
+                self._take_error(event, part)
             elif self._is_news(event):
                 self._tell(event)
 
@@ -61,10 +68,18 @@ class MergedEvents:
             key = event.name, event.text(_ONCE[event.name])
             self._told[key] += 1
             return self._told[key] == self._count
-        if event.name == "progress":
-            later, self._progress_ns = event.t_ns > self._progress_ns, max(self._progress_ns, event.t_ns)
-            return later
+        if event.name in self._latest_ns:
+            is_later = event.t_ns > self._latest_ns[event.name]
+            self._latest_ns[event.name] = max(self._latest_ns[event.name], event.t_ns)
+            return is_later
         return True
+
+    def _take_error(self, event: Event, part: int) -> None:
+        key = f"{event.fields.get('node')}: {event.text('message')}"
+        self._told["error", key] += 1
+        # What is wrong with the whole lab each machine says.
+        if self._told["error", key] == 1:
+            self._tell(_of_part(event, part))
 
     def _take_end(self, event: Event) -> None:
         known = [status for status in _WORST_FIRST if status == event.text("status")]

@@ -49,7 +49,7 @@ def parts_for(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     if not reasons and cut is None:
         raise EngineError(f"--cores {cores}: {plan.lab} has too few switches for so many parts; choose fewer cores")
     if not reasons and cut is not None:
-        reasons = unmet_waits(cut, compiled_flows(plan, lab_directory))
+        reasons = unmet_waits(cut, plan, compiled_flows(plan, lab_directory))
     return Parts(one_part(plan), f"cores: not divided: {reasons[0]}") if reasons else Parts(cut)
 
 

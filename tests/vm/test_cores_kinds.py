@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -105,18 +105,65 @@ def test_events(vm: Vm, tmp_path: Path, switches: str) -> None:
     """Links go down and come up at both ends at one instant, whichever machines these are in."""
     lab = write_lab(tmp_path / "lab", switches, more=EVENTS, racks=4)
     # Flows of a host that loses its power never end.
-    plan = plan_of(lab).model_copy(update={"limit_ns": 60_000_000})
-    seen = []
-    for cores in (1, 2, 4):
-        directory = vm.directory / f"run-{cores}"
-        context = RunContext(lab, vm.artefacts, ("test",), ingest_run, cut=cut_for(plan, cores, lab))
-        result = run_point(plan, directory, context, ignore)
-        seen.append((result.status, result.message, digests(directory)))
+    seen = ends(vm, lab, plan_of(lab).model_copy(update={"limit_ns": 60_000_000}))
     assert seen[0][0] == "limit" and "lost" not in seen[0][1]
     assert seen == [seen[0]] * 3
     events = [json.loads(line) for line in (vm.directory / "run-4" / "events.jsonl").read_text().splitlines()]
     changes = [event["name"] for event in events if event["event"] == "change"]
     assert changes == ["away", "slow", "bad", "back", "dark", "fast", "less", "off", "on", "seen"]
+
+
+ROUTED = """routing: {{protocol: {protocol}, bfd: 50 ms}}
+events:
+  away:  {{at: 3 ms, link: 'leaf1:eth3', action: down}}
+  back:  {{at: 300 ms, link: 'leaf1:eth3', action: up}}
+  dark:  {{at: 3 s, link: 'leaf2:eth4', action: blackhole}}
+  light: {{at: 3.5 s, link: 'leaf2:eth4', action: up}}
+  off:   {{at: 6 s, node: spine2, action: down}}
+  on:    {{at: 6.4 s, node: spine2, action: up}}
+"""
+_ARRIVALS = "{kind: arrivals, senders: all, pairs: out-of-rack, size: 20 KB, load: 1 %"
+LATER = f"""  late: {_ARRIVALS}, start: 6.1 s, stop: 6.13 s}}
+  last: {_ARRIVALS}, start: 10 s, stop: 10.03 s}}
+"""
+EVENTS_OF_ROUTES = ["away", "back", "dark", "light", "off", "on"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "followed", "parts"),
+    [("bgp-numbered", EVENTS_OF_ROUTES, 3), ("bgp-unnumbered", ["away"], 2)],
+    ids=["numbered", "unnumbered"],
+)
+@pytest.mark.slow("boots one machine, then several, and each time converges and follows six events")
+def test_routing(vm: Vm, tmp_path: Path, protocol: str, followed: list[str], parts: int) -> None:
+    """Daemons converge among all machines, and follow failures of links and nodes: at the same instants."""
+    lab = write_lab(tmp_path / "lab", more=ROUTED.format(protocol=protocol), sampled="1 ms", racks=4)
+    experiment = lab / "experiment.yml"
+    experiment.write_text(experiment.read_text().replace("probes:", LATER + "probes:"))
+    seen = ends(vm, lab, plan_of(lab).model_copy(update={"limit_ns": 11 * 10**9}), (1, parts))
+    assert seen[0] == seen[1]
+    told = [events_of(vm, cores) for cores in (1, parts)]
+    # Unnumbered sessions wait for a router's next advertisement, after which others have happened.
+    assert [name for name, _ in told[0]] == ["", *followed]
+    assert told[0] == told[1]
+
+
+def ends(vm: Vm, lab: Path, plan: Plan, numbers: Sequence[int] = (1, 2, 4)) -> list[tuple[str, str, Mapping[str, str]]]:
+    """Return how a plan ends on numbers of cores, what there was to say, and the hash of each file that users see."""
+    seen: list[tuple[str, str, Mapping[str, str]]] = []
+    for cores in numbers:
+        directory = vm.directory / f"run-{cores}"
+        context = RunContext(lab, vm.artefacts, ("test",), ingest_run, cut=cut_for(plan, cores, lab))
+        result = run_point(plan, directory, context, ignore)
+        seen.append((result.status, result.message, digests(directory)))
+    return seen
+
+
+def events_of(vm: Vm, cores: int) -> list[tuple[str, int]]:
+    """Return what a run told of its routes: the names of events, and nanoseconds."""
+    lines = (vm.directory / f"run-{cores}" / "events.jsonl").read_text().splitlines()
+    events = [event for line in lines if (event := json.loads(line))["event"] in ("converged", "reconverged")]
+    return [(event.get("name", ""), event.get("reconvergence_ns", event.get("convergence_ns"))) for event in events]
 
 
 @pytest.mark.slow("boots one machine, then two, then four")
@@ -136,6 +183,39 @@ def test_links_without_a_delay(vm: Vm, tmp_path: Path) -> None:
     plan = plan_of(lab)
     bits(vm, lab)
     assert {port.delay_ns for node in plan.nodes for port in node.ports} == {0, 10_000}
+
+
+HEARS = """import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('', 9000))
+while True: s.recv(2000)
+"""
+SENDS = """import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for n in range(200): s.sendto(b'x' * 1400, ('h8', 9000))
+"""
+LISTENS = """import socket
+s = socket.create_server(('', 9001))
+while True: s.accept()[0].recv(100)
+"""
+# Several processes of a node at one instant.
+ASKS = "for n in 1 2 3 4 5 6; do (echo $n | cat >/dev/tcp/h6/9001) & done; wait"
+PROGRAMS = f"""
+  hears: {{kind: program, node: h8, serves: true, argv: [python3, -c, {json.dumps(HEARS)}]}}
+  sends: {{kind: program, node: h1, argv: [python3, -c, {json.dumps(SENDS)}], start: 5 ms}}
+  listens: {{kind: program, node: h6, serves: true, argv: [python3, -c, {json.dumps(LISTENS)}]}}
+  asks: {{kind: program, node: h3, argv: [bash, -c, {json.dumps(ASKS)}], start: 3 ms}}
+  measured: {{kind: iperf3, senders: [h2, h4], receiver: h7, start: 1 ms, stop: 15 ms}}
+"""
+
+
+@pytest.mark.slow("boots one machine, then two, then four")
+def test_programs(vm: Vm, tmp_path: Path) -> None:
+    """Datagrams that are on their way when their sender has ended arrive, whichever machine they are in."""
+    lab = write_lab(tmp_path / "lab", racks=4)
+    experiment = lab / "experiment.yml"
+    experiment.write_text(experiment.read_text().replace("probes:", PROGRAMS.lstrip("\n") + "probes:"))
+    assert "programs.parquet" in bits(vm, lab)
 
 
 LEAVES, HOSTS = 4, 2

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cores_lab import SHARED, STOCK, plan_of, write_lab
+from lab_runs import LABS
 from sample_plans import star
 
+from fabriclab.api.cores import paying_parts
 from fabriclab.compile import compile_job, compile_sampler, compiled_flows
 from fabriclab.compile.cables import without_delays
 from fabriclab.compile.cut import cut_plan, one_part
 from fabriclab.compile.events import compile_events
-from fabriclab.compile.node import compile_node
+from fabriclab.compile.node import NodeCompiler
 from fabriclab.compile.wires import cut_job, cut_sampler, indivisible, ring_bytes, step_ns, unmet_waits, wired_job
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.formats.plan.model import Plan
@@ -76,21 +78,75 @@ def test_a_lab_with_fewer_racks_than_parts_is_not_cut(tmp_path: Path) -> None:
     assert one.links == 0
 
 
+def with_commands(directory: Path) -> Plan:
+    """Return the plan of a lab in which a node runs a command of its own."""
+    topology = write_lab(directory) / "topology.clab.yml"
+    lines = topology.read_text().splitlines(keepends=True)
+    commanded = "    h1: {kind: linux, exec: [sleep 1]}\n"
+    topology.write_text("".join(commanded if line.strip().startswith("h1:") else line for line in lines))
+    return plan_of(directory)
+
+
+def with_hadoop(directory: Path) -> Plan:
+    """Return the plan of labs/hadoop, which has a cluster of programs."""
+    return plan_of(LABS / "hadoop")
+
+
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("plan_in", "sentence"),
     [
-        ({"more": "routing: {protocol: bgp-unnumbered}\n"}, "daemons converge only in a single virtual machine"),
+        (with_commands, "nodes with commands of their own run only in a single virtual machine"),
+        (with_hadoop, "traffic of kind hadoop: its cluster runs only in a single virtual machine"),
     ],
 )
 def test_what_can_not_be_divided_runs_as_one_part_and_is_named(
-    tmp_path: Path, change: dict[str, Any], sentence: str
+    tmp_path: Path, plan_in: Callable[[Path], Plan], sentence: str
 ) -> None:
-    plan = plan_of(write_lab(tmp_path, **change))
-    assert any(sentence in reason for reason in indivisible(plan))
+    plan = plan_in(tmp_path)
+    assert sentence in indivisible(plan)
     cut, why = parts_for(plan, 2, tmp_path)
     assert cut is not None and len(cut.parts) == 1
     assert why.startswith("cores: not divided: ") and sentence in why
     assert parts_for(plan, 1, tmp_path) == (cut, "")
+
+
+def test_daemons_and_the_routes_that_they_must_find_are_where_their_nodes_are(tmp_path: Path) -> None:
+    event = "events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"
+    plan = plan_of(write_lab(tmp_path, more="routing: {protocol: bgp-unnumbered}\n" + event))
+    assert indivisible(plan) == []
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    flows = compiled_flows(plan, tmp_path)
+    samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(2)]
+    whole = compile_job(plan, flows)
+    jobs = cut_job(whole, plan, cut, samplers)
+    for job, part in zip(jobs, cut.parts, strict=True):
+        assert {daemon["node"] for daemon in job["daemons"]} <= set(part)
+        # Each looks at the same instants, also where it has nothing to look at.
+        assert job["ready"]["interval_ns"] == whole["ready"]["interval_ns"]
+        assert {node["node"] for node in job["ready"]["nodes"]} <= set(part)
+        assert {node["node"] for node in job["events"][0]["reconvergence"]["nodes"]} <= set(part)
+    assert sum(len(job["daemons"]) for job in jobs) == len(whole["daemons"])
+    assert sum(len(job["ready"]["nodes"]) for job in jobs) == len(whole["ready"]["nodes"])
+
+
+def test_programs_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
+    write_lab(tmp_path)
+    text = (tmp_path / "experiment.yml").read_text()
+    programs = (
+        "  first: {kind: program, node: h1, argv: [true]}\n"
+        "  then: {kind: program, node: h5, argv: [true], after: first}\n"
+    )
+    (tmp_path / "experiment.yml").write_text(text.replace("traffic:\n", f"traffic:\n{programs}"))
+    plan = plan_of(tmp_path)
+    assert indivisible(plan) == []
+    cut, alone = cut_plan(plan, 2), cut_plan(plan, 1)
+    assert cut is not None and alone is not None
+    (reason,) = unmet_waits(cut, plan, compiled_flows(plan, tmp_path))
+    assert reason == "traffic.then.after: first runs on h1, which is in another part than h5"
+    assert unmet_waits(alone, plan, compiled_flows(plan, tmp_path)) == []
+    whole = paying_parts(plan, 2, tmp_path)
+    assert whole.why == "cores: not divided: what programs have to do is not known beforehand"
 
 
 def test_links_without_a_delay_are_not_cut(tmp_path: Path) -> None:
@@ -140,7 +196,8 @@ def test_a_cable_loses_what_a_port_of_stock_qdiscs_would(tmp_path: Path, live: b
     lossy, black = compile_events(plan)
     assert [step["lines"] for step in lossy["steps"]] == [["eth3 10000 10000 100000"], ["eth1 10000 10000 100000"]]
     assert [step["lines"][0].split()[-1] for step in black["steps"]] == ["1000000", "1000000"]
-    assert all("netem" not in compile_node(node, plan, live=live).tc for node in plan.nodes)
+    compiler = NodeCompiler(plan, live=live)
+    assert all("netem" not in compiler.files_of(node).tc for node in plan.nodes)
 
 
 def test_an_event_changes_the_delays_of_cables_and_the_rates_of_ports(tmp_path: Path) -> None:
@@ -167,12 +224,12 @@ def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     cut = cut_plan(plan, 2)
     assert cut is not None
-    assert "between hosts of one part only" in unmet_waits(cut, compiled_flows(plan, tmp_path))[0]
+    assert "between hosts of one part only" in unmet_waits(cut, plan, compiled_flows(plan, tmp_path))[0]
     with pytest.raises(EngineError, match="--cores 2: cores: not divided: traffic: flows that wait for others"):
         cut_for(plan, 2, tmp_path)
     alone = cut_plan(plan, 1)
     assert alone is not None
-    assert unmet_waits(alone, compiled_flows(plan, tmp_path)) == []
+    assert unmet_waits(alone, plan, compiled_flows(plan, tmp_path)) == []
 
 
 def test_each_part_has_its_nodes_their_cables_and_what_runs_there(tmp_path: Path) -> None:

@@ -41,9 +41,10 @@ def test_what_all_machines_do_is_told_when_the_last_one_does(events: MergedEvent
     assert [one.text("phase") for one in told] == ["links", "traffic"]
 
 
-def test_progress_is_told_once_and_only_forward(events: MergedEvents, told: list[Event]) -> None:
+@pytest.mark.parametrize("name", ["progress", "waiting"])
+def test_progress_is_told_once_and_only_forward(events: MergedEvents, told: list[Event], name: str) -> None:
     for part, t_ns in ((0, 100), (1, 100), (1, 200), (0, 200)):
-        events.take(part, event("progress", t_ns))
+        events.take(part, event(name, t_ns))
     assert [one.t_ns for one in told] == [100, 200]
 
 
@@ -59,6 +60,22 @@ def test_the_end_is_the_worst_of_all_and_an_error_names_its_machine(
     assert (told[-1].name, told[-1].text("status"), told[-1].t_ns) == ("end", "failed", 7)
     lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert [line["event"] for line in lines] == ["error", "end"]
+
+
+def test_what_is_wrong_with_the_whole_lab_is_told_once(events: MergedEvents, told: list[Event]) -> None:
+    for part, node in ((0, "s1"), (1, "s2"), (0, ""), (1, "")):
+        named = {"node": node} if node else {}
+        events.take(part, Event("error", 0, {"event": "error", "message": "it is late", **named}))
+    assert [one.fields.get("node") for one in told] == ["s1", "s2", None]
+
+
+def test_routes_are_there_when_all_machines_say_so(events: MergedEvents, told: list[Event]) -> None:
+    for kind in ("converged", "reconverged"):
+        happened = Event(kind, 0, {"event": kind, "name": "cut"})
+        events.take(0, happened)
+        assert happened not in told
+        events.take(1, happened)
+    assert [one.name for one in told] == ["converged", "reconverged"]
 
 
 def test_a_crash_is_worse_than_a_failure_and_that_than_a_limit() -> None:

@@ -8,13 +8,10 @@ use nix::sched::CloneFlags;
 use nix::unistd::Pid;
 
 use crate::answers;
-use crate::clock;
 use crate::failure::{Context, Result};
 use crate::job::Job;
 use crate::lab::Lab;
 
-/// From one look at the queues to the next, virtual time.
-const INTERVAL_NS: i64 = clock::MILLISECOND_NS;
 /// The length of `struct tcmsg`.
 const QDISC_HEADER_BYTES: usize = 20;
 /// The counter of datagrams that a node has sent, by the file of its process that has it.
@@ -26,47 +23,37 @@ pub struct Drain {
     senders: Vec<Pid>,
     /// A socket in each node, whose queues it tells.
     sockets: Vec<Socket>,
-    still_ns: i64,
+    /// For how long no datagram may have been in a queue.
+    pub still_ns: i64,
     /// Datagrams that the senders had sent before the traffic.
     sent_before: u64,
-    busy_ns: Option<i64>,
 }
 
 impl Drain {
-    /// Before the traffic. Where nobody may send datagrams, nothing is waited for.
-    pub fn of_job(lab: &Lab, job: &Job) -> Result<Self> {
-        let (names, nodes, still_ns) = match &job.drain {
-            Some(wanted) => (wanted.nodes.as_slice(), lab.nodes(), wanted.still_ns),
-            None => Default::default(),
+    /// Before the traffic. `None`: nobody may send datagrams.
+    pub fn of_job(lab: &Lab, job: &Job) -> Result<Option<Self>> {
+        let Some(wanted) = &job.drain else {
+            return Ok(None);
         };
-        let senders = names.iter().map(|name| Ok(lab.node(name)?.pid));
+        let senders = wanted.nodes.iter().map(|name| Ok(lab.node(name)?.pid));
         let senders: Vec<Pid> = senders.collect::<Result<_>>()?;
         let open = || Socket::open(Protocol::Route).context(|| "open a netlink socket".to_owned());
         let inside = |node| lab.machine.inside(node, CloneFlags::CLONE_NEWNET, open);
-        Ok(Self {
-            sockets: nodes.iter().map(inside).collect::<Result<_>>()?,
+        Ok(Some(Self {
+            sockets: lab.nodes().iter().map(inside).collect::<Result<_>>()?,
             sent_before: sent(&senders),
             senders,
-            still_ns,
-            busy_ns: None,
-        })
+            still_ns: wanted.still_ns,
+        }))
     }
 
-    /// Once the traffic has ended: when to look again; `None` where no datagram was sent, or none has been in a queue
-    /// for long enough.
-    pub fn next_look_ns(&mut self) -> Result<Option<i64>> {
-        let now_ns = clock::monotonic_ns();
-        if self.busy_ns.is_none() && sent(&self.senders) == self.sent_before {
-            return Ok(None);
-        }
-        if self.busy_ns.is_none() || self.is_queued()? {
-            self.busy_ns = Some(now_ns);
-        }
-        let quiet_ns = self.busy_ns.map_or(0, |busy_ns| now_ns - busy_ns);
-        Ok((quiet_ns < self.still_ns).then_some(now_ns + INTERVAL_NS))
+    /// Whether any datagram was sent since the traffic began.
+    pub fn was_sent(&self) -> bool {
+        sent(&self.senders) != self.sent_before
     }
 
-    fn is_queued(&self) -> Result<bool> {
+    /// Whether anything stands in a queue now.
+    pub fn is_queued(&self) -> Result<bool> {
         let mut backlog = false;
         for socket in &self.sockets {
             let request = Request::new(

@@ -43,6 +43,8 @@ enum Event<'a> {
     },
     Epoch,
     Progress,
+    /// Routes are not there yet.
+    Waiting,
     /// A kernel module, and where its code begins.
     Module {
         name: &'a str,
@@ -108,6 +110,11 @@ pub fn epoch(epoch_ns: i64) {
 
 pub fn progress() {
     emit(Event::Progress);
+}
+
+/// Tells the host that the machine lives while it waits for routes.
+pub fn waiting() {
+    emit(Event::Waiting);
 }
 
 /// A module is there; its code begins at `address`, in hexadecimal digits.

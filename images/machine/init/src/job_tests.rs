@@ -179,10 +179,10 @@ fn with(more: &str) -> String {
 fn routes_and_events_are_read() {
     let routes = r#"{"node": "s1", "routes": [{"prefix": "10.0.0.0/31", "interfaces": ["eth1"], "paths": 1}]}"#;
     let job = parse(&with(&format!(
-        r#""ready": {{"interval_ns": 1, "limit_ns": 2, "nodes": [{routes}]}},
+        r#""ready": {{"interval_ns": 1000000, "limit_ns": 2, "nodes": [{routes}]}},
            "events": [{{"name": "cut", "at_ns": 5,
                         "steps": [{{"node": "h1", "tool": "ip", "lines": ["link set dev eth1 down"]}}],
-                        "reconvergence": {{"interval_ns": 1, "nodes": [{routes}]}}}}]"#
+                        "reconvergence": {{"interval_ns": 1000000, "nodes": [{routes}]}}}}]"#
     )))
     .expect("good");
     let ready = job.ready.expect("ready");
@@ -194,7 +194,7 @@ fn routes_and_events_are_read() {
 fn bad_routes_and_events_are_named() {
     let route = r#"{"prefix": "10.0.0.0", "interfaces": [], "paths": 0}"#;
     let ready = |nodes: &str| {
-        format!(r#""ready": {{"interval_ns": 1, "limit_ns": 1, "nodes": [{nodes}]}}"#)
+        format!(r#""ready": {{"interval_ns": 1000000, "limit_ns": 1, "nodes": [{nodes}]}}"#)
     };
     let event = |at_ns: i64, node: &str| {
         format!(
@@ -212,8 +212,8 @@ fn bad_routes_and_events_are_named() {
             "ready names the node \"s9\"",
         ),
         (
-            ready("").replace("\"interval_ns\": 1", "\"interval_ns\": 0"),
-            "interval_ns 0 of ready must be positive",
+            ready("").replace("\"interval_ns\": 1000000", "\"interval_ns\": 0"),
+            "interval_ns 0 of ready must be at least 1000000",
         ),
         (
             ready("").replace("\"limit_ns\": 1", "\"limit_ns\": -1"),

@@ -18,6 +18,7 @@ mod lab;
 mod limits;
 mod link;
 mod live;
+mod looks;
 mod machine;
 mod modules;
 mod mounts;

@@ -20,6 +20,8 @@ const NETNS_DIRECTORY: &str = "/run/netns";
 const PROCESSES: &str = "/run/fabriclab/processes";
 /// Where traffic programs of all nodes find each other's sockets: one file system, in the machine and in every node.
 const RENDEZVOUS_DIRECTORY: &str = "/run/fabriclab/rendezvous";
+/// In it, where programs see what has become of each other (`traffic/replay/src/meeting.rs`).
+const PROGRAMS: &str = ".programs";
 /// The read-only root file system below every overlay, seen by the machine only.
 const LOWER: &str = "/run/fabriclab/rootfs";
 /// Where each layer of a lab's own programs is, seen by the machine only: a directory for each, by its name.
@@ -170,7 +172,9 @@ fn mount_rendezvous(root: &Path) -> Result<()> {
         root.join(directory),
         MsFlags::MS_NOSUID,
         Some("mode=755"),
-    )
+    )?;
+    // Who makes a file draws a number: not the program that comes first, which depends on who else is in this machine.
+    persona::watching(|| make_directories(root, &[&format!("{directory}/{PROGRAMS}")]))
 }
 
 fn mount_kernel_views(root: &Path) -> Result<()> {

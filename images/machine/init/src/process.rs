@@ -87,6 +87,9 @@ fn make_parent(path: &str) -> Result<()> {
 pub enum Part {
     /// It takes part, and draws from the machine's randomness as all do.
     Plays,
+    /// The same, and of all such programs that are due at an instant the one that was woken first runs first, until it
+    /// waits: the order among a node's does not tell what else is in its machine.
+    PlaysInTurn,
     /// It only looks: what it draws is of a stream of its own, so that nobody else's numbers tell whether it is there.
     Watches,
     /// The same, and at any instant it runs when all others have.
@@ -187,10 +190,12 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
     }
     let _ = setsid();
     limits::of_a_program()?;
-    if part == Part::WatchesLast {
-        sys::yield_to_all()?;
+    match part {
+        Part::Plays | Part::Watches => {}
+        Part::PlaysInTurn => sys::run_in_turn()?,
+        Part::WatchesLast => sys::yield_to_all()?,
     }
-    if part != Part::Plays {
+    if matches!(part, Part::Watches | Part::WatchesLast) {
         // Any bits are accepted, by kernels to which this one says nothing too.
         let _ = personality::set(persona::WATCHES);
     }

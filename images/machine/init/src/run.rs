@@ -12,6 +12,7 @@ use crate::failure::{Context, Failure, Result};
 use crate::job::{self, Job, Program, Ready, JOB};
 use crate::lab::{self, Lab};
 use crate::live::Live;
+use crate::looks::Looks;
 use crate::machine;
 use crate::mounts;
 use crate::routes::Convergence;
@@ -21,7 +22,7 @@ use crate::supervisor::{Ended, Role, Supervisor};
 use crate::sys;
 use crate::ticks::{epoch_after, is_stop_asked, TICK_NS};
 use crate::timeline::{Approach, Booting, Timeline};
-use crate::wires;
+use crate::wires::{self, Subject};
 
 /// How many nodes without their routes are named.
 const DIFFERENCES_TOLD: usize = 8;
@@ -102,14 +103,14 @@ impl Run<'_> {
             .map_err(|failure| (Phase::Daemons, failure))?;
         self.start_all(Phase::Daemons, &job.daemons, Role::Daemon, None)?;
         self.set_up(job)?;
-        self.converge(job)?;
+        let ready_ns = self.converge(job)?;
         let booting = Booting::of_job(job);
         // A lab that stays up has no end at which its frames could be counted.
         if job.live.is_none() {
             let audit = Audit::begin(self.lab, job).map_err(|failure| (Phase::Probes, failure))?;
             self.audit = Some(audit);
         }
-        let epoch_ns = epoch_after(wires::lab_begin_ns(job));
+        let epoch_ns = epoch_after(wires::lab_begin_ns(job, ready_ns));
         let open = |_| Live::open(self.lab, &booting, epoch_ns);
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
@@ -129,7 +130,7 @@ impl Run<'_> {
             Some(_) => Approach::Listens,
             None => Approach::Sleeps,
         };
-        let timeline = Timeline::new(&job.events, &booting, epoch_ns, approach);
+        let timeline = Timeline::new(job, &booting, epoch_ns, approach);
         match live {
             Some(live) => self.stay(live, timeline),
             None => self.watch_traffic(epoch_ns, job, timeline, drain),
@@ -152,13 +153,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Until the daemons have found the routes that the job expects, which must not take longer than it says.
-    fn converge(&mut self, job: &Job) -> PhaseResult<()> {
+    /// Until the daemons have found the routes that the job expects, which must not take longer than it says. Returns
+    /// when all machines knew.
+    fn converge(&mut self, job: &Job) -> PhaseResult<Option<i64>> {
         let Some(ready) = &job.ready else {
-            return Ok(());
+            return Ok(None);
         };
         events::phase(Phase::Routing);
-        self.wait_for_routes(ready)
+        let looks = Looks::new(Subject::Routes, job.wires.is_some());
+        self.wait_for_routes(ready, looks)
+            .map(Some)
             .map_err(|failure| (Phase::Routing, failure))
     }
 
@@ -178,12 +182,23 @@ impl Run<'_> {
             .map_err(|failure| (Phase::Routing, failure))
     }
 
-    fn wait_for_routes(&mut self, ready: &Ready) -> Result<()> {
+    fn wait_for_routes(&mut self, ready: &Ready, mut looks: Looks) -> Result<i64> {
         let start_ns = clock::monotonic_ns();
         let mut convergence = Convergence::new(self.lab, &ready.nodes)?;
-        while !convergence.is_reached()? {
-            let now_ns = clock::monotonic_ns();
-            if now_ns - start_ns >= ready.limit_ns {
+        let mut look_ns = start_ns;
+        loop {
+            looks.tell(look_ns, convergence.is_reached()?)?;
+            let known_ns = look_ns + wires::KNOWN_NS;
+            self.supervisor.rest_until(known_ns)?;
+            let since_start_ns = look_ns - start_ns;
+            if looks.all_saw(look_ns)? {
+                events::converged(since_start_ns);
+                return Ok(known_ns);
+            }
+            if looks.any_left()? {
+                return Err(Failure::new("another part of the lab has ended".to_owned()));
+            }
+            if since_start_ns >= ready.limit_ns {
                 for difference in convergence.differences(DIFFERENCES_TOLD)? {
                     events::error(Phase::Routing, &difference);
                 }
@@ -192,13 +207,12 @@ impl Run<'_> {
                     ready.limit_ns / clock::MILLISECOND_NS
                 )));
             }
-            let ended = self.supervisor.wait(Some(now_ns + ready.interval_ns))?;
-            if let Some(process) = ended.iter().find(|process| !process.succeeded()) {
-                return Err(process.failure());
+            if since_start_ns % TICK_NS < ready.interval_ns {
+                events::waiting();
             }
+            look_ns += ready.interval_ns;
+            self.supervisor.rest_until(look_ns)?;
         }
-        events::converged(clock::monotonic_ns() - start_ns);
-        Ok(())
     }
 
     fn start_all(
@@ -233,51 +247,94 @@ impl Run<'_> {
         epoch_ns: i64,
         job: &Job,
         mut timeline: Timeline,
-        mut drain: Drain,
+        drain: Option<Drain>,
     ) -> Result<()> {
-        self.follow_traffic(epoch_ns, job, &mut timeline, &mut drain)?;
+        self.follow_traffic(epoch_ns, job, &mut timeline)?;
+        let ended_ns = self.wait_for_parts(epoch_ns, job, &mut timeline)?;
+        let limit_ns = epoch_ns.saturating_add(job.limit_ns);
+        if let Some(drain) = drain.filter(|_| ended_ns < limit_ns) {
+            if self.status == Status::Complete {
+                let looks = Looks::new(Subject::Queues, job.wires.is_some());
+                self.drain(&drain, looks, &mut timeline, limit_ns)?;
+            }
+        }
         if job.wires.is_some() {
-            self.wait_for_parts(epoch_ns, &mut timeline)?;
+            wires::leave();
         }
         timeline.tell_rest()
     }
 
-    /// The traffic has ended here; until it has in all machines, which end at one instant.
-    fn wait_for_parts(&mut self, epoch_ns: i64, timeline: &mut Timeline) -> Result<()> {
+    /// The traffic has ended here; until it has in all machines, which go on at one instant. Returns when the last of it
+    /// ended.
+    fn wait_for_parts(&mut self, epoch_ns: i64, job: &Job, timeline: &mut Timeline) -> Result<i64> {
+        if job.wires.is_none() {
+            return Ok(clock::monotonic_ns());
+        }
         self.supervisor.terminate(Role::Traffic)?;
         let mut now_ns = clock::monotonic_ns();
         wires::end_traffic(now_ns)?;
-        while wires::end_ns()?.is_none_or(|end_ns| now_ns < end_ns) {
-            let look_ns = clock::whole_millisecond_after(now_ns, 1);
-            while now_ns < look_ns {
-                let next_ns = timeline.next_ns().map_or(look_ns, |next| next.min(look_ns));
-                let ended = self.supervisor.wait(Some(next_ns))?;
-                self.check(Phase::Traffic, &ended);
-                let ended = timeline.advance(self.lab, &mut self.supervisor)?;
-                self.check(Phase::Traffic, &ended);
-                now_ns = clock::monotonic_ns();
+        loop {
+            if let Some(last_ns) = wires::last_end_ns()? {
+                self.pass_until(wires::all_know_ns(last_ns), timeline)?;
+                return Ok(last_ns);
             }
-            if (look_ns - epoch_ns) % TICK_NS == 0 {
+            now_ns = clock::whole_millisecond_after(now_ns, 1);
+            self.pass_until(now_ns, timeline)?;
+            if (now_ns - epoch_ns) % TICK_NS == 0 {
                 events::progress();
             }
         }
-        wires::leave();
+    }
+
+    /// Until no datagram has been in any machine's queues for long enough: nobody acknowledges them.
+    fn drain(
+        &mut self,
+        drain: &Drain,
+        mut looks: Looks,
+        timeline: &mut Timeline,
+        limit_ns: i64,
+    ) -> Result<()> {
+        let mut look_ns = clock::monotonic_ns();
+        let mut busy_ns = look_ns;
+        let mut is_quiet = !drain.was_sent();
+        let mut still_ns = 0;
+        while look_ns < limit_ns {
+            looks.tell(look_ns, is_quiet)?;
+            self.pass_until(look_ns + wires::KNOWN_NS, timeline)?;
+            if self.status == Status::Failed || looks.any_left()? {
+                return Ok(());
+            }
+            if !looks.all_saw(look_ns)? {
+                (busy_ns, still_ns) = (look_ns, drain.still_ns);
+            }
+            if look_ns - busy_ns >= still_ns {
+                return Ok(());
+            }
+            look_ns += wires::KNOWN_NS;
+            is_quiet = !drain.is_queued()?;
+        }
+        self.status = Status::Limit;
         Ok(())
     }
 
-    /// Until all programs of the traffic have ended, and what they sent has arrived or is lost.
-    fn follow_traffic(
-        &mut self,
-        epoch_ns: i64,
-        job: &Job,
-        timeline: &mut Timeline,
-        drain: &mut Drain,
-    ) -> Result<()> {
+    /// Lets time pass, with the events that come due.
+    fn pass_until(&mut self, until_ns: i64, timeline: &mut Timeline) -> Result<()> {
+        while clock::monotonic_ns() < until_ns {
+            let next_ns = timeline.next_ns().unwrap_or(until_ns).min(until_ns);
+            let ended = self.supervisor.wait(Some(next_ns))?;
+            self.check(Phase::Traffic, &ended);
+            let ended = timeline.advance(self.lab, &mut self.supervisor)?;
+            self.check(Phase::Traffic, &ended);
+        }
+        Ok(())
+    }
+
+    /// Until all programs of the traffic have ended.
+    fn follow_traffic(&mut self, epoch_ns: i64, job: &Job, timeline: &mut Timeline) -> Result<()> {
         let end_ns = epoch_ns.saturating_add(job.limit_ns);
         let mut tick_ns = epoch_ns + TICK_NS;
-        let mut look_ns = self.next_look_ns(drain)?;
-        while let Some(next_look_ns) = look_ns {
-            let deadline_ns = tick_ns.min(end_ns).min(next_look_ns);
+        while self.supervisor.any(Role::Traffic) {
+            let deadline_ns = tick_ns.min(end_ns);
             let deadline_ns = timeline
                 .next_ns()
                 .map_or(deadline_ns, |next| next.min(deadline_ns));
@@ -286,8 +343,7 @@ impl Run<'_> {
             let ended = timeline.advance(self.lab, &mut self.supervisor)?;
             self.check(Phase::Traffic, &ended);
             let now_ns = clock::monotonic_ns();
-            look_ns = self.next_look_ns(drain)?;
-            if self.status == Status::Failed || look_ns.is_none() {
+            if self.status == Status::Failed || !self.supervisor.any(Role::Traffic) {
                 return Ok(());
             }
             if now_ns >= end_ns {
@@ -304,14 +360,6 @@ impl Run<'_> {
             }
         }
         Ok(())
-    }
-
-    /// When to look again whether all is over, should no program end before; `None` when it is.
-    fn next_look_ns(&self, drain: &mut Drain) -> Result<Option<i64>> {
-        if self.supervisor.any(Role::Traffic) {
-            return Ok(Some(i64::MAX));
-        }
-        drain.next_look_ns()
     }
 
     fn finish(&mut self, job: &Job) -> PhaseResult<()> {

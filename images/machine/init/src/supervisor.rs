@@ -103,10 +103,10 @@ fn variables(role: Role, epoch_ns: Option<i64>) -> Vec<String> {
 }
 
 fn part(role: Role) -> Part {
-    if role == Role::Probe {
-        Part::Watches
-    } else {
-        Part::Plays
+    match role {
+        Role::Probe => Part::Watches,
+        Role::Daemon | Role::Traffic | Role::Disturbance => Part::PlaysInTurn,
+        _ => Part::Plays,
     }
 }
 
@@ -285,7 +285,11 @@ impl Supervisor {
 
     /// Waits so long, whatever ends meanwhile; a failure of one that may not fail ends the wait.
     pub fn rest(&mut self, duration_ns: i64) -> Result<()> {
-        let deadline_ns = clock::monotonic_ns() + duration_ns;
+        self.rest_until(clock::monotonic_ns() + duration_ns)
+    }
+
+    /// The same until an instant of the machine's clock.
+    pub fn rest_until(&mut self, deadline_ns: i64) -> Result<()> {
         while clock::monotonic_ns() < deadline_ns {
             let ended = self.wait(Some(deadline_ns))?;
             if let Some(process) = ended.iter().find(|process| !process.succeeded()) {

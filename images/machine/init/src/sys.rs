@@ -190,16 +190,24 @@ pub fn set_ignored(which: Signal, ignored: bool) -> nix::Result<()> {
 
 /// From now on this process runs only when no other one is to.
 pub fn yield_to_all() -> nix::Result<()> {
-    let priority = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the kernel reads `priority`, which outlives the call.
-    let returned = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const priority) };
-    Errno::result(returned).map(drop)
+    set_scheduler(libc::SCHED_IDLE, 0)
+}
+
+/// From now on this process and its children run when it is their turn: not before those of the kind that were woken
+/// before them. One that never waits is interrupted in the end.
+pub fn run_in_turn() -> nix::Result<()> {
+    set_scheduler(libc::SCHED_RR, 1)
 }
 
 /// From now on this process runs before all others that are due at an instant; its children do not.
 pub fn run_first() -> nix::Result<()> {
-    let priority = libc::sched_param { sched_priority: 1 };
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 2)
+}
+
+fn set_scheduler(policy: libc::c_int, priority: libc::c_int) -> nix::Result<()> {
+    let priority = libc::sched_param {
+        sched_priority: priority,
+    };
     // SAFETY: the kernel reads `priority`, which outlives the call.
     let returned = unsafe { libc::sched_setscheduler(0, policy, &raw const priority) };
     Errno::result(returned).map(drop)

@@ -11,10 +11,12 @@ use crate::events::{self, Settled};
 use crate::failure::{Context, Failure, Result};
 use crate::job::{Change, Expectation, Job, Program, Step};
 use crate::lab::Lab;
+use crate::looks::Looks;
 use crate::routes::Convergence;
 use crate::setup;
 use crate::stillness::Watch;
 use crate::supervisor::{Ended, Role, Supervisor};
+use crate::wires::{self, Subject};
 
 /// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in
 /// fs/select.c), on a kernel without our patch that takes all slack from timers. So it ends that much before a change,
@@ -29,6 +31,7 @@ pub struct Timeline<'a> {
     epoch_ns: i64,
     pending: Option<Pending<'a>>,
     approach: Approach,
+    looks: Looks,
 }
 
 /// How the last millisecond before a change passes.
@@ -55,27 +58,72 @@ impl<'a> Booting<'a> {
 struct Pending<'a> {
     change: &'a Change,
     outcome: Outcome,
-    next_look_ns: i64,
 }
 
 /// What a change leads to.
 enum Outcome {
-    Known {
-        convergence: Convergence,
-        interval_ns: i64,
-    },
+    Known(Reconvergence),
     Unknown(Watch),
 }
 
+impl Outcome {
+    fn next_look_ns(&self) -> i64 {
+        match self {
+            Self::Known(reconvergence) => reconvergence.next_ns(),
+            Self::Unknown(watch) => watch.next_look_ns(),
+        }
+    }
+}
+
+/// Looks at instants on which all machines agree, until all of them have seen the routes that a change must lead to.
+struct Reconvergence {
+    convergence: Convergence,
+    interval_ns: i64,
+    /// The next look. One that could not be made in time is left out.
+    look_ns: i64,
+    /// The last look, while it is not known what others saw.
+    looked_ns: Option<i64>,
+}
+
+impl Reconvergence {
+    fn new(lab: &Lab, expected: &Expectation, change_ns: i64) -> Result<Self> {
+        let interval_ns = expected.interval_ns;
+        Ok(Self {
+            convergence: Convergence::new(lab, &expected.nodes)?,
+            interval_ns,
+            look_ns: change_ns + interval_ns,
+            looked_ns: None,
+        })
+    }
+
+    fn next_ns(&self) -> i64 {
+        let known_ns = self.looked_ns.map(|looked_ns| looked_ns + wires::KNOWN_NS);
+        known_ns.map_or(self.look_ns, |known_ns| known_ns.min(self.look_ns))
+    }
+
+    /// The look at which all had their routes, as soon as that is known.
+    fn advance(&mut self, looks: &mut Looks, now_ns: i64) -> Result<Option<i64>> {
+        let is_known = |looked_ns: &mut i64| now_ns >= *looked_ns + wires::KNOWN_NS;
+        if let Some(looked_ns) = self.looked_ns.take_if(is_known) {
+            if looks.all_saw(looked_ns)? {
+                return Ok(Some(looked_ns));
+            }
+        }
+        while self.look_ns < now_ns {
+            self.look_ns += self.interval_ns;
+        }
+        if self.look_ns == now_ns {
+            looks.tell(now_ns, self.convergence.is_reached()?)?;
+            self.looked_ns = Some(now_ns);
+            self.look_ns += self.interval_ns;
+        }
+        Ok(None)
+    }
+}
+
 impl<'a> Timeline<'a> {
-    /// `changes` in any order.
-    pub fn new(
-        changes: &'a [Change],
-        booting: &'a Booting<'a>,
-        epoch_ns: i64,
-        approach: Approach,
-    ) -> Self {
-        let mut changes: Vec<&Change> = changes.iter().collect();
+    pub fn new(job: &'a Job, booting: &'a Booting<'a>, epoch_ns: i64, approach: Approach) -> Self {
+        let mut changes: Vec<&Change> = job.events.iter().collect();
         changes.sort_by_key(|change| change.at_ns);
         Self {
             changes: changes.into(),
@@ -83,6 +131,7 @@ impl<'a> Timeline<'a> {
             epoch_ns,
             pending: None,
             approach,
+            looks: Looks::new(Subject::Routes, job.wires.is_some()),
         }
     }
 
@@ -96,7 +145,8 @@ impl<'a> Timeline<'a> {
                 _ => approach_ns,
             }
         });
-        let look = self.pending.as_ref().map(|pending| pending.next_look_ns);
+        let look = self.pending.as_ref();
+        let look = look.map(|pending| pending.outcome.next_look_ns());
         [change, look].into_iter().flatten().min()
     }
 
@@ -139,23 +189,13 @@ impl<'a> Timeline<'a> {
             .transpose()?;
         Alteration::of(change).execute(lab, supervisor, self.booting, &mut ended)?;
         let outcome = match (watch, &change.reconvergence) {
-            (Some(watch), _) => Some((watch.next_look_ns(), Outcome::Unknown(watch))),
-            (None, Some(Expectation { interval_ns, nodes })) => {
-                let convergence = Convergence::new(lab, nodes)?;
-                let interval_ns = *interval_ns;
-                let outcome = Outcome::Known {
-                    convergence,
-                    interval_ns,
-                };
-                Some((at_ns + interval_ns, outcome))
+            (Some(watch), _) => Some(Outcome::Unknown(watch)),
+            (None, Some(expected)) => {
+                Some(Outcome::Known(Reconvergence::new(lab, expected, at_ns)?))
             }
             (None, None) => None,
         };
-        self.pending = outcome.map(|(next_look_ns, outcome)| Pending {
-            change,
-            outcome,
-            next_look_ns,
-        });
+        self.pending = outcome.map(|outcome| Pending { change, outcome });
         Ok(ended)
     }
 
@@ -193,28 +233,23 @@ impl<'a> Timeline<'a> {
             return Ok(());
         }
         let now_ns = clock::monotonic_ns();
-        let is_due = |pending: &mut Pending| now_ns >= pending.next_look_ns;
+        let is_due = |pending: &mut Pending| now_ns >= pending.outcome.next_look_ns();
         let Some(mut pending) = self.pending.take_if(is_due) else {
             return Ok(());
         };
         match &mut pending.outcome {
-            Outcome::Known {
-                convergence,
-                interval_ns,
-            } => {
-                if convergence.is_reached()? {
-                    let since_ns = now_ns - self.epoch_ns - pending.change.at_ns;
+            Outcome::Known(reconvergence) => {
+                if let Some(seen_ns) = reconvergence.advance(&mut self.looks, now_ns)? {
+                    let since_ns = seen_ns - self.epoch_ns - pending.change.at_ns;
                     events::reconverged(&pending.change.name, since_ns, None);
                     return Ok(());
                 }
-                pending.next_look_ns = now_ns + *interval_ns;
             }
             Outcome::Unknown(watch) => {
                 if watch.look(now_ns)? {
                     self.tell(pending.change, watch);
                     return Ok(());
                 }
-                pending.next_look_ns = watch.next_look_ns();
             }
         }
         self.pending = Some(pending);

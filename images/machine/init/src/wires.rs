@@ -1,5 +1,5 @@
-//! What the machines of a lab agree on that is cut into parts: when it begins, and when it ends. By
-//! /proc/fabriclab_wires (images/machine/kernel/tree/arch/um/kernel/wires_proc.c).
+//! What the machines of a lab agree on that is cut into parts: when it begins, when routes are there, and when it ends.
+//! By /proc/fabriclab_wires (images/machine/kernel/tree/arch/um/kernel/wires_proc.c).
 
 use std::fs;
 use std::io::Read;
@@ -10,12 +10,21 @@ use crate::failure::{Context, Failure, Result};
 use crate::job::{Job, Wires};
 
 const FILE: &str = "/proc/fabriclab_wires";
-/// More than its text ever has: a number.
-const LONGEST: usize = 64;
+/// More than its text ever has: 66 numbers of 64 bits.
+const LONGEST: usize = 2048;
+/// So many subjects of looks there are.
+const SUBJECTS: usize = 2;
 /// When the traffic of all ends because the host wants it to, in the directory that all of them write to.
 const STOP_AT: &str = "stop-at";
-/// All machines know of an end of traffic so much later: no cable between them is that long.
+/// All machines know so much later what one of them has told: none runs further ahead of another.
 pub const KNOWN_NS: i64 = clock::MILLISECOND_NS;
+
+/// What machines look at ([`crate::looks`]). Each has a word of every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Routes,
+    Queues,
+}
 
 /// The current network namespace is a node's, which draws from a stream of its own, whatever machine it is in.
 pub fn begin_node(stream: u64) -> Result<()> {
@@ -35,14 +44,14 @@ pub fn until_begin_ns(wires: &Wires) -> Result<i64> {
     )))
 }
 
-/// When probes and traffic start: now; where nothing has to be ready before, at the instant on which machines agreed.
-pub fn lab_begin_ns(job: &Job) -> i64 {
-    let is_ready = job.daemons.is_empty()
-        && job.setup.is_empty()
-        && job.ready.is_none()
-        && job.still.is_none();
+/// When probes and traffic start: an instant on which machines agreed. That is when all knew that routes are there;
+/// where nothing has to be ready before, when cables began to carry; else now, for such labs are in one machine.
+pub fn lab_begin_ns(job: &Job, ready_ns: Option<i64>) -> i64 {
+    let is_ready = job.daemons.is_empty() && job.setup.is_empty() && job.still.is_none();
     let wires = job.wires.as_ref().filter(|_| is_ready);
-    wires.map_or_else(clock::monotonic_ns, |wires| wires.begin_ns)
+    ready_ns
+        .or(wires.map(|wires| wires.begin_ns))
+        .unwrap_or_else(clock::monotonic_ns)
 }
 
 /// This machine's traffic has ended.
@@ -50,17 +59,44 @@ pub fn end_traffic(now_ns: i64) -> Result<()> {
     tell(&format!("ended {now_ns}"))
 }
 
-/// When the lab ends: the same instant in all machines. `None`: some have traffic.
-pub fn end_ns() -> Result<Option<i64>> {
+/// What this machine has seen when it looked.
+pub fn tell_looks(subject: Subject, word: u64) -> Result<()> {
+    tell(&format!("looks {} {word}", subject as usize))
+}
+
+/// What each machine has told so.
+pub fn looks(subject: Subject) -> Result<Vec<u64>> {
+    let of_all = numbers()?.into_iter().skip(2 + subject as usize);
+    Ok(of_all.step_by(SUBJECTS).collect())
+}
+
+/// Whether a machine has left: it looks at nothing any more.
+pub fn any_left() -> Result<bool> {
+    Ok(numbers()?[1] > 0)
+}
+
+/// When the last traffic of all machines ended. `None`: some have traffic.
+pub fn last_end_ns() -> Result<Option<i64>> {
+    let last_ns = i64::try_from(numbers()?[0]).unwrap_or(i64::MAX);
+    Ok((last_ns > 0).then_some(last_ns))
+}
+
+/// When all know what one told at an instant: a whole millisecond.
+pub fn all_know_ns(told_ns: i64) -> i64 {
+    clock::whole_millisecond_after(told_ns, KNOWN_NS)
+}
+
+/// The file's: when the traffic of all has ended, how many have left, and each machine's looks, by subject.
+fn numbers() -> Result<Vec<u64>> {
     let text = read_once().context(|| format!("read {FILE}"))?;
-    let wrong = |_| {
-        Failure::new(format!(
-            "{FILE} says \"{}\", which is not a number",
+    let read: std::result::Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
+    match read {
+        Ok(numbers) if numbers.len() > 2 => Ok(numbers),
+        _ => Err(Failure::new(format!(
+            "{FILE} says \"{}\", where numbers are wanted",
             text.trim()
-        ))
-    };
-    let last_ns: i64 = text.trim().parse().map_err(wrong)?;
-    Ok((last_ns > 0).then(|| clock::whole_millisecond_after(last_ns, KNOWN_NS)))
+        ))),
+    }
 }
 
 /// By one system call: between two, other machines may make the text longer, and the second would bring its end.

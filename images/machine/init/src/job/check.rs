@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::wires::KNOWN_NS;
+
 use super::{Endpoint, Expectation, ExpectedNode, Job, Program, WireEnd, FORMAT};
 
 /// The kernel's limit without the final zero.
@@ -287,9 +289,9 @@ fn check_expectation(
     expected: &[ExpectedNode],
     nodes: &HashSet<&str>,
 ) -> Checked {
-    if interval_ns <= 0 {
+    if interval_ns < KNOWN_NS {
         return Err(format!(
-            "interval_ns {interval_ns} of {what} must be positive"
+            "interval_ns {interval_ns} of {what} must be at least {KNOWN_NS}"
         ));
     }
     match expected

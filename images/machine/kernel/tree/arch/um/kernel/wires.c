@@ -9,6 +9,10 @@
  * instant comes before all timers of that instant, in the order of the cables' numbers, so
  * that nothing depends on which nodes are in which machine.
  *
+ * Where all wait, they would raise their promises by turns, a cable's delay each time, until
+ * one of them reaches what comes next. So each says what that is for it, and all of them go as
+ * far at once.
+ *
  * Who must wait looks for some time, then sleeps; a promise wakes those who sleep.
  */
 #include <linux/fabriclab_wires.h>
@@ -130,6 +134,61 @@ static unsigned int slowest(u64 *promise)
 	return found;
 }
 
+struct said {
+	u64 next;	/* the first thing that comes next in any machine */
+	u64 times;	/* the sum of all that comes next, */
+	u64 frames;	/* and of all that was sent or taken */
+};
+
+/* What all machines say once; false: one does not wait, or a frame is between two. */
+static bool ask_all(struct said *said)
+{
+	u64 between = 0;
+	unsigned int part;
+
+	*said = (struct said){ .next = U64_MAX };
+	for (part = 0; part < wires.count; part++) {
+		struct wires_line *line = &wires.lines[part];
+		u64 idle = READ_ONCE(line->idle), sent = READ_ONCE(line->sent);
+		u64 took = READ_ONCE(line->took);
+
+		if (!idle)
+			return false;
+		between += sent - took;
+		said->next = min(said->next, idle);
+		said->times += idle;
+		said->frames += sent + took;
+	}
+	return !between;
+}
+
+/*
+ * Whether all machines wait and no frame is between two: then no frame is sent before `next`.
+ * Frames only grow, and times do where no frame is taken. So who says the same twice says what
+ * was so in between, all at one moment (a double collect: Afek and others 1993; global virtual
+ * time: Mattern 1993).
+ */
+static bool all_wait(u64 *next)
+{
+	struct said said, again;
+
+	if (!ask_all(&said))
+		return false;
+	barrier();
+	*next = said.next;
+	return ask_all(&again) && said.times == again.times && said.frames == again.frames;
+}
+
+/* What has been taken is counted when it is among what comes next. */
+static void say_idle(u64 next)
+{
+	struct wires_line *own = &wires.lines[wires.index];
+
+	WRITE_ONCE(own->idle, next);
+	barrier();
+	WRITE_ONCE(own->took, wires.took);
+}
+
 static void sleep_until_more(unsigned int part, u64 promise)
 {
 	struct wires_line *other = &wires.lines[part];
@@ -148,13 +207,19 @@ static void wait_for_promises(u64 next)
 	u64 since = 0;
 
 	for (;;) {
-		unsigned int part = slowest(&safe);
-		u64 target;
+		u64 promise, target, first;
+		unsigned int part = slowest(&promise);
 
+		safe = promise;
 		/* What was promised is in the rings: they are read after the promises. */
 		barrier();
 		wires_drain();
 		target = min(next, wire_next_arrival());
+		if (target < safe)
+			break;
+		say_idle(target);
+		if (all_wait(&first))
+			safe = max(safe, first + wires.least);
 		if (target < safe)
 			break;
 		wires_publish(min(target, safe) + wires.least);
@@ -163,8 +228,9 @@ static void wait_for_promises(u64 next)
 		if (++looks % WIRES_LOOKS)
 			wires_pause();
 		else
-			sleep_until_more(part, safe);
+			sleep_until_more(part, promise);
 	}
+	WRITE_ONCE(wires.lines[wires.index].idle, 0);
 	if (looks) {
 		wires.waits++;
 		wires.waited_ns += os_nsecs() - since;
@@ -216,14 +282,10 @@ static void fill(u64 *stream, void *buffer, size_t length)
 	}
 }
 
-/* Who of the kernel's workers does something for a node, and for which. */
-static struct task_struct *worker;
-static struct net *worked_for;
-
+/* One of the kernel's workers does something for a node. */
 void wires_work_for(struct net *network)
 {
-	worker = current;
-	worked_for = network;
+	current->thread.works_for = network;
 }
 
 /*
@@ -235,8 +297,8 @@ static struct net *node_network(void)
 {
 	struct net *network = wire_receiving();
 
-	if (in_task() && current == worker && worked_for)
-		network = worked_for;
+	if (in_task() && current->thread.works_for)
+		network = current->thread.works_for;
 	else if (in_task() && current->nsproxy)
 		network = current->nsproxy->net_ns;
 	return network && network->wire_stream ? network : NULL;

@@ -11,6 +11,7 @@
 
 #define WIRES_PARTS_MAX 32
 #define WIRES_LINE_BYTES 128
+#define WIRES_SUBJECTS 2
 #define WIRES_RINGS_AT (WIRES_PARTS_MAX * WIRES_LINE_BYTES)
 #define WIRES_RING_HEADER_BYTES 256
 
@@ -22,10 +23,13 @@ struct wires_line {
 	u32 sleepers;
 	u32 gone;	/* it reads its rings no longer */
 	u32 unused;
-	/* For the host, when it is gone: wall time for which it waited, how often, frames to others. */
+	/* For the host, when it is gone: wall time for which it waited, and how often. */
 	u64 waited_ns;
 	u64 waits;
-	u64 sent;
+	u64 sent;	/* frames to others, */
+	u64 took;	/* and from others */
+	u64 idle;	/* while it waits: what comes next for it; else 0 */
+	u64 looks[WIRES_SUBJECTS];	/* what PID 1 saw when it looked at routes, at queues */
 } __aligned(WIRES_LINE_BYTES);
 
 /* From one machine to another. Positions only grow. */
@@ -56,7 +60,7 @@ extern struct wires {
 	void *rings;
 	u64 waited_ns;
 	u64 waits;
-	u64 sent;
+	u64 took;
 } wires;
 
 /* The host's own processors order other machines' loads and stores; ours is none of them. */
