@@ -105,7 +105,7 @@ fn variables(role: Role, epoch_ns: Option<i64>) -> Vec<String> {
 fn part(role: Role) -> Part {
     match role {
         Role::Probe => Part::Watches,
-        Role::Daemon | Role::Traffic | Role::Disturbance => Part::PlaysInTurn,
+        Role::Daemon => Part::PlaysInTurn,
         _ => Part::Plays,
     }
 }
