@@ -36,6 +36,8 @@ def test_flows_are_listed_with_their_completion_times(fake: FakeLab, page: Page)
 
 
 def test_pause_freezes_and_shows_what_stands_in_the_queue(fake: FakeLab, page: Page) -> None:
+    # A button is there before the page knows its lab.
+    expect(page.locator("#pace")).to_have_text(re.compile("^speed 1"))
     page.click("#pause")
     expect(page.locator("#pause")).to_have_text("Resume")
     page.select_option("#packet-port", "s1:eth49")

@@ -25,8 +25,12 @@ export class Wire {
     this.handlers[kind]?.(body ?? rest);
   }
 
+  // What is said before the socket is open, as by a click that comes early, waits for it.
   send(said) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(said));
+    const text = JSON.stringify(said);
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(text);
+    else if (this.socket.readyState === WebSocket.CONNECTING)
+      this.socket.addEventListener("open", () => this.socket.send(text), { once: true });
   }
 
   ask(question) {
