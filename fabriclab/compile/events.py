@@ -31,8 +31,8 @@ SETTLING_INTERVAL_NS = 10**6
 
 
 def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
-    """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc; `cables`: links have their
-    delays themselves."""
+    """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc, whose ports have the links'
+    delays."""
     if not plan.events:
         return []
     changing = changing_ports(plan if stock else without_delays(plan))

@@ -32,21 +32,10 @@ from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run
 from fabriclab.runs import RunContext, run_point
 from fabriclab.runs.parts import cut_for
-from fabriclab.topologies import fat_tree, topology_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from permutation_lab import write_permutation
 from spent import Spent, spent
-
-EXPERIMENT = """
-title: A permutation
-routing: {{protocol: {protocol}}}
-switches: {{default: {{buffer: 64 KB}}}}
-hosts: {{default: {{rto_min: 10 ms}}}}
-traffic:
-{traffic}
-probes:
-  interfaces: {{interval: 10 ms}}
-"""
 
 
 class Cost(NamedTuple):
@@ -57,32 +46,6 @@ class Cost(NamedTuple):
     traffic: Spent
     waited: list[float]
     bits: str
-
-
-def write_lab(directory: Path, k: int, protocol: str, milliseconds: int) -> Path:
-    """Write the lab; return its directory."""
-    directory.mkdir()
-    fabric = fat_tree(
-        "cores",
-        k=k,
-        hosts_per_edge=None,
-        host_rate_bps=10**9,
-        edge_rate_bps=None,
-        core_rate_bps=None,
-        oversubscription=None,
-        delay_ns=10_000,
-        mtu_bytes=1500,
-    )
-    (directory / "topology.clab.yml").write_text(topology_text(fabric))
-    halves = range(1, k // 2 + 1)
-    hosts = [f"h{pod}-{edge}-{host}" for pod in range(1, k + 1) for edge in halves for host in halves]
-    pairs = zip(hosts, hosts[len(hosts) // 2 :] + hosts[: len(hosts) // 2], strict=True)
-    traffic = [
-        f"  to-{to}: {{kind: long, senders: [{sender}], receiver: {to}, stop: {milliseconds} ms}}"
-        for sender, to in pairs
-    ]
-    (directory / "experiment.yml").write_text(EXPERIMENT.format(protocol=protocol, traffic="\n".join(traffic)))
-    return directory
 
 
 def run(lab: Path, plan: Plan, cores: int) -> Cost:
@@ -127,7 +90,15 @@ def main() -> None:
     options = parser.parse_args()
     for protocol in options.protocol or ["static", "bgp-unnumbered"]:
         with tempfile.TemporaryDirectory() as name:
-            lab = write_lab(Path(name) / "lab", options.k, protocol, options.milliseconds)
+            lab = write_permutation(
+                Path(name) / "lab",
+                options.k,
+                protocol=protocol,
+                rate_bps=10**9,
+                delay_ns=10_000,
+                stop=f"{options.milliseconds} ms",
+                sampled="10 ms",
+            )
             plan = resolve_plan(parse_lab(lab), {}, 1)
             print(f"fat-tree k={options.k}, {protocol}, {options.milliseconds} ms of traffic")
             alone: Cost | None = None

@@ -24,9 +24,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from typer.testing import CliRunner
-
-from fabriclab.cli.app import app
 from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.engine.events import Event
 from fabriclab.lab import parse_lab
@@ -34,21 +31,12 @@ from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, run_point
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from permutation_lab import write_permutation
 from spent import Spent, spent
 
 VIRTUAL_S = 5
 START_S = {(4, "static"): 1.5, (4, "bgp-unnumbered"): 20}
 PERMUTATION_S = {(4, "static"): 0.6}
-EXPERIMENT = """
-title: A permutation
-routing: {{protocol: {protocol}}}
-switches: {{default: {{buffer: 64 KB}}}}
-hosts: {{default: {{rto_min: 10 ms}}}}
-traffic:
-{traffic}
-probes:
-  interfaces: {{interval: 1 s}}
-"""
 
 
 class Cost(NamedTuple):
@@ -64,24 +52,16 @@ class Cost(NamedTuple):
 def measure(k: int, protocol: str) -> Cost:
     """Run a permutation in a fat-tree: each host sends to the one half of the fabric away."""
     with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        arguments = ["generate", "fat-tree", "--k", str(k), "--host-rate", "100 Mbps", "--out", name]
-        if CliRunner().invoke(app, arguments).exit_code:
-            raise SystemExit(f"{' '.join(arguments)} failed")
-        hosts = [
-            f"h{pod}-{edge}-{host}"
-            for pod in range(1, k + 1)
-            for edge in range(1, k // 2 + 1)
-            for host in range(1, k // 2 + 1)
-        ]
-        pairs = zip(hosts, hosts[len(hosts) // 2 :] + hosts[: len(hosts) // 2], strict=True)
-        traffic = [
-            f"  to-{to}: {{kind: long, senders: [{sender}], receiver: {to}, stop: {VIRTUAL_S} s}}"
-            for sender, to in pairs
-        ]
-        (directory / "experiment.yml").write_text(EXPERIMENT.format(protocol=protocol, traffic="\n".join(traffic)))
-        lab = parse_lab(directory)
-        return run(lab.directory, RunContext(lab.directory, find_artefacts(), ("bench",), lambda _: None), protocol)
+        lab = write_permutation(
+            Path(name),
+            k,
+            protocol=protocol,
+            rate_bps=10**8,
+            delay_ns=25_000,
+            stop=f"{VIRTUAL_S} s",
+            sampled="1 s",
+        )
+        return run(lab, RunContext(lab, find_artefacts(), ("bench",), lambda _: None), protocol)
 
 
 def run(directory: Path, context: RunContext, protocol: str) -> Cost:

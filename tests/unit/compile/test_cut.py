@@ -8,36 +8,26 @@ from pathlib import Path
 import pytest
 from cores_lab import SHARED, STOCK, plan_of, write_lab
 from lab_runs import LABS
+from permutation_lab import write_fat_tree
 from sample_plans import star
 
 from fabriclab.api.cores import paying_parts
 from fabriclab.compile import compile_job, compile_sampler, compiled_flows
 from fabriclab.compile.cables import without_delays
-from fabriclab.compile.cut import cut_plan, one_part
+from fabriclab.compile.cut import Cut, cut_plan, one_part
 from fabriclab.compile.events import compile_events
 from fabriclab.compile.node import NodeCompiler
 from fabriclab.compile.wires import cut_job, cut_sampler, indivisible, ring_bytes, step_ns, unmet_waits, wired_job
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.formats.job import Job
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.parts import cut_for, parts_for
-from fabriclab.topologies import fat_tree, topology_text
 
 
 def fat(directory: Path, k: int) -> Plan:
-    fabric = fat_tree(
-        "fat",
-        k=k,
-        host_rate_bps=10**9,
-        edge_rate_bps=None,
-        core_rate_bps=None,
-        hosts_per_edge=None,
-        oversubscription=None,
-        delay_ns=10_000,
-        mtu_bytes=1500,
-    )
-    (directory / "topology.clab.yml").write_text(topology_text(fabric))
+    write_fat_tree(directory, k, rate_bps=10**9, delay_ns=10_000)
     (directory / "experiment.yml").write_text(
         "title: fat\nswitches: {default: {buffer: 64 KB}}\n"
         "traffic: {one: {kind: long, senders: [h1-1-1], receiver: h2-1-1, stop: 1 ms}}\n"
@@ -110,16 +100,21 @@ def test_what_can_not_be_divided_runs_as_one_part_and_is_named(
     assert parts_for(plan, 1, tmp_path) == (cut, "")
 
 
+def in_two(plan: Plan, lab: Path) -> tuple[Cut, Job, list[Job]]:
+    """Return how a plan is cut in two, its job, and those of the parts."""
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    flows = compiled_flows(plan, lab)
+    samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(2)]
+    whole = compile_job(plan, flows)
+    return cut, whole, cut_job(whole, plan, cut, samplers)
+
+
 def test_daemons_and_the_routes_that_they_must_find_are_where_their_nodes_are(tmp_path: Path) -> None:
     event = "events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"
     plan = plan_of(write_lab(tmp_path, more="routing: {protocol: bgp-unnumbered}\n" + event))
     assert indivisible(plan) == []
-    cut = cut_plan(plan, 2)
-    assert cut is not None
-    flows = compiled_flows(plan, tmp_path)
-    samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(2)]
-    whole = compile_job(plan, flows)
-    jobs = cut_job(whole, plan, cut, samplers)
+    cut, whole, jobs = in_two(plan, tmp_path)
     for job, part in zip(jobs, cut.parts, strict=True):
         assert {daemon["node"] for daemon in job["daemons"]} <= set(part)
         # Each looks at the same instants, also where it has nothing to look at.
@@ -175,12 +170,7 @@ def test_links_that_an_event_makes_shorter_are_as_short_for_the_cut(tmp_path: Pa
 
 def test_all_parts_have_all_events_and_do_their_own_steps(tmp_path: Path) -> None:
     plan = plan_of(write_lab(tmp_path, more="events: {cut: {at: 1 ms, link: 'leaf1:eth3', action: down}}\n"))
-    cut = cut_plan(plan, 2)
-    assert cut is not None
-    flows = compiled_flows(plan, tmp_path)
-    samplers = [cut_sampler(compile_sampler(plan, flows), cut, part) for part in range(2)]
-    whole = compile_job(plan, flows)
-    jobs = cut_job(whole, plan, cut, samplers)
+    cut, whole, jobs = in_two(plan, tmp_path)
     assert [[change["name"] for change in job["events"]] for job in jobs] == [["cut"], ["cut"]]
     steps = [step for job in jobs for step in job["events"][0]["steps"]]
     assert sorted(step["node"] for step in steps) == sorted(step["node"] for step in whole["events"][0]["steps"])

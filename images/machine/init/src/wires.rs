@@ -12,7 +12,7 @@ use crate::job::{Job, Wires};
 const FILE: &str = "/proc/fabriclab_wires";
 /// More than its text ever has: 66 numbers of 64 bits.
 const LONGEST: usize = 2048;
-/// So many subjects of looks there are.
+/// So many subjects of looks there are: WIRES_SUBJECTS of the kernel's `wires.h`.
 const SUBJECTS: usize = 2;
 /// When the traffic of all ends because the host wants it to, in the directory that all of them write to.
 const STOP_AT: &str = "stop-at";

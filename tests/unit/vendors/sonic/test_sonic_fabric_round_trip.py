@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from permutation_lab import write_fat_tree
 from sonic_fabrics import LABS, plan_of
 from sonic_pods import t0_pair
 
@@ -15,7 +16,6 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.interfaces import fabric_neighbours
-from fabriclab.topologies import fat_tree, topology_text
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import sonic_names
 from fabriclab.vendors.sonic.export.stock import shared_buffer
@@ -108,19 +108,7 @@ def lab_of(fabric: str, directory: Path) -> Path:
     """Return a lab of the repository, or a fat-tree of twenty switches with a profile."""
     if not fabric.startswith("fat-tree"):
         return LABS / fabric
-    topology = fat_tree(
-        "fat-tree",
-        k=4,
-        hosts_per_edge=None,
-        host_rate_bps=10**9,
-        edge_rate_bps=None,
-        core_rate_bps=None,
-        oversubscription=None,
-        delay_ns=500,
-        mtu_bytes=9000,
-    )
-    directory.mkdir()
-    (directory / "topology.clab.yml").write_text(topology_text(topology))
+    write_fat_tree(directory, 4, rate_bps=10**9, delay_ns=500, mtu_bytes=9000)
     experiment = [
         "title: Fat-tree",
         FABRICS[fabric],
