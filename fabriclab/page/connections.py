@@ -22,6 +22,9 @@ async def within_reason(sending: Awaitable[None]) -> None:
 
 
 MOST_CONNECTIONS = 64
+"""Beyond so many, a new connection makes idle ones close."""
+MOST_REQUESTS = 4 * MOST_CONNECTIONS
+"""Beyond so many that are all being answered, which no one closes, a new request is told to come later (503)."""
 FIRST_REQUEST_S = 10.0
 """How long a connection may take until its first request is whole. Between requests Uvicorn waits 5 s."""
 _NUMBERS = count()

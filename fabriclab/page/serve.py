@@ -25,7 +25,7 @@ from fabriclab.errors import FabriclabError
 from fabriclab.files import explain
 from fabriclab.live import labs_up
 from fabriclab.page.assets import FILES, PAGE
-from fabriclab.page.connections import MOST_CONNECTIONS, Connection
+from fabriclab.page.connections import MOST_REQUESTS, Connection
 from fabriclab.page.feed import serve_feed
 from fabriclab.page.guard import Guard, Keys, ProxyGuard, TokenGuard
 from fabriclab.page.terminals import serve_terminal
@@ -70,7 +70,7 @@ class Server:
             access_log=False,
             server_header=False,
             http=Connection,
-            limit_concurrency=MOST_CONNECTIONS,
+            limit_concurrency=MOST_REQUESTS,
             timeout_graceful_shutdown=1,
             ws="websockets-sansio",
             ws_max_size=_LARGEST_MESSAGE,
