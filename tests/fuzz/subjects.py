@@ -37,7 +37,7 @@ from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.lab import Lab, LabError, parse_lab
-from fabriclab.lab.reading import document
+from fabriclab.lab.reading import yaml_nodes
 from fabriclab.registry.vendors import stand_in_of
 from fabriclab.resolve import Resolver
 from fabriclab.runs.engines import plan_for
@@ -62,17 +62,17 @@ _MOST_FLOWS = 20_000
 """A mutant may ask for ten million flows, which are made in minutes: their making is tried on smaller ones."""
 
 
-_composed = lru_cache(maxsize=256)(document._composed)
+_composed = lru_cache(maxsize=256)(yaml_nodes.composed)
 
 
 @contextmanager
 def texts_read_once() -> Iterator[None]:
     """Keep the trees of YAML texts: most of a case's time would go into YAML that no mutation touched."""
-    before, document._composed = document._composed, _composed
+    before, yaml_nodes.composed = yaml_nodes.composed, _composed
     try:
         yield
     finally:
-        document._composed = before
+        yaml_nodes.composed = before
 
 
 class Subject(ABC):

@@ -45,6 +45,6 @@ def trace_no_libraries() -> None:
 
     The tree of a text is made from nothing else, and nobody changes it: who reads the same lab again gets the same.
     """
-    document = sys.modules.get("fabriclab.lab.reading.document")
-    if document is not None:
-        document.__dict__["_composed"] = functools.lru_cache(maxsize=YAML_TEXTS)(untraced(document._composed))
+    nodes = sys.modules.get("fabriclab.lab.reading.yaml_nodes")
+    if nodes is not None:
+        nodes.__dict__["composed"] = functools.lru_cache(maxsize=YAML_TEXTS)(untraced(nodes.composed))

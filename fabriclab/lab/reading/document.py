@@ -7,17 +7,15 @@ is not 1.1, and a size keeps its unit; the reader of a key decides what its text
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from fabriclab.keys.wording import shown
+from fabriclab.lab.reading import yaml_nodes
 from fabriclab.lab.reading.files import (
     LARGEST_YAML_BYTES,
     MissingError,
@@ -135,7 +133,7 @@ def parse_document(text: str, file: str, problems: Problems) -> MappingValue | N
         problems.add(Place(file, line), "", message)
         return None
     try:
-        root = _composed(text)
+        root = yaml_nodes.composed(text)
     except MarkedYAMLError as error:
         problems.add(_error_place(error, file), "", _syntax_message(error))
         return None
@@ -158,26 +156,6 @@ def parse_document(text: str, file: str, problems: Problems) -> MappingValue | N
         problems.add(Place(file, 1), "", f"{found}write a mapping, with lines such as `key: value`")
         return None
     return value
-
-
-def _composed(text: str) -> Node | None:
-    """Return the nodes of a text, which nobody changes. A run reads a lab's files twice (`kept_files`), a suite many
-    times, and of all that reading does this takes longest."""
-    return _composed_once(text) if len(text) <= _REMEMBERED else _composed_anew(text)
-
-
-def _composed_anew(text: str) -> Node | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ReusedAnchorWarning
-        )  # YAML 1.2 allows it: the nearest anchor above an alias holds
-        root: Node | None = YAML(typ="safe", pure=True).compose(text)
-    return root
-
-
-_composed_once = lru_cache(maxsize=16)(_composed_anew)
-_REMEMBERED = 1 << 16
-"""Longer texts, in characters, are not kept: their nodes take much memory."""
 
 
 def _error_place(error: MarkedYAMLError, file: str) -> Place:
@@ -223,7 +201,7 @@ class _Converter:
     def _convert_new(self, node: Node, key: str) -> Value:
         place = self._place(node)
         if isinstance(node, ScalarNode):
-            return ScalarValue(self._text(node, key), place, quoted=node.style is not None)
+            return ScalarValue(self._text(node, key), place, quoted=bool(node.style))
         if isinstance(node, SequenceNode):
             items = (self.convert(item, f"{key}[{index}]") for index, item in enumerate(node.value))
             return SequenceValue(tuple(item for item in items if item is not None), place)
@@ -247,7 +225,7 @@ class _Converter:
                 continue
             if isinstance(value, ScalarValue) and value.is_null:
                 value = replace(value, place=key_place)  # the parser puts a missing value where the next key begins
-            if name == "<<" and key_node.style is None:
+            if name == "<<" and not key_node.style:
                 self._merge(value, path, merged, places)
             elif name in own:
                 self._problems.add(key_place, path, f"occurs twice; the first is in line {places[name].line}", name)
