@@ -25,7 +25,7 @@ real = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
 
 
 def service(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = YAML(typ="safe").load(FILE)["services"][name]
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(FILE)["services"][name]
     return found
 
 

@@ -137,7 +137,8 @@ def test_a_lab_of_four_senders_has_six_containers(tmp_path: Path) -> None:
     senders = {name for traffic in plan.traffic if isinstance(traffic, RoundsTraffic) for name in traffic.senders}
     assert len(senders) == 4 and len(plan.nodes) > 40
     assert set(files) == {*senders, *(node.name for node in plan.nodes if node.role == "switch"), RECEIVER}
-    copy = YAML(typ="safe").load(deployable(lab / "topology.clab.yml", "fl01234567", nodes=files))["topology"]
+    text = deployable(lab / "topology.clab.yml", "fl01234567", nodes=files)
+    copy = YAML(typ="safe", pure=True).load(text)["topology"]
     assert set(copy["nodes"]) == set(files)
     ports = {f"{node.name}:{port.interface}" for node in plan.nodes if node.name in files for port in node.ports}
     assert {end for link in copy["links"] for end in link["endpoints"] if ":idle" not in end} == ports, (

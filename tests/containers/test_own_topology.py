@@ -52,7 +52,7 @@ def given(made_from: ContainerLab, directory: Path) -> object:
     file = Path(argv[argv.index("--topo") + 1])
     text = file.read_text()
     assert "{{" not in text
-    return YAML(typ="safe").load(text)["topology"]
+    return YAML(typ="safe", pure=True).load(text)["topology"]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_file_is_deployed_as_containerlab_would(
     (tmp_path / "hosts").write_text("")
     lab = load_lab(tmp_path / name)
     described = given(found(lab, tmp_path, monkeypatch), tmp_path)
-    expected = YAML(typ="safe").load(PLAIN)["topology"]
+    expected = YAML(typ="safe", pure=True).load(PLAIN)["topology"]
     for node in expected["nodes"].values():
         node["binds"] = [f"{tmp_path}/hosts:/h"]
     binds = [f"{tmp_path}/run/machine/rendezvous:/run/fabriclab/rendezvous"]

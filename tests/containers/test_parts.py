@@ -65,7 +65,7 @@ def test_a_node_without_an_image_is_named(topology: Path) -> None:
 
 
 def test_the_deployed_copy_has_its_own_name_and_absolute_paths(topology: Path) -> None:
-    copy = YAML(typ="safe").load(deployable(topology, "fl01234567"))
+    copy = YAML(typ="safe", pure=True).load(deployable(topology, "fl01234567"))
     assert copy["name"] == "fl01234567" and "prefix" not in copy
     conf = topology.parent.resolve() / "conf" / "frr.conf"
     assert copy["topology"]["groups"]["leaf"]["binds"] == [f"{conf}:/etc/frr/frr.conf:ro", "/etc/hosts:/h", "gone:/x"]
@@ -93,7 +93,7 @@ topology:
 
 def test_nodes_that_take_no_part_are_left_out_and_their_links_keep_an_end(topology: Path) -> None:
     topology.write_text(WIDE)
-    described = YAML(typ="safe").load(deployable(topology, "fl01234567", nodes={"h1", "s1"}))["topology"]
+    described = YAML(typ="safe", pure=True).load(deployable(topology, "fl01234567", nodes={"h1", "s1"}))["topology"]
     assert set(described["nodes"]) == {"h1", "s1", "frame", "clock"}, (
         "with what they wait for, and whose network they use"
     )
@@ -102,7 +102,7 @@ def test_nodes_that_take_no_part_are_left_out_and_their_links_keep_an_end(topolo
         {"endpoints": ["s1:idle1", "s1:eth2"], "mtu": 9100},
         {"type": "veth", "endpoints": [{"node": "s1", "interface": "eth3"}, {"node": "s1", "interface": "idle2"}]},
     ]
-    everything = YAML(typ="safe").load(deployable(topology, "fl01234567"))["topology"]
+    everything = YAML(typ="safe", pure=True).load(deployable(topology, "fl01234567"))["topology"]
     assert len(everything["nodes"]) == 6 and len(everything["links"]) == 5
 
 
@@ -120,7 +120,7 @@ BINDS = ["/run/lab/rendezvous:/run/fabriclab/rendezvous"]
 )
 def test_all_nodes_of_the_deployed_copy_share_a_directory(topology: Path, defaults: str, expected: list[str]) -> None:
     topology.write_text(f"name: x\ntopology:\n{defaults}  nodes:\n    h1: {{kind: linux, binds: ['/etc/own:/own']}}\n")
-    described = YAML(typ="safe").load(deployable(topology, "fl01234567", BINDS))["topology"]
+    described = YAML(typ="safe", pure=True).load(deployable(topology, "fl01234567", BINDS))["topology"]
     assert described["defaults"]["binds"] == expected
     assert described["nodes"]["h1"]["binds"] == ["/etc/own:/own"]
 
@@ -130,7 +130,7 @@ def test_single_nodes_of_the_deployed_copy_have_binds_of_their_own(topology: Pat
         "name: x\ntopology:\n  nodes:\n    h1: {binds: ['/etc/own:/own']}\n    h2:\n      kind: linux\n"
     )
     own = {"h1": ["/runs/output:/job/output"], "h2": ["/runs/output:/job/output"], "left-out": ["/a:/b"]}
-    nodes = YAML(typ="safe").load(deployable(topology, "fl01234567", own_binds=own))["topology"]["nodes"]
+    nodes = YAML(typ="safe", pure=True).load(deployable(topology, "fl01234567", own_binds=own))["topology"]["nodes"]
     assert nodes["h1"]["binds"] == ["/etc/own:/own", "/runs/output:/job/output"]
     assert nodes["h2"]["binds"] == ["/runs/output:/job/output"]
 

@@ -305,7 +305,7 @@ def test_the_configuration_is_not_bound(tmp_path: Path, commands: FakeCommands) 
     (tmp_path / "topology.clab.yml").write_text(TOPOLOGY)
     leaf, host = read_containers(tmp_path / "topology.clab.yml")
     assert (leaf.kind, leaf.config, host.config) == ("sonic-vs", tmp_path.resolve() / "leaf1.json", None)
-    nodes = YAML(typ="safe").load(deployable(tmp_path / "topology.clab.yml", "fl1"))["topology"]["nodes"]
+    nodes = YAML(typ="safe", pure=True).load(deployable(tmp_path / "topology.clab.yml", "fl1"))["topology"]["nodes"]
     assert nodes["leaf1"]["binds"] == ["other:/x"]
     (tmp_path / "run" / "machine").mkdir(parents=True)
     assert "--skip-post-deploy" in Deployment(tmp_path / "topology.clab.yml", tmp_path / "run").deploy_argv()

@@ -77,7 +77,7 @@ class TestRoom:
 
 
 def service() -> dict[str, Any]:
-    found: dict[str, Any] = YAML(typ="safe").load(ROOT / "docker-compose.yml")["services"]["workshop"]
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(ROOT / "docker-compose.yml")["services"]["workshop"]
     return found
 
 

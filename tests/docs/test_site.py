@@ -100,7 +100,7 @@ def test_the_pipelines_steps_do_what_the_page_says(tmp_path: Path) -> None:
         find_artefacts()
     except EngineError as error:
         pytest.skip(f"not run: {error}")
-    workflow = YAML(typ="safe").load((ROOT / "docs/pipeline/switch-config.yml").read_text(encoding="utf-8"))
+    workflow = YAML(typ="safe", pure=True).load((ROOT / "docs/pipeline/switch-config.yml").read_text(encoding="utf-8"))
     steps = {step["name"]: step["run"] for step in workflow["jobs"]["fabriclab"]["steps"] if "run" in step}
     left_out = {"Install fabriclab", "Take the file as it was"}
     assert left_out < set(steps)

@@ -52,7 +52,7 @@ def measured(directory: Path) -> Iterator[Measured]:
     """Yield what a checkout of sonic-mgmt has: the same figures of several topologies once."""
     seen = set()
     for file in sorted((directory / "tests" / "qos" / "files").glob("qos_params.*.yaml")):
-        for asic, topologies in YAML(typ="safe").load(file)["qos_params"].items():
+        for asic, topologies in YAML(typ="safe", pure=True).load(file)["qos_params"].items():
             for topology, one in topologies.items():
                 for speed_cable, figures in one.items() if isinstance(one, dict) else ():
                     if not isinstance(figures, dict) or "xoff_1" not in figures:
