@@ -1,26 +1,20 @@
 """A text of YAML as the library's nodes, whose scalars stay text.
 
 libyaml reads ten times as fast as the library's own parser, which is in Python and took most of the time in which a
-fat-tree was read. It reads what both read alike: texts of plain mappings, lists and scalars, as a large topology is.
-Whatever else a text has, and what libyaml refuses, the parser in Python reads; so its messages are the ones that users
-get.
+fat-tree was read. It is given what both read alike: plain mappings, lists and scalars, as large topologies are.
+The parser in Python is given the rest, and what libyaml refuses, so users get its messages.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from contextlib import suppress
 from functools import lru_cache
-from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import Node
-
-CParser: Any = None
-with suppress(ImportError):  # nobody has compiled it for this Python: all is the same, only slower
-    from _ruamel_yaml import CParser  # type: ignore[import-not-found,no-redef]  # C, without stubs
+from ruamel.yaml.resolver import VersionedResolver
 
 _HEAD = re.compile(r"(?:#[\x20-\x7e\xa0-\u1fff]*\n|\n)*")
 """Comments before all else; further below, such a line may be a part of a text."""
@@ -46,13 +40,19 @@ def composed(text: str) -> Node | None:
 
 
 def _composed_anew(text: str) -> Node | None:
-    if CParser is not None and _is_plain(text):
+    if _is_plain(text):
+        # With libyaml, unless nobody has compiled it for this Python.
+        reader = YAML(typ="safe")
+        reader.Resolver = _NoTags
         try:
-            root: Node | None = _Composer(text).get_single_node()
+            root: Node | None = reader.compose(text)
             return root
         except YAMLError:
             pass  # the parser in Python says what is wrong
     return composed_in_python(text)
+
+
+_composed_once = lru_cache(maxsize=16)(_composed_anew)
 
 
 def _is_plain(text: str) -> bool:
@@ -60,11 +60,8 @@ def _is_plain(text: str) -> bool:
     return not _NOT_PLAIN.search(text, head.end() if head else 0)
 
 
-_composed_once = lru_cache(maxsize=16)(_composed_anew)
-
-
-class _Composer(CParser or object):  # type: ignore[misc]  # what it is, is known when it is there
-    """libyaml's parser, which asks what kind of value a scalar is: the reader of a key decides that."""
+class _NoTags(VersionedResolver):
+    """Tells no scalar's kind of value: the reader of its key decides that."""
 
     _depth = 0
 
