@@ -15,11 +15,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import Node
 from ruamel.yaml.resolver import VersionedResolver
+from ruamel.yaml.tag import Tag
 
 _HEAD = re.compile(r"(?:#[\x20-\x7e\xa0-\u1fff]*\n|\n)*")
 """Comments before all else; further below, such a line may be a part of a text."""
 _NOT_PLAIN = re.compile(r"[^\n\x20-\x7e\xa0-\u1fff]|[!&*%?|>\\]")
 """Where the two may differ: tabs and other white space, tags, anchors, directives, block scalars, escapes."""
+_TEXT = Tag(suffix="tag:yaml.org,2002:str")
 _DEEPEST = 100
 """How deep libyaml goes."""
 _REMEMBERED = 1 << 16
@@ -65,9 +67,9 @@ class _NoTags(VersionedResolver):
 
     _depth = 0
 
-    def resolve(self, _kind: type[Node], _value: str | None, _implicit: object) -> str:
-        """Return no tag."""
-        return ""
+    def resolve(self, _kind: type[Node], _value: str | None, _implicit: object) -> Tag:
+        """Return the same tag for all."""
+        return _TEXT
 
     def descend_resolver(self, _parent: Node | None, _index: object) -> None:
         """Go one node down: no tag depends on a value's place, but C's stack must not end. Raises TooDeepError."""

@@ -86,7 +86,13 @@ def test_a_drawn_text_is_read_alike(by_python: list[str]) -> None:
     assert len(read) >= ALIKE
 
 
-def test_a_large_topology_is_read_by_libyaml(by_python: list[str]) -> None:
+@pytest.mark.parametrize("has_libyaml", [True, False])
+def test_a_large_topology_is_read_at_once(
+    by_python: list[str], monkeypatch: pytest.MonkeyPatch, has_libyaml: bool
+) -> None:
+    if not has_libyaml:
+        monkeypatch.setattr("ruamel.yaml.main.CParser", None)
+    yaml_nodes._composed_once.cache_clear()
     text = "# made by: a \\\n#   b & c\n\ntopology:\n  nodes:\n" + "".join(
         f"    h{i}: {{kind: linux, env: {{N: '{i}'}}}}\n" for i in range(50)
     )
