@@ -1,8 +1,8 @@
-"""A text of YAML as the library's nodes, whose scalars stay text.
+"""Read a text of YAML as the library's nodes; scalars stay text.
 
-libyaml reads ten times as fast as the library's own parser, which is in Python and took most of the time in which a
-fat-tree was read. It is given what both read alike: plain mappings, lists and scalars, as large topologies are.
-The parser in Python is given the rest, and what libyaml refuses, so users get its messages.
+libyaml reads ten times as fast as the parser in Python, which took most of the time to read a fat-tree. libyaml gets
+texts that both parsers read alike: plain mappings, lists and scalars, as in large topologies. The parser in Python gets
+all other texts, and those that libyaml refuses, so users always see its messages.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ruamel.yaml.resolver import VersionedResolver
 from ruamel.yaml.tag import Tag
 
 _HEAD = re.compile(r"(?:#[\x20-\x7e\xa0-\u1fff]*\n|\n)*")
-"""Comments before all else; further below, such a line may be a part of a text."""
+"""Comments before everything else. Further down, such a line may be part of a quoted text."""
 _NOT_PLAIN = re.compile(r"[^\n\x20-\x7e\xa0-\u1fff]|[!&*%?|>\\]")
 """Where the two may differ: tabs and other white space, tags, anchors, directives, block scalars, escapes."""
 _TEXT = Tag(suffix="tag:yaml.org,2002:str")
 _DEEPEST = 100
-"""How deep libyaml goes."""
+"""How many nodes may lie in each other for libyaml, which has no bound of its own."""
 _REMEMBERED = 1 << 16
 """Longer texts, in characters, are not kept: their nodes take much memory."""
 
 
 class TooDeepError(YAMLError):
-    """Nodes lie deeper in each other than libyaml is let go."""
+    """More nodes lie in each other than libyaml may read."""
 
 
 def composed(text: str) -> Node | None:
@@ -63,7 +63,7 @@ def _is_plain(text: str) -> bool:
 
 
 class _NoTags(VersionedResolver):
-    """Tells no scalar's kind of value: the reader of its key decides that."""
+    """A resolver that gives all nodes one tag: the reader of a key decides what its text means."""
 
     _depth = 0
 
