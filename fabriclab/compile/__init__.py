@@ -5,7 +5,7 @@ The formats are those of `images/machine/README.md`, `traffic/README.md` and `pr
 """
 
 from fabriclab.compile.brought_programs import brings_programs
-from fabriclab.compile.container_differences import shortfalls
+from fabriclab.compile.container_differences import SAMPLED_INSTEAD_NS, shortfalls
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
@@ -20,6 +20,7 @@ from fabriclab.workload import TraceError, trace_text
 
 __all__ = [
     "NAMES_FILE",
+    "SAMPLED_INSTEAD_NS",
     "NodeCompiler",
     "NodeFiles",
     "TraceError",

@@ -14,8 +14,13 @@ from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, use
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
+from fabriclab.formats.ranges import EACH_CHANGE_NS
+from fabriclab.lab.probe_keys import QUEUE_INTERVAL
 from fabriclab.resolve.switch.memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size
+
+SAMPLED_INSTEAD_NS = QUEUE_INTERVAL.or_default(None)
+"""The interval of queues in containers, where nothing records each change."""
 
 _DIGITS = 4
 _MOST_NAMED = 8
@@ -51,6 +56,11 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
     if plan.probes.switch_ports:
         sentences.append(
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"
+        )
+    if plan.probes.queue_interval_ns == EACH_CHANGE_NS:
+        interval = format_duration(SAMPLED_INSTEAD_NS)
+        sentences.append(
+            f"probes.queues.interval: queues are sampled every {interval}; only the virtual machine records each change"
         )
     if plan.probes.pcap is not None:
         sentences.append(

@@ -102,6 +102,8 @@ VLAN = Within(1, 4094)
 
 # Probes
 PROBE_INTERVAL = Within(10_000, _S)
+EACH_CHANGE_NS = 0
+"""The interval of queues of which each change is recorded."""
 SNAPLEN = Within(64, 65_536)
 FILE_LIMIT = Within(1_000_000, 10**12)
 

@@ -205,11 +205,11 @@ class Either(Plain[T]):
         """Return what a text means to the first kind that takes it, words first. Raises ValueError where none does."""
         kinds = self._plain()
         errors: dict[int, ValueError] = {}
-        for number, kind in sorted(enumerate(kinds), key=lambda one: not isinstance(one[1], Word)):
+        for kind in self._words_first():
             try:
                 found: T = kind.parse(text)
             except ValueError as error:
-                errors[number] = error
+                errors[kinds.index(kind)] = error
             else:
                 return found
         outside = next((error for error in errors.values() if isinstance(error, OutOfRangeError)), None)
@@ -221,8 +221,8 @@ class Either(Plain[T]):
         raise told if not words or isinstance(kinds[0], Word) else ValueError(f"{told}, or {quoted}")
 
     def written(self, value: T) -> Scalar:
-        """Return the value as the first kind that has such a one writes it."""
-        return next(one for one in self._plain() if one.is_one(value)).written(value)
+        """Return the value as the first kind that has such a one writes it, words first."""
+        return next(one for one in self._words_first() if one.is_one(value)).written(value)
 
     def is_one(self, value: object) -> bool:
         """Return whether one of the kinds may be this."""
@@ -235,6 +235,9 @@ class Either(Plain[T]):
 
     def _plain(self) -> list[Plain[Any]]:
         return [value for value in self.values if isinstance(value, Plain)]
+
+    def _words_first(self) -> list[Plain[Any]]:
+        return sorted(self._plain(), key=lambda kind: not isinstance(kind, Word))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import NamesOrCount, Quantity
-from fabriclab.keys.values import NONE_WORD, Either, Several, Text, or_none
+from fabriclab.keys.values import NONE_WORD, Either, Several, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _INTERVAL = Quantity(DURATION, *ranges.PROBE_INTERVAL)
@@ -17,7 +17,13 @@ def _interval(default_ns: int) -> Key[int]:
     return Key("interval", _INTERVAL, "The time between two samples.", default=default_ns)
 
 
-QUEUE_INTERVAL = _interval(100_000)
+EACH: Word[int] = Word(("each",), meanings={"each": ranges.EACH_CHANGE_NS})
+QUEUE_INTERVAL = Key(
+    "interval",
+    Either((_INTERVAL, EACH)),
+    "The time between two samples. `each` records every change of the queues, at its very time.",
+    default=100_000,
+)
 TCP_INTERVAL = _interval(1_000_000)
 INTERFACE_INTERVAL = _interval(10_000_000)
 SWITCH_INTERVAL = _interval(10_000_000)

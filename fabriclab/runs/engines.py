@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabriclab.compile import (
+    SAMPLED_INSTEAD_NS,
     NodeCompiler,
     brings_programs,
     machine_memory_bytes,
@@ -28,6 +29,7 @@ from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.virtual import Machine, Wired, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.ranges import EACH_CHANGE_NS
 from fabriclab.formats.run_directory import HOSTS_FILE, MODULES, TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
@@ -55,8 +57,10 @@ def plan_for(plan: Plan, name: EngineName) -> Plan:
     if not has_stock_qdiscs_only(name):
         return plan
     warnings = (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))
-    probes = plan.probes.model_copy(update={"switch_interval_ns": None, "switch_ports": (), "pcap": None})
-    return plan.model_copy(update={"warnings": warnings, "probes": probes})
+    missing: dict[str, object] = {"switch_interval_ns": None, "switch_ports": (), "pcap": None}
+    if plan.probes.queue_interval_ns == EACH_CHANGE_NS:
+        missing["queue_interval_ns"] = SAMPLED_INSTEAD_NS
+    return plan.model_copy(update={"warnings": warnings, "probes": plan.probes.model_copy(update=missing)})
 
 
 def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:

@@ -59,6 +59,12 @@ def test_captures(vm: Vm, tmp_path: Path) -> None:
     assert {"h1-eth1.pcapng", "h5-eth1.pcapng", "spine1-eth2.pcapng"} <= set(captured)
 
 
+@pytest.mark.parametrize("switches", [STOCK, SHARED], ids=["stock", "shared"])
+@pytest.mark.slow("boots one machine, then two, then four")
+def test_each_change_of_queues(vm: Vm, tmp_path: Path, switches: str) -> None:
+    bits(vm, write_lab(tmp_path / "lab", switches, sampled="each", racks=4))
+
+
 @pytest.mark.parametrize("family", ["ipv6", "dual"])
 @pytest.mark.slow("boots one machine, then two, then four")
 def test_ipv6(vm: Vm, tmp_path: Path, family: str) -> None:

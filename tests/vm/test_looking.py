@@ -11,6 +11,7 @@ from lab_runs import LABS
 from vm import Vm, ignore, skip_without
 
 from fabriclab.formats.plan.model import Plan, Probes
+from fabriclab.formats.ranges import EACH_CHANGE_NS
 from fabriclab.formats.run_directory import FLOW_LOGS
 from fabriclab.lab import parse_lab
 from fabriclab.resolve.resolver import resolve_plan
@@ -85,10 +86,10 @@ def all_probes(plan: Plan) -> Probes:
 
 
 def everywhere(plan: Plan) -> Probes:
-    """Return probes of everything there is, at another interval than the lab's."""
+    """Return probes of everything there is: each change of queues, the rest at another interval than the lab's."""
     ports = [(f"{node.name}:{port.interface}", port) for node in plan.nodes for port in node.ports]
     return Probes(
-        queue_interval_ns=OTHER_NS,
+        queue_interval_ns=EACH_CHANGE_NS,
         queue_ports=tuple(name for name, _ in ports),
         tcp_interval_ns=OTHER_NS,
         tcp_classes=tuple(traffic.name for traffic in plan.traffic),

@@ -109,7 +109,8 @@ class Pcap(Frozen):
 class Probes(Frozen):
     """What is sampled and how often. An interval of None: not at all. Ports are `node:interface`."""
 
-    queue_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | None
+    queue_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | Literal[0] | None
+    """EACH_CHANGE_NS, 0: each change is recorded."""
     queue_ports: tuple[PortName, ...]
     tcp_interval_ns: Annotated[int, ranges.PROBE_INTERVAL] | None
     tcp_classes: tuple[Annotated[str, names.TRAFFIC_NAME], ...]

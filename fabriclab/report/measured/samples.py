@@ -29,6 +29,7 @@ class QueueSamples:
     rows: pl.LazyFrame
     facts: PortFacts
     interval_ns: int
+    """Between two samples; of recorded changes, their mean distance."""
     busy: tuple[int, int]
 
     @cached_property
@@ -95,7 +96,13 @@ def queue_samples(results: Results, port: str | None = None, queue: int | None =
         return None
     probes = results.plan.probes
     interval = probes.queue_interval_ns if queue is None else probes.switch_interval_ns
-    return QueueSamples(rows, facts, interval or 0, busy_interval(results.measured))
+    return QueueSamples(rows, facts, interval or _mean_gap_ns(rows), busy_interval(results.measured))
+
+
+def _mean_gap_ns(rows: pl.LazyFrame) -> int:
+    """Return the mean time between two rows, where each change has one."""
+    gap: float | None = only_value(rows, pl.col("time_ns").diff().mean())
+    return round(gap or 0)
 
 
 def default_place(results: Results) -> tuple[str | None, int | None]:

@@ -40,7 +40,7 @@ enum Format {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Queues {
-    pub interval_ns: Interval,
+    pub interval_ns: QueueInterval,
     pub output: PathBuf,
     pub ports: Vec<QueuePort>,
     /// Where each kind of qdisc counts its marks; those of a kind that is not here are unknown.
@@ -185,6 +185,25 @@ impl TryFrom<u64> for Interval {
         Err(format!(
             "{ns} is not a sampling interval; write 10000 (10 us) to 1000000000 (1 s) nanoseconds"
         ))
+    }
+}
+
+/// Nanoseconds between two samples of queues; 0: each change is recorded.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "u64")]
+pub struct QueueInterval(pub u64);
+
+impl TryFrom<u64> for QueueInterval {
+    type Error = String;
+
+    fn try_from(ns: u64) -> Result<Self, String> {
+        match ns {
+            0 => Ok(Self(0)),
+            _ => match Interval::try_from(ns) {
+                Ok(Interval(ns)) => Ok(Self(ns)),
+                Err(error) => Err(format!("{error}, or 0 for each change")),
+            },
+        }
     }
 }
 

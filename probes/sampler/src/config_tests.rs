@@ -21,7 +21,7 @@ const WHOLE: &str = r#"{
 fn reads_all_five_parts() {
     let config = parse_config(WHOLE).unwrap();
     let queues = config.queues.unwrap();
-    assert_eq!(queues.interval_ns, Interval(100_000));
+    assert_eq!(queues.interval_ns, QueueInterval(100_000));
     assert_eq!(queues.ports[0].handle, Handle(0x3_0000));
     assert_eq!(
         queues.ports[0].netns.as_deref(),
@@ -74,6 +74,7 @@ fn an_error_names_key_value_and_what_is_right() {
             &[
                 "queues.interval_ns: 9999",
                 "10000 (10 us) to 1000000000",
+                "or 0 for each change",
                 "line 3",
             ],
         ),
@@ -81,6 +82,11 @@ fn an_error_names_key_value_and_what_is_right() {
             "\"interval_ns\": 1000000,",
             "\"interval_ns\": 1000000001,",
             &["tcp.interval_ns: 1000000001", "line 5"],
+        ),
+        (
+            "\"interval_ns\": 1000000,",
+            "\"interval_ns\": 0,",
+            &["tcp.interval_ns: 0 is not a sampling interval", "line 5"],
         ),
         (
             "\"interval_ns\": 10000000,",

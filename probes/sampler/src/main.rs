@@ -240,7 +240,7 @@ impl Sampler {
         }
         for part in &mut self.parts {
             if let Some(now_ns) = self.timer.now_ns() {
-                if part.is_recorded() {
+                if part.is_recorded() && part.interval_ns > 0 {
                     punctuality.count_recorded(now_ns.div_ceil(part.interval_ns));
                 }
                 part.probe.sample(now_ns, true)?;

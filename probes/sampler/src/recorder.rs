@@ -96,7 +96,7 @@ impl Recorder {
         self.ask([SAMPLES_MARK, 0, 0, mark], [0, 0])
     }
 
-    /// The first sample is taken at `first_ns` (CLOCK_MONOTONIC).
+    /// The first sample is taken at `first_ns` (CLOCK_MONOTONIC). An interval of 0 records each change.
     pub fn start(&mut self, first_ns: u64, interval_ns: u64) -> Result<(), String> {
         self.ask([SAMPLES_START, 0, 0, 0], [first_ns, interval_ns])
     }

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.ranges import EACH_CHANGE_NS
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import plan_for
 
@@ -65,6 +66,18 @@ def test_what_containers_cannot_sample_is_not_asked_for(lab: str) -> None:
     }
     assert probes["vm"]["switch_interval_ns"] and probes["vm"]["switch_ports"]
     assert probes["containerlab"]["switch_interval_ns"] is None and not probes["containerlab"]["switch_ports"]
+
+
+def test_queues_whose_changes_are_recorded_are_sampled_in_containers() -> None:
+    probes = star().probes.model_copy(update={"queue_interval_ns": EACH_CHANGE_NS})
+    plan = star().model_copy(update={"probes": probes})
+    assert plan_for(plan, "vm") == plan
+    stand_in = plan_for(plan, "containerlab")
+    assert stand_in.probes.queue_interval_ns == 100_000
+    assert stand_in.warnings == (
+        "containerlab: probes.queues.interval: queues are sampled every 100 us; only the virtual machine records each "
+        "change",
+    )
 
 
 def test_a_run_in_containers_has_its_plan_with_the_warnings_and_stock_files(tmp_path: Path) -> None:

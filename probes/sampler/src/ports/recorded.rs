@@ -22,19 +22,20 @@ struct Rows {
     due: Vec<usize>,
 }
 
-/// Lets the kernel take the samples; where it can't, the sampler goes on asking for each.
+/// Lets the kernel take the samples, or record each change if the interval is 0; where it can't, the sampler goes on
+/// asking for each, which it can't for changes.
 pub fn record<Q: Query<N> + 'static, const N: usize>(
     mut sampler: PortSampler<Q, N>,
     epoch_ns: u64,
     interval_ns: u64,
 ) -> Result<Box<dyn Probe>, String> {
     let Some(mut recorder) = Recorder::open()? else {
-        return Ok(Box::new(sampler));
+        return ask(sampler, interval_ns);
     };
     let namespaces = sampler.namespaces();
     for (port, netns) in sampler.ports.iter().zip(namespaces) {
         let Some(index) = port.interface_index else {
-            return Ok(Box::new(sampler));
+            return ask(sampler, interval_ns);
         };
         recorder.add(netns.as_deref(), port.query.item(index))?;
     }
@@ -51,6 +52,20 @@ pub fn record<Q: Query<N> + 'static, const N: usize>(
         recorder,
         rows,
     }))
+}
+
+fn ask<Q: Query<N> + 'static, const N: usize>(
+    sampler: PortSampler<Q, N>,
+    interval_ns: u64,
+) -> Result<Box<dyn Probe>, String> {
+    match interval_ns {
+        0 => Err(
+            "queues.interval_ns: 0 (each change) is for the virtual machine, whose kernel records \
+             changes itself; write 10000 (10 us) to 1000000000 (1 s) nanoseconds"
+                .to_owned(),
+        ),
+        _ => Ok(Box::new(sampler)),
+    }
 }
 
 impl<Q: Query<N>, const N: usize> Probe for RecordedPorts<Q, N> {

@@ -64,6 +64,24 @@ fn a_handle_that_does_not_exist_is_refused_with_those_that_do() {
 }
 
 #[test]
+fn changes_are_refused_where_the_kernel_does_not_record_them() {
+    if !is_inside("refusals::changes_are_refused_where_the_kernel_does_not_record_them")
+        || !can("tc qdisc add dev lo root handle 1f: bfifo limit 1000000")
+    {
+        return;
+    }
+    let error = Lab::new().refusal(
+        r#""queues": {"interval_ns": 0, "output": "DIR/q.csv",
+             "ports": [{"name": "q", "interface": "lo", "handle": "1f:"}]}"#,
+    );
+    assert!(
+        error.contains("queues.interval_ns: 0 (each change) is for the virtual machine"),
+        "{error}"
+    );
+    assert!(error.contains("write 10000 (10 us)"), "{error}");
+}
+
+#[test]
 fn a_missing_epoch_and_a_missing_configuration_are_refused() {
     let run = |epoch: Option<&str>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sampler"));

@@ -48,4 +48,7 @@ bool switch_port_watch(struct Qdisc *sch, void (*changed)(struct Qdisc *sch), u6
 /* What stands in a queue (LIVE_ANY: all of them) of a port that is watched. */
 u64 switch_port_standing(struct Qdisc *sch, u32 queue, bool in_packets);
 
+/* When its switch next does something by itself; ~0: never, or the qdisc is no switch's port. */
+u64 switch_port_next_event(struct Qdisc *sch);
+
 #endif

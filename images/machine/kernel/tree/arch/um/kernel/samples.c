@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Samples at fixed times, taken by the kernel itself.
+ * Samples at fixed times, or of each change, taken by the kernel itself.
  *
  * A sample is taken when the clock is about to leave the instant at which it is due: when
  * everything of that instant has happened, and nobody runs who is not asleep. No task and no
  * interrupt takes part, no timer is armed, and nothing that happens later depends on it. Who
  * reads the records is woken when there are many, and runs before the time goes on.
+ *
+ * A queue changes only when something happens, so changes are looked for at the end of every
+ * instant. The one exception are departures from a switch's port, which have no timer
+ * (net/sched/switch_port): the time stops at them for a look.
  */
 #include <linux/bottom_half.h>
 #include <linux/hardirq.h>
@@ -29,6 +33,7 @@
 #define SAMPLES_MANY_BYTES (1 << 19)
 
 unsigned long long samples_due = U64_MAX;
+unsigned long long samples_changes = U64_MAX;
 static LIST_HEAD(recorders);
 
 /* -- Records ------------------------------------------------------------------------- */
@@ -112,14 +117,37 @@ static void take_item(struct samples_recorder *recorder, u32 number, u64 now, st
 	samples_tell(recorder, number, 0, skb);
 }
 
+/* The next time after `now` at which one of its items changes though nothing else happens. */
+static u64 next_change(struct samples_recorder *recorder, u64 now)
+{
+	u64 next = U64_MAX;
+	u32 number;
+
+	for (number = 0; number < recorder->count; number++)
+		next = min(next, samples_next_change(&recorder->items[number]));
+	return max(next, now + 1);
+}
+
 static void take(struct samples_recorder *recorder, u64 now, struct sk_buff *skb)
 {
 	u32 number;
 
+	if (!recorder->interval && now > recorder->first)
+		recorder->time = now - recorder->first;
 	for (number = 0; number < recorder->count; number++)
 		take_item(recorder, number, now, skb);
+	if (!recorder->interval) {
+		samples_changes = now;
+		recorder->due = next_change(recorder, now);
+		return;
+	}
 	recorder->time += recorder->interval;
 	recorder->due = recorder->first + recorder->time;
+}
+
+static bool is_due(const struct samples_recorder *recorder, u64 now)
+{
+	return recorder->due <= now || (!recorder->interval && now >= recorder->first);
 }
 
 /* Wakes who waits for records, if anybody does. */
@@ -137,10 +165,15 @@ static bool wake(struct samples_recorder *recorder)
 static void find_next_due(void)
 {
 	struct samples_recorder *recorder;
+	bool each = false;
 
 	samples_due = U64_MAX;
-	list_for_each_entry(recorder, &recorders, list)
+	list_for_each_entry(recorder, &recorders, list) {
 		samples_due = min(samples_due, recorder->due);
+		each |= !recorder->interval;
+	}
+	if (!each)
+		samples_changes = U64_MAX;
 }
 
 bool samples_take(unsigned long long now)
@@ -157,7 +190,7 @@ bool samples_take(unsigned long long now)
 	/* Qdiscs ask that RTNL be held; if a task that sleeps holds it, that will do. */
 	locked = rtnl_trylock();
 	list_for_each_entry(recorder, &recorders, list)
-		if (recorder->due <= now)
+		if (is_due(recorder, now))
 			take(recorder, now, skb);
 	if (locked)
 		__rtnl_unlock();
@@ -178,8 +211,8 @@ int samples_start(struct samples_recorder *recorder, u64 first, u64 interval)
 
 	bytes = clamp_t(size_t, bytes, SAMPLES_LEAST_BYTES, SAMPLES_MOST_BYTES);
 	bytes = roundup_pow_of_two(bytes);
-	/* Nobody knows how many connections there will be. */
-	if (recorder->items[0].kind == SAMPLES_CONNECTIONS)
+	/* Nobody knows how many connections there will be, or changes. */
+	if (recorder->items[0].kind == SAMPLES_CONNECTIONS || !interval)
 		bytes = SAMPLES_MOST_BYTES;
 	recorder->memory = vmalloc(bytes);
 	if (!recorder->memory)
@@ -188,7 +221,8 @@ int samples_start(struct samples_recorder *recorder, u64 first, u64 interval)
 	recorder->first = first;
 	recorder->interval = interval;
 	if (now >= first)
-		recorder->time = DIV_ROUND_UP_ULL(now - first, interval) * interval;
+		recorder->time = interval ? DIV_ROUND_UP_ULL(now - first, interval) * interval :
+				 now - first;
 	recorder->due = first + recorder->time;
 	/* The first one shows what is there before anything begins at `first`. */
 	if (now < first)

@@ -45,6 +45,7 @@ struct samples_recorder {
 	/* Of those that have started. */
 	struct list_head list;
 	u64 first;
+	/* 0: one is taken at each instant at which an item may have changed. */
 	u64 interval;
 	/* The next sample: its time from `first` on, and when it is taken. */
 	u64 time;
@@ -76,6 +77,8 @@ void samples_tell(struct samples_recorder *recorder, u32 number, u32 part, struc
 struct net_device *samples_find_device(struct samples_item *item);
 /* Appends what is told of the item at `now`; whether it is there. */
 bool samples_read_queue(struct samples_item *item, u64 now, struct sk_buff *skb);
+/* When a queue changes though nothing else happens; ~0: never. Under rcu_read_lock(). */
+u64 samples_next_change(struct samples_item *item);
 
 /* samples_interface.c: as above. */
 bool samples_read_interface(struct samples_item *item, struct sk_buff *skb);

@@ -134,6 +134,17 @@ static bool is_item(u32 kind)
 	       kind == SAMPLES_SWITCH_PORT;
 }
 
+/* Each change is recorded of queues only. */
+static bool has_interval(const struct samples_recorder *recorder, u64 interval)
+{
+	u32 number;
+
+	for (number = 0; !interval && number < recorder->count; number++)
+		if (recorder->items[number].kind != SAMPLES_QUEUE)
+			return false;
+	return !interval || interval >= SAMPLES_LEAST_INTERVAL;
+}
+
 static int obey(struct samples_recorder *recorder, const struct samples_request *request)
 {
 	if (!list_empty(&recorder->list))
@@ -143,7 +154,7 @@ static int obey(struct samples_recorder *recorder, const struct samples_request 
 	if (request->kind == SAMPLES_MARK)
 		return add_mark(recorder, request->handle);
 	if (request->kind != SAMPLES_START || !recorder->count ||
-	    request->interval_ns < SAMPLES_LEAST_INTERVAL)
+	    !has_interval(recorder, request->interval_ns))
 		return -EINVAL;
 	return samples_start(recorder, request->first_ns, request->interval_ns);
 }

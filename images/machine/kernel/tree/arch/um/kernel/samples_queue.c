@@ -47,6 +47,14 @@ static int put_statistics(struct Qdisc *sch, u64 now, struct sk_buff *skb)
 	return gnet_stats_finish_copy(&dump);
 }
 
+u64 samples_next_change(struct samples_item *item)
+{
+	struct net_device *dev = samples_find_device(item);
+	struct Qdisc *sch = dev ? qdisc_lookup_rcu(dev, item->handle) : NULL;
+
+	return sch ? switch_port_next_event(sch) : U64_MAX;
+}
+
 bool samples_read_queue(struct samples_item *item, u64 now, struct sk_buff *skb)
 {
 	struct net_device *dev = samples_find_device(item);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * /proc/fabriclab_samples: the kernel records queues, connections, interfaces and switches at
- * fixed times (arch/um/kernel/samples.c).
+ * fixed times, or each change of queues (arch/um/kernel/samples.c).
  *
  * Each open file is a recorder. Who opens it writes requests, each in a call of its own: one
  * for each item, then SAMPLES_START. read() then returns whole records, 0 if there are none,
@@ -16,7 +16,8 @@
 enum samples_kind {
 	/*
 	 * A sample is taken at `first_ns` (CLOCK_MONOTONIC), before anything else happens then;
-	 * the others every `interval_ns`, at the end of their instants.
+	 * the others every `interval_ns`, at the end of their instants. An interval of 0, of
+	 * queues only: at the end of each instant at which one of them has changed.
 	 */
 	SAMPLES_START = 1,
 	/* The qdisc `handle` of an interface: what RTM_GETQDISC answers, without the options. */
@@ -52,7 +53,7 @@ struct samples_request {
  * sample, and then whenever it differs from the record before. Without bytes: it was not there.
  */
 struct samples_record {
-	/* When the sample was due, from `first_ns` on. */
+	/* When the sample was due, or the change was there, from `first_ns` on. */
 	__u64 time_ns;
 	/* Items have the numbers of their requests' order. */
 	__u32 item;

@@ -148,6 +148,16 @@ bool switch_port_watch(struct Qdisc *sch, void (*changed)(struct Qdisc *sch), u6
 	return true;
 }
 
+u64 switch_port_next_event(struct Qdisc *sch)
+{
+	struct switch_port *port = switch_port_of_qdisc(sch);
+	struct timerqueue_node *next = NULL;
+
+	if (port && port->chip)
+		next = timerqueue_getnext(&port->chip->events);
+	return next ? ktime_to_ns(next->expires) : U64_MAX;
+}
+
 u64 switch_port_standing(struct Qdisc *sch, u32 queue, bool in_packets)
 {
 	const struct switch_port *port = switch_port_of_qdisc(sch);
