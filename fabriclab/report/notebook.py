@@ -31,7 +31,8 @@ def _figure(exhibit: Exhibit) -> str:
     if isinstance(exhibit, Absent):
         return f"<figure>{title}<figcaption>Not shown: {escape(exhibit.reason)}.</figcaption></figure>"
     shown = exhibit.svg if isinstance(exhibit, Picture) else _table(exhibit)
-    return f"<figure>{title}{shown}<figcaption>{escape(exhibit.caption)}</figcaption></figure>"
+    caption = exhibit.still_caption if isinstance(exhibit, Picture) else exhibit.caption
+    return f"<figure>{title}{shown}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def figures_of(directory: Path, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:

@@ -17,11 +17,18 @@ class Picture:
     title: str
     caption: str
     chart: Chart
+    still_note: str = ""
+    """What the still picture alone shows."""
+
+    @property
+    def still_caption(self) -> str:
+        """Return what is seen in the still picture."""
+        return f"{self.caption} {self.still_note}".rstrip()
 
     @cached_property
     def svg(self) -> str:
         """Return the still picture as an SVG element."""
-        return still(self.chart, self.caption)
+        return still(self.chart, self.still_caption)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def queue_picture(
     parts = [(begin, end), *([zoom] if zoom is not None else [])]
     steps = [read_steps(samples.rows, "bytes", *interval) for interval in parts]
     axis, top = queue_scale(steps, [samples.facts])
-    caption = _queue_caption(curve, samples, zoom, has_band=any(part.is_envelope for part in steps))
+    caption = _queue_caption(curve, samples, has_band=any(part.is_envelope for part in steps))
     whole, *larger = [
         queue_panel(curve, samples.facts, part, interval, axis, (0, top))
         for interval, part in zip(parts, steps, strict=True)
@@ -63,7 +63,10 @@ def queue_picture(
         scale = axis_for("ns", [end]).scale
         whole = replace(whole, larger=(zoom[0] / scale, zoom[1] / scale))
     chart = Chart((whole, *(replace(each, only="still") for each in larger)), height_in=3.9 if larger else 1.9)
-    return Picture(f"{samples.facts.title} over time", caption, chart)
+    note = ""
+    if zoom is not None:
+        note = f"The lower panel shows {format_metric('_ns', zoom[1] - zoom[0])} {samples.telling[1]}."
+    return Picture(f"{samples.facts.title} over time", caption, chart, note)
 
 
 def queue_multiples(
@@ -90,13 +93,16 @@ def queue_multiples(
     zoomed = zoomed if len(zoomed) == len(found) else []
     panels = [_multiple(panel, part, window, axis, top, columns) for panel, part in zip(found, steps, strict=True)]
     panels += [_larger(panel, zoom) for panel, zoom in zoomed]
-    caption = _multiples_caption(found, window, [zoom for _, zoom in zoomed])
+    note = ""
+    if zoomed:
+        length = format_metric("_ns", zoomed[0][1][1] - zoomed[0][1][0])
+        note = f"The lower panels show {length} of each run on their own axes, around the first drop if there is one."
     is_plain = found[0].facts.queue is None and len(measured_ports(found[0].curve.results, "drops")) < 2
     subject = "Queue" if is_plain else found[0].facts.title
     chart = Chart(
         tuple(panels), linked=True, columns=columns, height_in=1.75 * (lines + bool(zoomed)) + 0.3, has_legend=False
     )
-    return Picture(f"{subject} over time, side by side", caption, chart)
+    return Picture(f"{subject} over time, side by side", _multiples_caption(found, window), chart, note)
 
 
 def queue_panel(
@@ -182,7 +188,7 @@ def _common_window(panels: Sequence[Panel]) -> float:
     return float(min(max(lengths), max([1.2 * min(lengths), *waits])))
 
 
-def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | None, *, has_band: bool) -> str:
+def _queue_caption(curve: Curve, samples: QueueSamples, *, has_band: bool) -> str:
     longest, limit = samples.longest_bytes, samples.facts.limit_bytes
     if longest == 0:
         return f"{curve.label}: no sample found a waiting packet; packets wait before they reach this port."
@@ -191,8 +197,6 @@ def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | 
     text += f", its mean over time is {format_metric('queue_mean_bytes', samples.mean_bytes)}."
     if samples.empty_share >= 0.05:
         text += f" It is empty {format_share(samples.empty_share)} of the time."
-    if zoom is not None:
-        text += f" The lower panel shows {format_metric('_ns', zoom[1] - zoom[0])} {samples.telling[1]}."
     if has_band:
         text += (
             " Where there are more samples than pixels, the band spans the smallest and the largest of them, and "
@@ -201,18 +205,14 @@ def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | 
     return text
 
 
-def _multiples_caption(panels: Sequence[Panel], window: float, zooms: Sequence[tuple[int, int]]) -> str:
+def _multiples_caption(panels: Sequence[Panel], window: float) -> str:
     longer = any(panel.end - panel.begin > window * 1.001 for panel in panels)
     shown = (
         f"The panels show the first {format_metric('_ns', window)} of each run"
         if longer
         else "The panels show whole runs"
     )
-    text = f"{shown} on the same axes. {'; '.join(_describe(panel) for panel in panels)}."
-    if zooms:
-        length = format_metric("_ns", zooms[0][1] - zooms[0][0])
-        text += f" The lower panels show {length} of each run on their own axes, around the first drop if there is one."
-    return text
+    return f"{shown} on the same axes. {'; '.join(_describe(panel) for panel in panels)}."
 
 
 def _describe(panel: Panel) -> str:

@@ -76,12 +76,11 @@ def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], bins: Sequence[int] = 
             places, measures = _of_bins(each, shown, statistic)
             series.append(_chart_series(each.pool, each.pool.label, [place + offset for place in places], measures))
         panels.append(ChartPanel(x, _slowdown_axis(series), tuple(series), title.capitalize(), only="chart"))
-    caption = "Filled marks are medians, hollow marks 99th percentiles. " + " ".join(
-        _describe(each) for each in slowdowns
-    )
+    caption = " ".join(_describe(each) for each in slowdowns)
     caption += " " + explain_ideal([each.pool for each in slowdowns])
     chart = Chart(tuple(panels), source="flows.parquet of each run", height_in=2.9)
-    return Picture("Slowdown by flow size", caption, chart)
+    note = "Filled marks are medians, hollow marks 99th percentiles."
+    return Picture("Slowdown by flow size", caption, chart, note)
 
 
 def _of_bins(each: BinnedSlowdown, shown: Sequence[str], statistic: str) -> tuple[list[float], list[Measure]]:

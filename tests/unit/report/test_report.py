@@ -191,6 +191,13 @@ def test_page_of_a_run(tmp_path: Path) -> None:
         assert expected in text, expected
 
 
+def test_a_caption_tells_of_the_still_picture_alone_only_below_it(tmp_path: Path) -> None:
+    """A chart that one can zoom has no second panel."""
+    html, _ = page([long_run(tmp_path / "run", "dctcp")], tmp_path)
+    assert re.search(r'<span class="of-still"> The lower panel shows [^<]+\.</span></figcaption>', html)
+    assert ".interactive .has-chart .of-still { display: none; }" in html
+
+
 def test_runs_are_compared(tmp_path: Path) -> None:
     html, _ = page([long_run(tmp_path / "a", "cubic"), long_run(tmp_path / "b", "dctcp")], tmp_path)
     assert "comparison" in html
