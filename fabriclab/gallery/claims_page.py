@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
+from fabriclab.files import write_text
 from fabriclab.gallery.claims import Study
 from fabriclab.gallery.published import GalleryError
 from fabriclab.gallery.verdicts import Judged
 
-END = "<!-- end -->"
 _REGION = re.compile(r"(<!-- (claims: \w+|verdicts) -->\n).*?(<!-- end -->)", re.DOTALL)
 _HEAD = "| claim | the study | here | verdict |\n|---|---|---|---|\n"
+
+
+def write_page(page: Path, judged: Mapping[str, tuple[Study, Mapping[str, Judged]]]) -> None:
+    """Write the page's regions anew. Raises GalleryError as `with_claims` does, OSError."""
+    write_text(page, with_claims(page.read_text(encoding="utf-8"), judged))
 
 
 def with_claims(text: str, judged: Mapping[str, tuple[Study, Mapping[str, Judged]]]) -> str:

@@ -9,9 +9,8 @@ from rich.table import Table
 from fabriclab.api.lab_names import LABS, short
 from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError
-from fabriclab.files import write_text
 from fabriclab.gallery.claims import DIRECTORY, Study, read_studies
-from fabriclab.gallery.claims_page import with_claims
+from fabriclab.gallery.claims_page import write_page
 from fabriclab.gallery.verdicts import Data, Judged, judge
 from fabriclab.shipped import shipped
 
@@ -25,7 +24,7 @@ def write() -> int:
         raise BadInputError(f"--write: {PAGE} lies in a checkout only, and this is an installed package")
     data = Data(shipped(LABS))
     judged = {study.study: (study, judge(study, data)) for study in read_studies(shipped(DIRECTORY))}
-    write_text(page, with_claims(page.read_text(encoding="utf-8"), judged))
+    write_page(page, judged)
     print(f"{short(page)}: {sum(len(claims) for _, claims in judged.values())} claims")
     return OK
 
