@@ -305,8 +305,8 @@ DELAYED_ACK = Key(
 SACK = Key(
     "sack",
     Flag(),
-    "Whether the host's TCP negotiates selective acknowledgements. Without them it recovers from a loss as NewReno does "
-    "(RFC 6582), one segment a round-trip time.",
+    "Whether the host's TCP negotiates selective acknowledgements. Without them it recovers from a loss as NewReno "
+    "does (RFC 6582), one segment a round-trip time.",
     default=True,
     source="Linux: net.ipv4.tcp_sack, Documentation/networking/ip-sysctl.rst",
 )
