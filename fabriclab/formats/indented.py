@@ -7,7 +7,8 @@ import re
 
 from pydantic_core import PydanticSerializationError, to_json
 
-_EXPONENT = re.compile(r"[0-9]e-?[0-9]")
+_EXPONENT = re.compile(r"[0-9]e-?[0-9]+(?:,?\n|\Z)")
+"""At the end of a line, where only numbers end in a digit: hashes and IPv6 addresses have digits around an e, too."""
 
 
 def indented_json(data: object) -> str:
