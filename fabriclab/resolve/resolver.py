@@ -92,6 +92,8 @@ class _RouteInputs(NamedTuple):
     layer2: Mapping[str, WrittenLayer2]
     subflows: Mapping[str, int]
     is_configured: bool
+    are_learnt: bool
+    """Whether switches learn their routes."""
 
 
 class _Routed(NamedTuple):
@@ -200,7 +202,9 @@ class Resolver:
         topology = self._lab.topology
         transports = resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
         subflows = {host: one.mptcp.subflows for host, one in transports.items() if one.mptcp is not None}
-        routed = self._routes(_RouteInputs(inputs.families, inputs.layer2, subflows, inputs.is_configured))
+        routed = self._routes(
+            _RouteInputs(inputs.families, inputs.layer2, subflows, inputs.is_configured, bgp is not None)
+        )
         network = _resolve_network(topology, experiment, bgp, transports, routed)
         self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
         return network
@@ -221,7 +225,10 @@ def _resolve_routes(topology: Topology, inputs: _RouteInputs) -> _Routed:
         if inputs.is_configured
         else _assign_addresses(topology, segments, inputs.subflows, inputs.families)
     )
-    computed = [] if inputs.is_configured else [compute_routes(topology, segments, each) for each in addresses.values()]
+    computed = [
+        compute_routes(topology, segments, each, are_learnt=inputs.are_learnt)
+        for each in (() if inputs.is_configured else addresses.values())
+    ]
     routes = {node.name: tuple(route for of in computed for route in of[node.name]) for node in topology.nodes}
     return _Routed(addresses, routes)
 

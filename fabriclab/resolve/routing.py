@@ -42,10 +42,14 @@ class _Destination:
 
 
 def compute_routes(
-    topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
+    topology: Topology,
+    segments: Sequence[Segment],
+    addresses: Mapping[str, PortAddress],
+    *,
+    are_learnt: bool = False,
 ) -> dict[str, tuple[Route, ...]]:
     """Return every node's routes, of the family of the addresses: destinations in the order of the segments,
-    merged ones where their first is; next hops too."""
+    merged ones where their first is; next hops too. `are_learnt`: switches learn theirs, and have none here."""
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(segments, addresses, switches)
     hosts = frozenset(topology.hosts)
@@ -57,6 +61,8 @@ def compute_routes(
         host: (*_default_route(hops[host]), *_routes_beside(host, hosts, beside[host], addresses))
         for host in topology.hosts
     }
+    if are_learnt:
+        return {**routes, **dict.fromkeys(topology.switches, ())}
     distances = {switch: _distances(switch, hops, switches) for switch in topology.switches}
     destinations = [_destination(segment, addresses, distances) for segment in segments]
     for switch in topology.switches:
