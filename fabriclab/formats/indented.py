@@ -22,6 +22,13 @@ def indented_json(data: object) -> str:
     return text
 
 
+def as_python_writes(text: str) -> str:
+    """Return indented JSON that pydantic has written, such as that of a model, as `json.dumps` writes it."""
+    if _may_have_other_numbers(text):
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    return text
+
+
 def _may_have_other_numbers(text: str) -> bool:
     """Whether there may be numbers that the two write in different ways: 1e-05 and 0.00001, 1e+16 and 1e16."""
     return "0.0000" in text or _EXPONENT.search(text) is not None
