@@ -155,9 +155,7 @@ def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) ->
             yield network, neighbour.interface.ip
 
 
-def _sessions(
-    node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnumbered: bool
-) -> Iterator[_Session]:
+def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnumbered: bool) -> Iterator[_Session]:
     for interface in interfaces(node):
         if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
             for neighbour in neighbours(node, interface, nodes):

@@ -4,11 +4,12 @@ number in the path, is found before a run waits for it."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address, ip_interface, ip_network
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
-from fabriclab.formats.family import AnyNetwork, Family, family_of
+from fabriclab.formats.family import Family, family_of
 from fabriclab.formats.plan.node import DEFAULT, Node
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.keys.wording import listed
@@ -49,9 +50,8 @@ class Forwarding:
         """Read the tables of all switches, and where hosts are."""
         self._family = family
         self._nodes = {node.name: node for node in nodes}
-        # All switches have routes to about the same networks.
-        networks: dict[str, AnyNetwork] = {}
-        self._tables = {node.name: _table(node, family, networks) for node in nodes if node.role == "switch"}
+        numbers = cache(_numbers)  # all switches have routes to about the same networks
+        self._tables = {node.name: _table(node, family, numbers) for node in nodes if node.role == "switch"}
         self._senders: dict[str, frozenset[str]] = {}
         self._at: dict[tuple[str, ...], set[str]] = defaultdict(set)
         """Hosts by the switches that they send to: the packets of all of them take the same paths."""
@@ -137,21 +137,19 @@ def unreached_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Ite
             )
 
 
-def _table(node: Node, family: Family, networks: dict[str, AnyNetwork]) -> _Table:
-    """Return a switch's table; `networks` has those that were read, by their texts."""
+def _table(node: Node, family: Family, numbers: Callable[[str], tuple[int, int]]) -> _Table:
+    """Return a switch's table; `numbers` is `_numbers`, or knows what that has returned."""
     by_mask: dict[int, dict[int, _Hops]] = {}
     for route in (route for route in node.routes if family_of(route.destination) == family):
-        text = "0.0.0.0/0" if route.destination == DEFAULT else route.destination
-        if text not in networks:
-            networks[text] = ip_network(text)
-        start, mask = _numbers(networks[text])
+        start, mask = numbers("0.0.0.0/0" if route.destination == DEFAULT else route.destination)
         by_mask.setdefault(mask, {})[start] = route.next_hops
     own = interfaces(node, family)
-    attached = tuple((*_numbers(ip_interface(interface.address).network), interface) for interface in own)
+    attached = tuple((*numbers(interface.address), interface) for interface in own)
     by_name = {interface.name: interface for interface in own}
     return _Table(attached, tuple(sorted(by_mask.items(), reverse=True)), by_name, {})
 
 
-def _numbers(network: AnyNetwork) -> tuple[int, int]:
-    """Return a network's address and mask."""
+def _numbers(text: str) -> tuple[int, int]:
+    """Return the address and the mask of a network, or of the one that an interface's address is in."""
+    network = ip_network(text, strict=False)
     return int(network.network_address), int(network.netmask)
