@@ -12,6 +12,7 @@ from fabriclab.formats.family import Family
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, Plan, families_of
 from fabriclab.formats.plan.node import Node, Port, Queue, Route, Transport
 from fabriclab.formats.plan.switch import SwitchPort
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.hosts.transport import WrittenTransport
@@ -173,6 +174,18 @@ class Resolver:
         plan = plan.model_copy(update={"events": events}) if events else plan
         algorithms = used_algorithms(plan, [experiment, *experiment.later.values()])
         return plan.model_copy(update={"algorithms": algorithms}) if algorithms else plan
+
+    def parameters(self, settings: Settings) -> Mapping[str, Scalar]:
+        """Return the value of every parameter of one run, as its plan has them: what else is in a plan takes as long
+        as the nodes. Raises LabError as `resolve` does."""
+        applied = self._lab.apply(settings)
+        experiment, topology = applied.experiment, self._lab.topology
+        if experiment.later:
+            # Whether events can set what they set is known when there is a plan.
+            return self.resolve_applied(applied).parameters
+        resolve_configured(experiment, topology)
+        network = self._network(experiment, _resolve_bgp(experiment.routing, topology))
+        return parameter_values(self._lab, applied, network.nodes)
 
     def _events(self, plan: Plan, experiment: Experiment) -> Iterator[Event]:
         """Yield the events, those that set something with the nodes that differ then."""
