@@ -26,6 +26,7 @@ from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
+from fabriclab.resolve.written_alike import resolve_once
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,13 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
         name: _shared_buffer(name, written, _lines(name, topology, experiment), problems)
         for name, written in experiment.shared_switches.items()
     }
-    nics = {
-        end.port: _nic(experiment.hosts[end.node]) for _, end, _ in _ends(topology) if end.node not in topology.switches
+    of_hosts = resolve_once(experiment.hosts, _nic)
+    queues = resolve_once(experiment.switches, _switch_queue)
+    nics = {end.port: of_hosts[end.node] for _, end, _ in _ends(topology) if end.node in of_hosts}
+    ports = {
+        end.port: queues.get(end.node) or _buffer(end, peer, experiment, shared, nics, problems)
+        for _, end, peer in _ends(topology)
     }
-    ports = {end.port: _buffer(end, peer, experiment, shared, nics, problems) for _, end, peer in _ends(topology)}
     _check_pacers(topology, experiment, nics, problems)
     problems.raise_if_any()
     return Buffers(ports, shared, nics)
@@ -153,19 +157,17 @@ def _buffer(
     shared: Mapping[str, SharedBuffer],
     nics: Mapping[str, Nic],
     problems: Problems,
-) -> Queue | SwitchPort:
+) -> SwitchPort:
+    """Return the place in a shared buffer, of a switch's port or of a host's NIC."""
     if end.node in shared:
         return shared[end.node].port(end.interface)
-    written = experiment.switches.get(end.node)
-    if written is not None:
-        return _switch_queue(end.node, written)
     faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
     return port_of_nic(nics[end.port], faced, experiment.hosts[end.node].nic or WrittenNic(), problems)
 
 
-def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
+def _switch_queue(written: WrittenPortBuffer) -> Queue:
     if written.buffer is None:
-        raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
+        raise AssertionError("a switch has no buffer, which reading the lab refuses")
     return Queue(
         limit_bytes=written.buffer.value,
         ecn_threshold_bytes=value_or(written.ecn_threshold, None),
