@@ -95,7 +95,7 @@ unpack_debian() {
   for directory in "${unneeded[@]}"; do leave+=(--exclude="*/$directory/*.[chS]"); done
   mkdir "$1/source"
   dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "./usr/src/$package.tar.*" |
-    tar -xJ -C "$1/source" --strip-components=1 "${leave[@]}"
+    tar -x -I 'xz -T0' -C "$1/source" --strip-components=1 "${leave[@]}"
   dpkg-deb -f "$deb" Package Version >"$1/version"
 }
 
