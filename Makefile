@@ -44,7 +44,7 @@ $(VENV_STAMP):
 	@touch $(VENV)/.made-$$($(VENV_KEY))
 
 # Who has a built machine needs no compilers to run it.
-machine: ## build what is missing of the virtual machine: kernel, root file system, tools (5 minutes the first time)
+machine: ## build what is missing of the virtual machine: kernel, root file system, tools (4 minutes the first time)
 	@where=$$(images/machine/build --where); if grep -q '=$$' <<<"$$where"; then .ci/deps; fi
 	@images/machine/build
 

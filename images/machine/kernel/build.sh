@@ -95,7 +95,7 @@ unpack_debian() {
   for directory in "${unneeded[@]}"; do leave+=(--exclude="*/$directory/*.[chS]"); done
   mkdir "$1/source"
   dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "./usr/src/$package.tar.*" |
-    tar -xJ -C "$1/source" --strip-components=1 "${leave[@]}"
+    tar -x -I 'xz -T0' -C "$1/source" --strip-components=1 "${leave[@]}"
   dpkg-deb -f "$deb" Package Version >"$1/version"
 }
 
@@ -155,13 +155,15 @@ make_linux() { make -s ARCH=um PAHOLE=false "$@"; }
 
 # remember_objects DIR: who has ccache compiles a file that is as it was in an earlier kernel no more. It is called by
 # the compiler's name, so that the kernel and its headers name a compiler that everybody has. It is told paths from DIR,
-# for each build has another, and the program names its files as without it.
+# for each build has another, and the program names its files as without it. It knows the headers that are read once
+# (tree/precompiled) by a sum of what they say, for the compiler never writes them alike.
 remember_objects() {
   local ccache
   if ! ccache=$(command -v ccache); then return; fi
   mkdir "$1/compilers"
   ln -s "$ccache" "$1/compilers/gcc"
-  export PATH=$1/compilers:$PATH CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 KCFLAGS=-fmacro-prefix-map=../source/=
+  export PATH=$1/compilers:$PATH CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+  export KCFLAGS=-fmacro-prefix-map=../source/=
 }
 
 # configure SOURCE OBJECTS FRAGMENT...
@@ -219,6 +221,23 @@ make_kernel() {
   esac
 }
 
+# compile DIR: the program. Headers that most files include are read once (tree/precompiled), which takes half of the time. A tree or a
+# configuration of the user's own may have files that can't see more headers than they include, and a compiler may be
+# unable to remember any.
+compile() {
+  if [ -z "${KERNEL_SOURCE:-}${KERNEL_DEBUG:-}" ]; then
+    if make_program "$1" KBUILD_PRECOMPILED=1; then return; fi
+    echo "building it once more, each file with headers of its own" >&2
+  fi
+  make_program "$1"
+}
+
+# make_program DIR WORDS...: fixed names and times: the same source gives the same program.
+make_program() {
+  make_linux -C "$1/source" O="$1/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
+    KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSION=1 "${@:2}" linux
+}
+
 # build_in DIR: the program, its configuration and what it was made of.
 build_in() {
   local directory=$1 patches fragments=("$here/config")
@@ -231,9 +250,7 @@ build_in() {
   mkdir "$directory/objects"
   remember_objects "$directory"
   configure "$directory/source" "$directory/objects" "${fragments[@]}"
-  # Fixed names and times: the same source gives the same program.
-  make_linux -C "$directory/source" O="$directory/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
-    KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSION=1 linux
+  compile "$directory"
   printf 'Compiler: gcc %s\n' "$(gcc -dumpfullversion)" >>"$directory/version"
   cp "$directory/objects/linux" "$directory/linux"
   cp "$directory/objects/.config" "$directory/config"
@@ -255,7 +272,7 @@ keep_headers() {
   mkdir -p "$to/source" "$to/objects"
   to=$(cd "$to" && pwd -P)
   (cd "$objects" && find include/generated arch/*/include/generated -name '*.h' -exec cp --parents -t "$to/objects" {} +)
-  find "$objects" -name '.*.o.cmd' -exec sed -nE 's/^  ([^ $]+\.h) \\$/\1/p' {} + | LC_ALL=C sort -u |
+  find "$objects" \( -name '.*.o.cmd' -o -name '.*.gch.cmd' \) -exec sed -nE 's/^  ([^ $]+\.h) \\$/\1/p' {} + | LC_ALL=C sort -u |
     (cd "$objects" && xargs realpath -s --) | LC_ALL=C sort -u | { grep -v "^$objects/" || true; } |
     sed -nE "s:^$source/((include|arch)/):\1:p" | (cd "$source" && xargs cp -L --parents -t "$to/source")
   # Those that are for own algorithms alone, no file of the kernel needs.
@@ -271,7 +288,8 @@ compiler_words() {
   sed -n '1s/^savedcmd_[^=]*:= gcc //p' "$2/net/ipv4/.tcp_cong.o.cmd" | xargs -n 1 printf '%s\n' | awk -v source="$1" -v objects="$2" '
     skip { skip = 0; next }
     $0 == "-o" { skip = 1; next }
-    $0 == "-c" || /^-Wp,-MMD/ || /^-D(__)?KBUILD_/ || /\.c$/ || /^-I.*net\/ipv4$/ || /prefix-map/ { next }
+    $0 == "-include" { getline; if (/\/precompiled\//) next; print "-include" }
+    $0 == "-c" || /^-Wp,-MMD/ || /^-D(__)?KBUILD_/ || /^-DFABRICLAB_/ || /\.c$/ || /^-I.*net\/ipv4$/ || /prefix-map/ { next }
     {
       # Beside each other, wherever that is.
       if ((at = index($0, objects)) != 0) $0 = substr($0, 1, at - 1) "." substr($0, at + length(objects))
