@@ -149,6 +149,7 @@ bench-cores: venv machine ## what a fat-tree gains by this host's cores, a line 
 figures: venv ## run labs' published matrices again, write their tables and pictures, say what moved: LAB=incast, LABS="a b", ON=dask://HOST:8786 on a cluster, DRY=1 compares only
 	@$(if $(DRY),,images/machine/build)
 	@nice -n 10 $(BIN)/fabriclab figures $(LAB) $(LABS) $(if $(ON),--on $(ON)) $(if $(DRY),--check)
+	@$(BIN)/fabriclab studies $(if $(DRY),,--write)
 
 clean: ## remove what was built here (not the artefact cache, ~/.cache/fabriclab)
 	@rm -rf $(VENV) target runs dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

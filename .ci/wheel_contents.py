@@ -19,7 +19,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SHIPPED = (
-    *("labs", "traffic", "probes", "images"),
+    *("labs", "studies", "traffic", "probes", "images"),
     *("Cargo.toml", "Cargo.lock", ".ci", "Makefile", "LICENSE", "CHANGELOG.md", "README.md"),
 )
 BUNDLES = {"FABRICLAB_PAGE": "page", "FABRICLAB_CHARTS": "charts"}

@@ -8,12 +8,21 @@ from fabriclab.cli.commands import (
     figures_options,
     schema_options,
     sharing_options,
+    studies_options,
     trust_options,
 )
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 
 MORE = (
-    *(doctor_options, compare_options, sharing_options, figures_options, schema_options, trust_options),
+    *(
+        doctor_options,
+        compare_options,
+        sharing_options,
+        figures_options,
+        studies_options,
+        schema_options,
+        trust_options,
+    ),
     *(live, change_options, look_options),
 )

@@ -113,6 +113,8 @@ def _transport(transport: Transport) -> list[tuple[str, str]]:
     error_ns = transport.timestamp_error_ns
     return [
         *([("net.ipv4.tcp_delay_error_ns", str(error_ns))] if error_ns else []),
+        # Of two lines for a setting the last one counts.
+        *([] if transport.sack else [("net.ipv4.tcp_sack", "0")]),
         ("net.ipv4.tcp_congestion_control", transport.congestion_control),
         ("net.ipv4.tcp_ecn", str(_TCP_ECN[transport.ecn])),
         # ECN is what the plan says, even where a handshake with it failed once (RFC 3168 fallback).

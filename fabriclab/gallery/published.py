@@ -34,11 +34,13 @@ class GalleryError(FabriclabError):
     """What a lab publishes can't be made; the text says which file is wrong, and what would be right."""
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
+    """Keys that are not known are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Quantity(_Record):
+class Quantity(Record):
     """A metric of the summary (`docs/metrics.md`), and how it is written.
 
     With `against`, it is divided by the same metric at the point where these settings differ, seed by seed, and unit
@@ -98,13 +100,13 @@ class Cell(Quantity):
     form: Literal["plain", "interval", "range"] = "plain"
 
 
-class Matrix(_Record):
+class Matrix(Record):
     """A matrix that is published. `seeds`: each point runs with seeds 1 to that; else with those of the matrix."""
 
     seeds: int | None = Field(default=None, ge=1)
 
 
-class Table(_Record):
+class Table(Record):
     """A table: a row for each combination of the settings `rows`, cells for each value of the setting `columns`.
 
     Points are those of `matrices`, in their order, that have the settings `where`, each one value or one of several;
@@ -136,7 +138,7 @@ class Value(Quantity):
     part: Literal["mean", "low", "high", "least", "greatest"] = "mean"
 
 
-class Sentence(_Record):
+class Sentence(Record):
     """Words of the README with a `{}` for each number: as they stand there, but for line ends."""
 
     text: str
@@ -150,14 +152,14 @@ class Sentence(_Record):
         return self
 
 
-class Pictured(_Record):
+class Pictured(Record):
     """A picture: which of those of a matrix's report, by its file name there (`fabriclab report --pictures`)."""
 
     matrix: Name
     picture: str
 
 
-class Published(_Record):
+class Published(Record):
     """The whole file. `kernel_series`: the series of Linux that it is measured with, as KERNEL_SERIES names it."""
 
     kernel_series: str = USUAL_SERIES
@@ -168,12 +170,15 @@ class Published(_Record):
     tables: dict[Name, Table] = {}
     sentences: tuple[Sentence, ...] = ()
     pictures: dict[str, Pictured] = {}
+    numbers: tuple[Value, ...] = ()
+    """What the claims of studies use beside what stands in the README (`studies/`)."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Published:
         named = {name: f"table {key}" for key, table in self.tables.items() for name in table.matrices}
         named |= {value.matrix: f"{line.text!r}" for line in self.sentences for value in line.values}
         named |= {picture.matrix: f"picture {key}" for key, picture in self.pictures.items()}
+        named |= {value.matrix: f"numbers, {value.column}" for value in self.numbers}
         for name, where in named.items():
             if name not in self.matrices:
                 known = ", ".join(self.matrices)
@@ -183,15 +188,19 @@ class Published(_Record):
     def quantities(self, matrix: str) -> list[Quantity]:
         """Return what is published of a matrix, each once, in the order of the file."""
         tables = [cell for table in self.tables.values() if matrix in table.matrices for cell in table.cells]
-        values = [value for line in self.sentences for value in line.values if value.matrix == matrix]
+        values = self._values(matrix)
         return list({quantity.column: quantity for quantity in [*tables, *values]}.values())
 
     def settings(self, matrix: str) -> list[Name]:
         """Return the settings by which points of a matrix are named here, each once."""
         tables = [table for table in self.tables.values() if matrix in table.matrices]
-        values = [value for line in self.sentences for value in line.values if value.matrix == matrix]
+        values = self._values(matrix)
         named = [name for table in tables for name in (*table.rows, table.columns, *table.where) if name]
         return list(dict.fromkeys([*named, *(name for value in values for name in value.where)]))
+
+    def _values(self, matrix: str) -> list[Value]:
+        of_sentences = [value for line in self.sentences for value in line.values]
+        return [value for value in (*of_sentences, *self.numbers) if value.matrix == matrix]
 
 
 def without_superseded(text: str) -> str:
@@ -220,13 +229,13 @@ def read_published(lab: Path) -> Published:
         return Published.model_validate(data)
     except ValidationError as error:
         lines = [
-            f"{path}:{_line(data, found['loc'])}: {'.'.join(map(str, found['loc']))}: {found['msg']}"
+            f"{path}:{line_of(data, found['loc'])}: {'.'.join(map(str, found['loc']))}: {found['msg']}"
             for found in error.errors()
         ]
         raise GalleryError("\n".join(lines)) from error
 
 
-def _line(data: Any, location: tuple[int | str, ...]) -> int:
+def line_of(data: Any, location: tuple[int | str, ...]) -> int:
     """Return the line of a value, from 1; that of what it stands in where it is missing."""
     line = 1
     for key in location:

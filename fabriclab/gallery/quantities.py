@@ -40,6 +40,11 @@ def in_words(value: float | None, metric: str, unit: str, digits: int, *, is_cha
     return _signless_zero(f"{value / _known(metric)[unit]:,.{digits}f}")
 
 
+def in_base_units(value: float, metric: str, unit: str, *, is_change: bool = False) -> float:
+    """Return a number that is written in a unit as the metric has it; a change in per cent as a ratio."""
+    return 1 + value / 100 if is_change else value * _known(metric)[unit]
+
+
 def _signless_zero(text: str) -> str:
     return text.lstrip("+-") if not text.strip("+-0.,") else text
 

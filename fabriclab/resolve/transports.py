@@ -35,6 +35,7 @@ def _resolve_transport(written: WrittenTransport) -> Transport:
         ecn=cast(Literal["off", "on", "accept", "accurate"], ecn),
         rto_min_us=keys.RTO_MIN.or_default(written.rto_min) // _NS_PER_US,
         delayed_ack=keys.DELAYED_ACK.or_default(written.delayed_ack),
+        sack=keys.SACK.or_default(written.sack),
         initial_window_segments=keys.INITIAL_WINDOW.or_default(written.initial_window),
         window_limit_segments=value_or(written.window_limit, None),
         receive_buffer_bytes=keys.RECEIVE_BUFFER.or_default(written.receive_buffer),

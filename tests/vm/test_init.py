@@ -267,7 +267,7 @@ def test_nodes_are_separate_machines(artefacts: Artefacts, run_directory: Path) 
     assert collected(run_directory, "files") == "copied\nmine\n"
     assert error(events)["node"] == "b", "b has no file of a's root/"
     assert "02:fa:00:00:02:01" in collected(run_directory, "beside"), "a knows b's network namespace by its name"
-    for feature in ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"):
+    for feature in ("tx-tcp-segmentation", "generic-segmentation-offload", "generic-receive-offload"):
         assert f"{feature}: off" in collected(run_directory, "offloads")
 
 

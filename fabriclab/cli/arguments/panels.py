@@ -8,7 +8,7 @@ CHECK = "Check"
 LIVE = "Live"
 SHARE = "Share"
 PANELS = {
-    RUN: ("run", "sweep", "report", "compare", "plan", "trace", "graph", "labs", "doctor"),
+    RUN: ("run", "sweep", "report", "compare", "plan", "trace", "graph", "labs", "studies", "doctor"),
     MAKE: ("new", "generate", "import", "sonic", "arista", "convert", "schema"),
     CHECK: ("check", "validate", "trust"),
     LIVE: (

@@ -185,13 +185,15 @@ class Transport(Frozen):
     answers_dctcp: bool = False
     """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too,
     without which Linux refuses them ECN."""
+    sack: bool = True
+    """Whether it negotiates selective acknowledgements (net.ipv4.tcp_sack)."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is false or 0, as in every plan that was made before there was such a thing."""
+        """Leave out what is usual, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        newer = {"answers_dctcp", "timestamp_error_ns"}
-        return {key: value for key, value in record.items() if value or key not in newer}
+        usual = {"answers_dctcp": False, "timestamp_error_ns": 0, "sack": True}
+        return {key: value for key, value in record.items() if key not in usual or value != usual[key]}
 
 
 class Route(Frozen):

@@ -302,6 +302,14 @@ DELAYED_ACK = Key(
     default=True,
     source="Linux delays acknowledgements by 40 ms to 200 ms (TCP_DELACK_MIN, TCP_DELACK_MAX)",
 )
+SACK = Key(
+    "sack",
+    Flag(),
+    "Whether the host's TCP negotiates selective acknowledgements. Without them it recovers from a loss as NewReno "
+    "does (RFC 6582), one segment a round-trip time.",
+    default=True,
+    source="Linux: net.ipv4.tcp_sack, Documentation/networking/ip-sysctl.rst",
+)
 INITIAL_WINDOW = Key(
     "initial_window",
     Number(*ranges.SEGMENTS, "a whole number of segments", why="segments"),
@@ -369,7 +377,7 @@ HOST = Keys(
     "host",
     "A host's TCP and its own queue",
     (
-        *(CONGESTION_CONTROL, ECN, RTO_MIN, DELAYED_ACK, INITIAL_WINDOW, WINDOW_LIMIT, RECEIVE_BUFFER),
+        *(CONGESTION_CONTROL, ECN, RTO_MIN, DELAYED_ACK, SACK, INITIAL_WINDOW, WINDOW_LIMIT, RECEIVE_BUFFER),
         *(SEND_BUFFER, QUEUE, HOST_AQM, HOST_MPTCP, TIMESTAMP_ERROR, HOST_NIC),
     ),
 )

@@ -46,6 +46,7 @@ class WrittenTransport:
     ecn: Written[str] | None = None
     rto_min: Written[int] | None = None
     delayed_ack: Written[bool] | None = None
+    sack: Written[bool] | None = None
     initial_window: Written[int] | None = None
     window_limit: Written[int | None] | None = None
     receive_buffer: Written[int] | None = None
