@@ -70,7 +70,8 @@ class Text(NamedTuple):
 
         schema: Any = {**handler(source), "strict": True, "max_length": self.most_characters}
         if self.pattern is None:
-            return _checked(self._refusal, schema)
+            fits, refusal = self.fits, f"Input should be {self.what}"  # the schema has the length
+            return _checked(lambda text: None if fits(text) else refusal, schema)
         schema["pattern"] = f"^(?:{self.pattern})$"
         return core_schema.custom_error_schema(
             schema, "constraint", custom_error_message=f"Input should be {self.what}"
@@ -79,9 +80,6 @@ class Text(NamedTuple):
     def is_in(self, text: str) -> bool:
         """Return whether a text is of this kind."""
         return len(text) <= self.most_characters and bool(self.fits(text))
-
-    def _refusal(self, text: str) -> str | None:
-        return None if self.is_in(text) else f"Input should be {self.what}"
 
 
 class Scalars(NamedTuple):

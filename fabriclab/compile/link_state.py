@@ -88,7 +88,7 @@ def changing_ports(plan: Plan, *, settings: bool = True) -> dict[str, Changing]:
             for name in (port for link in event.links for port in link):
                 found[name] = found.get(name, Changing())._replace(line=True)
     nodes = [node for event in plan.events if settings for node in event.nodes]
-    known = plan.by_name() if nodes else {}
+    known = dict(plan.by_name()) if nodes else {}
     for node in nodes:
         for old, new in zip(known[node.name].ports, node.ports, strict=True):
             name = f"{node.name}:{new.interface}"

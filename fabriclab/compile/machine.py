@@ -264,10 +264,9 @@ def _need_bytes(plan: Plan, trace_bytes: int) -> int:
         port.queue.limit_bytes for node in switches for port in node.ports if port.queue is not None
     )
     queues += min(_PACKET_MEMORY_FACTOR * sum(map(_buffer_bytes, switches)), _LARGEST_BACKLOG_BYTES)
-    long_flows = _long_flows(plan)
-    sockets = sum(
-        _socket_bytes(node, long_flows[node.name]) for node in plan.nodes if node.name in _playing(plan)
-    ) + _backlog_bytes(plan)
+    long_flows, playing = _long_flows(plan), _playing(plan)
+    sockets = sum(_socket_bytes(node, long_flows[node.name]) for node in plan.nodes if node.name in playing)
+    sockets += _backlog_bytes(plan)
     routers = sum(runs_frr(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     processes += programs_memory_bytes(plan)

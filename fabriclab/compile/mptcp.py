@@ -15,19 +15,9 @@ from fabriclab.resolve.interfaces import interfaces
 DEFAULT_SCHEDULER = "default"
 
 
-def uses_mptcp(plan: Plan) -> bool:
-    """Return whether there is MPTCP in the plan; without it no file says a word of it.
-
-    A user's trace counts by its hosts alone.
-    """
-    return any(node.transport is not None and node.transport.mptcp is not None for node in plan.nodes) or any(
-        traffic.carried_by.transport == "mptcp" for traffic in plan.traffic
-    )
-
-
 def compile_mptcp_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
     """Return the settings of a host's MPTCP."""
-    if node.transport is None or not uses_mptcp(plan):
+    if node.transport is None or not plan.uses_mptcp:
         return []
     mptcp = node.transport.mptcp
     return [
@@ -47,7 +37,7 @@ def compile_mptcp_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
 
 def compile_endpoints(node: Node, plan: Plan) -> Iterator[str]:
     """Yield the lines that set a host's limits and endpoints. Limits count the subflows beside the first one."""
-    if node.transport is None or not uses_mptcp(plan):
+    if node.transport is None or not plan.uses_mptcp:
         return
     mptcp = node.transport.mptcp
     if mptcp is None:

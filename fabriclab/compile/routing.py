@@ -150,8 +150,7 @@ def _routes_in_vlan(node: Node, interface: Interface, plan: Plan) -> Iterator[st
 
 def _tables(node: Node) -> dict[str, int]:
     """Return the routing tables of a host's interfaces; none where all goes through one."""
-    own = interfaces(node)
-    if node.transport is None or node.transport.mptcp is None or len(own) < 2:
+    if node.transport is None or node.transport.mptcp is None or len(own := interfaces(node)) < 2:
         return {}
     return {interface.name: number for number, interface in enumerate(own, _FIRST_TABLE)}
 
@@ -231,6 +230,8 @@ def _offered_windows(node: Node, plan: Plan, family: Family) -> dict[str, int | 
     would not: the kernel reads that from what it remembers of earlier connections (tcp_init_metrics in
     net/ipv4/tcp_metrics.c), and here that is nothing.
     """
+    if not plan.limits_windows:
+        return {}
     hosts = [host for host in plan.nodes if host.transport is not None and host.name != node.name]
     if all(host.transport is None or host.transport.window_limit_segments is None for host in hosts):
         return {}

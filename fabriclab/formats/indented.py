@@ -7,7 +7,8 @@ import re
 
 from pydantic_core import PydanticSerializationError, to_json
 
-_EXPONENT = re.compile(r"[0-9]e-?[0-9]")
+_EXPONENT = re.compile(r"[0-9]e-?[0-9]+(?:,?\n|\Z)")
+"""At the end of a line, where only numbers end in a digit: hashes and IPv6 addresses have digits around an e, too."""
 
 
 def indented_json(data: object) -> str:
@@ -18,6 +19,13 @@ def indented_json(data: object) -> str:
         text = None
     if text is None or _may_have_other_numbers(text):
         return json.dumps(data, indent=2, ensure_ascii=False)
+    return text
+
+
+def as_python_writes(text: str) -> str:
+    """Return indented JSON that pydantic has written, such as that of a model, as `json.dumps` writes it."""
+    if _may_have_other_numbers(text):
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     return text
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict
 
 from fabriclab.constraints import Finite
 from fabriclab.formats.asked_figures import ReportSection
-from fabriclab.formats.indented import indented_json
+from fabriclab.formats.indented import as_python_writes, indented_json
 from fabriclab.formats.names import Setting, SettingName
 from fabriclab.formats.run_directory import RUN_FORMAT
 
@@ -54,8 +54,7 @@ class Manifest(BaseModel):
     report: ReportSection = {}
     """The experiment's section `report`."""
     plan: dict[str, Any] | None = None
-    """A copy of the plan, which nobody changes."""
-    _plan_text: tuple[Any, str] | None = PrivateAttr(None)
+    """A copy of the plan; None in a manifest whose run begins, which is written beside the plan's text."""
 
     @property
     def packages(self) -> list[str]:
@@ -79,14 +78,6 @@ class Manifest(BaseModel):
         found = (self.model_extra or {}).get("calibration")
         return found if isinstance(found, dict) else {}
 
-    def plan_text(self) -> str:
-        """Return the plan as it stands in the manifest's text. It is most of that, and the same each time that the
-        manifest is written."""
-        if self._plan_text is None or self._plan_text[0] is not self.plan:
-            # A newline within a text is written as an escape.
-            self._plan_text = self.plan, indented_json(self.plan).replace("\n", "\n  ")
-        return self._plan_text[1]
-
     def add(self, measured: Mapping[str, Any]) -> None:
         """Add what an engine measured of itself, by keys of its own below the others."""
         for name, value in measured.items():
@@ -97,15 +88,23 @@ class Manifest(BaseModel):
         return self.model_dump(exclude={"plan"}, exclude_unset=True)
 
 
-def manifest_json(manifest: Manifest) -> str:
-    """Return a manifest as the text of its file."""
+def plan_in_manifest(text: str) -> str:
+    """Return the plan's JSON as it stands in the text of a manifest. It is most of that, and the same each time that
+    the manifest is written."""
+    # A newline within a text is written as an escape.
+    return as_python_writes(text).rstrip("\n").replace("\n", "\n  ")
+
+
+def manifest_json(manifest: Manifest, plan: str | None = None) -> str:
+    """Return a manifest as the text of its file. `plan`: the plan (`plan_in_manifest`), if the record has none."""
     record = manifest.model_dump(exclude={"plan"})
     # The plan stands where the model has it, before what was added to the others.
     words = list(record)
     place = words.index("report") + 1
     before, after = ({word: record[word] for word in part} for part in (words[:place], words[place:]))
     head, tail = indented_json(before).removesuffix("\n}"), indented_json(after).removeprefix("{")
-    return f'{head},\n  "plan": {manifest.plan_text()}{"," if after else chr(10)}{tail}\n'
+    text = plan_in_manifest(indented_json(manifest.plan)) if plan is None else plan
+    return f'{head},\n  "plan": {text}{"," if after else chr(10)}{tail}\n'
 
 
 def parse_manifest(data: Mapping[str, Any]) -> Manifest:

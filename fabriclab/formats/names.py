@@ -49,6 +49,10 @@ def _ipv6_interface(text: str) -> IPv6Interface:
     return IPv6Interface(text)
 
 
+def _gateway(text: str) -> object:
+    return text if text == "" else ip_address(text)
+
+
 def _destination(text: str) -> object:
     return text if text == "default" else ip_network(text)
 
@@ -81,7 +85,7 @@ IPV6 = Text("an address such as 2001:db8::1", _parses(IPv6Address), 100)
 IPV4_INTERFACE = matching("an address with prefix length such as 10.0.0.1/31", rf"{_QUAD}/(?:3[0-2]|[12]?[0-9])")
 IPV6_INTERFACE = Text("an address with prefix length such as 2001:db8::1/64", _parses(_ipv6_interface), 100)
 ADDRESS = Text("an address such as 10.0.0.1 or 2001:db8::1", _parses(ip_address), 100)
-GATEWAY = Text("an address such as 10.0.0.1, or empty", lambda text: not text or ADDRESS.is_in(text), 100)
+GATEWAY = Text("an address such as 10.0.0.1, or empty", _parses(_gateway), 100)
 DESTINATION = Text("a network such as 10.0.0.0/24, or default", _parses(_destination), 100)
 LAB_PATH = Text("a file's path below the lab's directory, such as mine.csv", _is_below)
 NODE_PATH = Text("a file's absolute path in the node, such as /etc/frr/frr.conf", _is_in_node)

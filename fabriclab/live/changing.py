@@ -33,8 +33,9 @@ from fabriclab.live.clients import Refused
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
+from fabriclab.resolve.events import resolve_event
 from fabriclab.resolve.parameters import value_at
-from fabriclab.resolve.resolver import Resolver, resolve_event
+from fabriclab.resolve.resolver import Resolver
 from fabriclab.runs.engines import has_stock_qdiscs_only
 from fabriclab.units import format_duration, format_rate
 

@@ -78,11 +78,10 @@ def _free_loopbacks(
 
 @dataclass(frozen=True)
 class _Session:
-    """A session of a switch: the neighbour's name, our interface that leads there, and the neighbour's."""
+    """A session of a switch: the neighbour's name, and the next hop by what is learnt there, for each family."""
 
     neighbour: str
-    interface: Interface
-    peer: Interface
+    hops: Mapping[Family, tuple[str, str]]
 
 
 def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
@@ -95,12 +94,12 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
     families = families_of(nodes[0]) if nodes else ()
-    sessions = {name: list(_sessions(node, every, dead)) for name, node in switches.items()}
+    sessions = {name: list(_sessions(node, every, dead, unnumbered)) for name, node in switches.items()}
     routes: dict[str, list[Route]] = {name: [] for name in switches}
     for family in families:
         for origins, prefixes in _by_origins(switches, every, family, dead).items():
             for name, used in _paths_to(origins, switches, sessions).items():
-                hops = tuple((_gateway(each, unnumbered, family), each.interface.name) for each in used)
+                hops = tuple(each.hops[family] for each in used)
                 routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
     return {
         name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead))
@@ -156,11 +155,11 @@ def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) ->
             yield network, neighbour.interface.ip
 
 
-def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str]) -> Iterator[_Session]:
+def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnumbered: bool) -> Iterator[_Session]:
     for interface in interfaces(node):
         if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
             for neighbour in neighbours(node, interface, nodes):
-                yield _Session(neighbour.node.name, interface, neighbour.interface)
+                yield _Session(neighbour.node.name, _hops(interface, neighbour.interface, unnumbered))
 
 
 def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:
@@ -196,12 +195,11 @@ def _paths_to(
     return used
 
 
-def _gateway(session: _Session, unnumbered: bool, family: Family) -> str:
-    """Return the next hop. A route of IPv6 has the link-local address that a neighbour tells beside its other one (RFC
-    2545, section 3)."""
-    if unnumbered or family == 6:
-        return link_local(session.peer.mac)
-    return session.peer.ip
+def _hops(interface: Interface, peer: Interface, unnumbered: bool) -> dict[Family, tuple[str, str]]:
+    """Return gateway address and interface for routes of each family. Those of IPv6 have the link-local address that a
+    neighbour tells beside its other one (RFC 2545, section 3)."""
+    beside = link_local(peer.mac)
+    return {4: (beside if unnumbered else peer.ip, interface.name), 6: (beside, interface.name)}
 
 
 def link_local(mac: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from fabriclab.formats.plan.node import Nic, Queue
 from fabriclab.formats.plan.switch import Switch, SwitchPort
@@ -26,6 +26,7 @@ from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
+from fabriclab.resolve.written_alike import resolve_once
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,21 @@ def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
 def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
     """Return every port's buffer. Raises LabError with what is wrong in the switches' shared ones."""
     problems = Problems()
+    of_switches: dict[str, list[_End]] = {name: [] for name in topology.switches}
+    for each in _ends(topology):
+        if each.here.node in of_switches:
+            of_switches[each.here.node].append(each)
     shared = {
-        name: _shared_buffer(name, written, _lines(name, topology, experiment), problems)
+        name: _shared_buffer(name, written, _lines(of_switches[name], of_switches.keys(), experiment), problems)
         for name, written in experiment.shared_switches.items()
     }
-    nics = {
-        end.port: _nic(experiment.hosts[end.node]) for _, end, _ in _ends(topology) if end.node not in topology.switches
+    of_hosts = resolve_once(experiment.hosts, _nic)
+    queues = resolve_once(experiment.switches, _switch_queue)
+    nics = {end.port: of_hosts[end.node] for _, end, _ in _ends(topology) if end.node in of_hosts}
+    ports = {
+        end.port: queues.get(end.node) or _buffer(end, peer, experiment, shared, nics, problems)
+        for _, end, peer in _ends(topology)
     }
-    ports = {end.port: _buffer(end, peer, experiment, shared, nics, problems) for _, end, peer in _ends(topology)}
     _check_pacers(topology, experiment, nics, problems)
     problems.raise_if_any()
     return Buffers(ports, shared, nics)
@@ -131,15 +139,13 @@ def _record(finding: SwitchFinding, name: str, written: WrittenSwitch, problems:
         at.complain(problems, message)
 
 
-def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str, Line]:
-    """Return the line of each of a switch's ports by interface."""
+def _lines(ends: Iterable[_End], switches: Collection[str], experiment: Experiment) -> dict[str, Line]:
+    """Return the line of each of a switch's ports, whose ends these are, by interface."""
     lines = {}
-    for link, end, peer in _ends(topology):
-        if end.node != switch:
-            continue
+    for link, end, peer in ends:
         out, back = resolve_wire(link, end, experiment.links), resolve_wire(link, peer, experiment.links)
         # A host's NIC has the PFC of the switch's port that it faces.
-        decides = peer if peer.node in topology.switches else end
+        decides = peer if peer.node in switches else end
         neighbour = experiment.shared_switches.get(decides.node)
         pfc = resolve_pfc(neighbour.of(decides.interface).buffer.pfc) if neighbour is not None else None
         lines[end.interface] = Line.between(out, back, pfc)
@@ -153,19 +159,17 @@ def _buffer(
     shared: Mapping[str, SharedBuffer],
     nics: Mapping[str, Nic],
     problems: Problems,
-) -> Queue | SwitchPort:
+) -> SwitchPort:
+    """Return the place in a shared buffer, of a switch's port or of a host's NIC."""
     if end.node in shared:
         return shared[end.node].port(end.interface)
-    written = experiment.switches.get(end.node)
-    if written is not None:
-        return _switch_queue(end.node, written)
     faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
     return port_of_nic(nics[end.port], faced, experiment.hosts[end.node].nic or WrittenNic(), problems)
 
 
-def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
+def _switch_queue(written: WrittenPortBuffer) -> Queue:
     if written.buffer is None:
-        raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
+        raise AssertionError("a switch has no buffer, which reading the lab refuses")
     return Queue(
         limit_bytes=written.buffer.value,
         ecn_threshold_bytes=value_or(written.ecn_threshold, None),
@@ -188,11 +192,19 @@ def _aqm(written: WrittenAqm | None) -> Qdisc | None:
     return qdisc(**values)
 
 
-def _ends(topology: Topology) -> Iterator[tuple[Link, Endpoint, Endpoint]]:
-    """Yield every end of every link with the other one."""
+class _End(NamedTuple):
+    """An end of a link, and the other one."""
+
+    link: Link
+    here: Endpoint
+    there: Endpoint
+
+
+def _ends(topology: Topology) -> Iterator[_End]:
+    """Yield every end of every link."""
     for link in topology.links:
-        yield link, link.a, link.b
-        yield link, link.b, link.a
+        yield _End(link, link.a, link.b)
+        yield _End(link, link.b, link.a)
 
 
 _ACCOUNT = {"pool": "pool", "reserved": "reserved memory", "alpha": "alpha_log", "limit": "limit"}

@@ -70,9 +70,19 @@ def interfaces(node: Node, family: Family | None = None) -> tuple[Interface, ...
 
 def interface_of_port(node: Node, port: str, family: Family | None = None) -> Interface:
     """Return the interface with an address that a port belongs to. Raises KeyError."""
+    family = families_of(node)[0] if family is None else family
+    if not node.port_channels and not node.vlans:
+        return _interface(node, port, (_port(node, port),), family)
     names = _names_by_port(node)
     ports = tuple(each for each in node.ports if names[each.interface] == names[port])
-    return _interface(node, names[port], ports, families_of(node)[0] if family is None else family)
+    return _interface(node, names[port], ports, family)
+
+
+def _port(node: Node, name: str) -> Port:
+    for port in node.ports:
+        if port.interface == name:
+            return port
+    raise KeyError(name)
 
 
 def member_ports(node: Node, name: str) -> tuple[str, ...]:

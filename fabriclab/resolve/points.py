@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import Lab, LabError
 from fabriclab.lab.study_keys import SEED, VARIANT
 from fabriclab.resolve.resolver import Resolver
@@ -34,3 +35,10 @@ def plans_of_points(resolver: Resolver, points: Iterable[Mapping[str, str]]) -> 
     for settings in points:
         with suppress(LabError):
             yield resolver.resolve(settings)
+
+
+def parameters_of_points(resolver: Resolver, points: Iterable[Mapping[str, str]]) -> Iterator[Mapping[str, Scalar]]:
+    """Yield the value of every parameter at each point; one that cannot be planned is left out as well."""
+    for settings in points:
+        with suppress(LabError):
+            yield resolver.parameters(settings)

@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast
 
 from fabriclab.formats.family import Family
-from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, families_of
+from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, Plan, families_of
 from fabriclab.formats.plan.node import Node, Port, Queue, Route, Transport
 from fabriclab.formats.plan.switch import SwitchPort
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
-from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.families import families_of_lab
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
-from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.routing import (
@@ -33,7 +33,6 @@ from fabriclab.lab.routing import (
     MAX_PATHS,
     WrittenRouting,
 )
-from fabriclab.lab.settings import normalise
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.resolve.addressing import (
@@ -47,10 +46,10 @@ from fabriclab.resolve.addressing import (
 from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.bursts import burst_warnings
-from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.clocks import draw_clocks
 from fabriclab.resolve.configured import protocol_of, resolve_configured
 from fabriclab.resolve.configured_bgp import resolve_own_bgp
+from fabriclab.resolve.events import resolve_event, resolve_storm, with_settings
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
 from fabriclab.resolve.mismatched_ends import ends_warnings
@@ -92,6 +91,8 @@ class _RouteInputs(NamedTuple):
     layer2: Mapping[str, WrittenLayer2]
     subflows: Mapping[str, int]
     is_configured: bool
+    are_learnt: bool
+    """Whether switches learn their routes."""
 
 
 class _Routed(NamedTuple):
@@ -153,7 +154,7 @@ class Resolver:
             nodes=nodes,
             bgp=bgp,
             configured=configured,
-            pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
+            pause_storms=tuple(resolve_storm(storm, nodes) for storm in experiment.pause_storms),
             warnings=(
                 *file_warnings(lab.topology),
                 *route_notes,
@@ -174,6 +175,18 @@ class Resolver:
         algorithms = used_algorithms(plan, [experiment, *experiment.later.values()])
         return plan.model_copy(update={"algorithms": algorithms}) if algorithms else plan
 
+    def parameters(self, settings: Settings) -> Mapping[str, Scalar]:
+        """Return the value of every parameter of one run, as its plan has them: what else is in a plan takes as long
+        as the nodes. Raises LabError as `resolve` does."""
+        applied = self._lab.apply(settings)
+        experiment, topology = applied.experiment, self._lab.topology
+        if experiment.later:
+            # Whether events can set what they set is known when there is a plan.
+            return self.resolve_applied(applied).parameters
+        resolve_configured(experiment, topology)
+        network = self._network(experiment, _resolve_bgp(experiment.routing, topology))
+        return parameter_values(self._lab, applied, network.nodes)
+
     def _events(self, plan: Plan, experiment: Experiment) -> Iterator[Event]:
         """Yield the events, those that set something with the nodes that differ then."""
         for written in experiment.events:
@@ -183,7 +196,7 @@ class Resolver:
                 bgp = _resolve_bgp(later.routing, self._lab.topology)
                 nodes = draw_clocks(self._network(later, bgp).nodes, later.hosts, experiment.seed)
                 after = plan.model_copy(update={"nodes": nodes, "bgp": bgp})
-                event = _with_settings(event, written, self._lab.document, plan, after)
+                event = with_settings(event, written, self._lab.document, plan, after)
                 plan = after
             yield event
 
@@ -200,7 +213,9 @@ class Resolver:
         topology = self._lab.topology
         transports = resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
         subflows = {host: one.mptcp.subflows for host, one in transports.items() if one.mptcp is not None}
-        routed = self._routes(_RouteInputs(inputs.families, inputs.layer2, subflows, inputs.is_configured))
+        routed = self._routes(
+            _RouteInputs(inputs.families, inputs.layer2, subflows, inputs.is_configured, bgp is not None)
+        )
         network = _resolve_network(topology, experiment, bgp, transports, routed)
         self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
         return network
@@ -221,7 +236,10 @@ def _resolve_routes(topology: Topology, inputs: _RouteInputs) -> _Routed:
         if inputs.is_configured
         else _assign_addresses(topology, segments, inputs.subflows, inputs.families)
     )
-    computed = [] if inputs.is_configured else [compute_routes(topology, segments, each) for each in addresses.values()]
+    computed = [
+        compute_routes(topology, segments, each, are_learnt=inputs.are_learnt)
+        for each in (() if inputs.is_configured else addresses.values())
+    ]
     routes = {node.name: tuple(route for of in computed for route in of[node.name]) for node in topology.nodes}
     return _Routed(addresses, routes)
 
@@ -310,59 +328,6 @@ def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
         if interval_ns is None
         else Bfd(interval_ns=interval_ns, multiplier=BFD_MULTIPLIER.or_default(written.bfd_multiplier)),
         convergence_limit_ns=CONVERGENCE_LIMIT.or_default(written.convergence_limit),
-    )
-
-
-def _with_settings(event: Event, written: WrittenEvent, document: MappingValue, before: Plan, after: Plan) -> Event:
-    """Return an event that makes a plan another one. Raises LabError where that can't be while the lab runs."""
-    try:
-        nodes = changed_nodes(before, after)
-    except UnchangeableError as error:
-        value = next(iter(written.settings.values()))
-        key = f"events.{written.name}.set"
-        message = f"{error}: this can't be done while the lab runs"
-        raise LabError([Mistake(value.place.file, value.place.line, key, value.text, message)]) from None
-    settings = {key: normalise(key, value.text, document) for key, value in written.settings.items()}
-    bgp = after.bgp if after.bgp != before.bgp else None
-    return event.model_copy(update={"action": "set", "settings": settings, "nodes": nodes, "bgp": bgp})
-
-
-def resolve_event(written: WrittenEvent, topology: Topology) -> Event:
-    """Return an event with all the links that it is of."""
-    links = [
-        link
-        for link in topology.links
-        if written.link in (link.a.port, link.b.port) or written.node in (link.a.node, link.b.node)
-    ]
-    return Event(
-        name=written.name,
-        at_ns=written.at_ns,
-        links=tuple((link.a.port, link.b.port) for link in links),
-        node=written.node,
-        action=cast(Literal["down", "up", "blackhole", "change"], written.action or "change"),
-        rate_bps=written.rate_bps,
-        delay_ns=written.delay_ns,
-        loss_ppm=written.loss_ppm,
-    )
-
-
-def _resolve_storm(written: WrittenPauseStorm, nodes: tuple[Node, ...]) -> PauseStorm:
-    """Return the storm at the host's first port that has its priorities."""
-    (host,) = (node for node in nodes if node.name == written.host)
-    wanted = set(written.priorities.value)
-    pfcs = {port.interface: port.switch_port.pfc for port in host.ports if port.switch_port is not None}
-    interface = next((name for name, pfc in pfcs.items() if pfc is not None and wanted <= set(pfc.priorities)), None)
-    if interface is None:
-        raise AssertionError(
-            f"events.{written.name}: no port of {written.host} has these priorities, which reading the lab refuses"
-        )
-    return PauseStorm(
-        name=written.name,
-        at_ns=written.at_ns,
-        until_ns=written.until_ns,
-        host=written.host,
-        interface=interface,
-        priorities=tuple(sorted(wanted)),
     )
 
 

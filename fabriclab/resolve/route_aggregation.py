@@ -31,11 +31,15 @@ def aggregate(routes: Iterable[tuple[AnyNetwork, NextHops]]) -> list[tuple[AnyNe
     for length in range(max(found), 0, -1):
         _merge_halves(found[length], found[length - 1], 1 << (some.max_prefixlen - length))
     kept = [
-        (place, network_from(start, length, of=some), next_hops)
-        for length, at in found.items()
-        for start, (place, next_hops) in at.items()
+        (place, start, length, next_hops) for length, at in found.items() for start, (place, next_hops) in at.items()
     ]
-    return [(network, next_hops) for _, network, next_hops in sorted(kept, key=lambda each: each[0])]
+    kept.sort()
+    return [(_network(start, length, every[place][0]), next_hops) for place, start, length, next_hops in kept]
+
+
+def _network(start: int, length: int, part: AnyNetwork) -> AnyNetwork:
+    """Return the network that `part` became a part of; most are still themselves."""
+    return part if part.prefixlen == length else network_from(start, length, of=part)
 
 
 def _merge_halves(halves: dict[int, tuple[int, NextHops]], wholes: dict[int, tuple[int, NextHops]], size: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from fabriclab.formats.family import AnyNetwork
 from fabriclab.formats.plan.node import DEFAULT, DEFAULT6, Route
@@ -42,10 +43,14 @@ class _Destination:
 
 
 def compute_routes(
-    topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
+    topology: Topology,
+    segments: Sequence[Segment],
+    addresses: Mapping[str, PortAddress],
+    *,
+    are_learnt: bool = False,
 ) -> dict[str, tuple[Route, ...]]:
     """Return every node's routes, of the family of the addresses: destinations in the order of the segments,
-    merged ones where their first is; next hops too."""
+    merged ones where their first is; next hops too. `are_learnt`: switches learn theirs, and have none here."""
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(segments, addresses, switches)
     hosts = frozenset(topology.hosts)
@@ -57,11 +62,14 @@ def compute_routes(
         host: (*_default_route(hops[host]), *_routes_beside(host, hosts, beside[host], addresses))
         for host in topology.hosts
     }
+    if are_learnt:
+        return {**routes, **dict.fromkeys(topology.switches, ())}
     distances = {switch: _distances(switch, hops, switches) for switch in topology.switches}
     destinations = [_destination(segment, addresses, distances) for segment in segments]
+    text_of = cache(str)  # all switches have routes to about the same networks
     for switch in topology.switches:
         found = aggregate(_switch_routes(switch, destinations, addresses, hops, distances))
-        routes[switch] = tuple(Route(destination=str(network), next_hops=ways) for network, ways in found)
+        routes[switch] = tuple(Route(destination=text_of(network), next_hops=ways) for network, ways in found)
     return routes
 
 
@@ -151,13 +159,16 @@ def _switch_routes(
         if switch in destination.nodes:
             yield from ((network, (hop,)) for _, network, hop in _extra_beside(switch, destination.segment, addresses))
             continue
-        distance = min((away[end] for end in destination.ends if end in away), default=None)
-        if distance is None:
+        reached = [end for end in destination.ends if end in away]
+        if not reached:
             continue
-        nearest = tuple(end for end in destination.ends if away.get(end) == distance)
+        distance = min([away[end] for end in reached])
+        nearest = tuple([end for end in reached if away[end] == distance])
         if nearest not in known:
             known[nearest] = _nearer(hops[switch], [distances[end] for end in nearest], distance)
-        yield from ((network, known[nearest]) for network in destination.networks)
+        ways = known[nearest]
+        for network in destination.networks:
+            yield network, ways
 
 
 def _nearer(hops: Sequence[_Hop], ends: Sequence[Mapping[str, int]], distance: int) -> NextHops:

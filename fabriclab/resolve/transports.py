@@ -10,6 +10,7 @@ from fabriclab.lab.hosts import keys
 from fabriclab.lab.hosts.transport import WrittenMptcp, WrittenTransport
 from fabriclab.lab.reading.section import value_or
 from fabriclab.resolve.mismatched_ends import DCTCP
+from fabriclab.resolve.written_alike import resolve_once
 
 _NS_PER_US = 1000
 
@@ -19,7 +20,7 @@ def resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Tra
 
     One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is.
     """
-    transports = {host: _resolve_transport(of) for host, of in written.items()}
+    transports = resolve_once(written, _resolve_transport)
     if all(transport.congestion_control != DCTCP for transport in transports.values()):
         return transports
     follow = [host for host, of in written.items() if of.congestion_control is None and transports[host].ecn != "off"]

@@ -4,11 +4,12 @@ number in the path, is found before a run waits for it."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address, ip_interface, ip_network
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
-from fabriclab.formats.family import AnyAddress, AnyNetwork, Family, family_of
+from fabriclab.formats.family import Family, family_of
 from fabriclab.formats.plan.node import DEFAULT, Node
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.keys.wording import listed
@@ -21,17 +22,22 @@ _Hops = tuple[tuple[str, str], ...]
 class _Table(NamedTuple):
     """What a switch forwards by."""
 
-    attached: tuple[tuple[AnyNetwork, Interface], ...]
+    attached: tuple[tuple[int, int, Interface], ...]
+    """Its networks, each with its interface, as an address and a mask."""
     by_length: tuple[tuple[int, Mapping[int, _Hops]], ...]
-    """Its routes: next hops by network address, longest prefixes first."""
+    """Its routes: a mask, and the next hops by network address; longest prefixes first."""
     by_name: Mapping[str, Interface]
     behind: dict[str, tuple[str, ...]]
     """The nodes behind its interfaces, as far as somebody has asked."""
 
-    def hops(self, address: AnyAddress) -> _Hops:
+    def attached_to(self, address: int) -> Interface | None:
+        """Return the interface in whose network an address is."""
+        return next((interface for network, mask, interface in self.attached if address & mask == network), None)
+
+    def hops(self, address: int) -> _Hops:
         """Return the next hops of the longest prefix that an address is in; none without a route."""
-        for length, routes in self.by_length:
-            found = routes.get(int(address) >> (address.max_prefixlen - length) << (address.max_prefixlen - length))
+        for mask, routes in self.by_length:
+            found = routes.get(address & mask)
             if found is not None:
                 return found
         return ()
@@ -44,7 +50,8 @@ class Forwarding:
         """Read the tables of all switches, and where hosts are."""
         self._family = family
         self._nodes = {node.name: node for node in nodes}
-        self._tables = {node.name: _table(node, family) for node in nodes if node.role == "switch"}
+        numbers = cache(_numbers)  # all switches have routes to about the same networks
+        self._tables = {node.name: _table(node, family, numbers) for node in nodes if node.role == "switch"}
         self._senders: dict[str, frozenset[str]] = {}
         self._at: dict[tuple[str, ...], set[str]] = defaultdict(set)
         """Hosts by the switches that they send to: the packets of all of them take the same paths."""
@@ -69,7 +76,7 @@ class Forwarding:
         return self._senders[host]
 
     def _to(self, target: Node) -> set[str]:
-        address = ip_address(first_address(target, self._family))
+        address = int(ip_address(first_address(target, self._family)))
         arrives: dict[str, bool] = {}
         senders = set(self._beside[target.name])
         for gateways, hosts in self._at.items():
@@ -77,18 +84,18 @@ class Forwarding:
                 senders |= hosts
         return senders - {target.name}
 
-    def _passes(self, switch: str, target: Node, address: AnyAddress, arrives: dict[str, bool]) -> bool:
+    def _passes(self, switch: str, target: Node, address: int, arrives: dict[str, bool]) -> bool:
         """Return whether a switch's packets arrive; a path that comes back to itself does not."""
         if switch not in arrives:
             arrives[switch] = False
             arrives[switch] = self._forwards(switch, target, address, arrives)
         return arrives[switch]
 
-    def _forwards(self, switch: str, target: Node, address: AnyAddress, arrives: dict[str, bool]) -> bool:
+    def _forwards(self, switch: str, target: Node, address: int, arrives: dict[str, bool]) -> bool:
         table = self._tables[switch]
-        for network, interface in table.attached:
-            if address in network:
-                return target.name in self._behind(switch, interface)
+        attached = table.attached_to(address)
+        if attached is not None:
+            return target.name in self._behind(switch, attached)
         following = [
             other
             for _, name in table.hops(address)
@@ -130,11 +137,19 @@ def unreached_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Ite
             )
 
 
-def _table(node: Node, family: Family) -> _Table:
-    by_length: dict[int, dict[int, _Hops]] = {}
+def _table(node: Node, family: Family, numbers: Callable[[str], tuple[int, int]]) -> _Table:
+    """Return a switch's table; `numbers` is `_numbers`, or knows what that has returned."""
+    by_mask: dict[int, dict[int, _Hops]] = {}
     for route in (route for route in node.routes if family_of(route.destination) == family):
-        network = ip_network("0.0.0.0/0" if route.destination == DEFAULT else route.destination)
-        by_length.setdefault(network.prefixlen, {})[int(network.network_address)] = route.next_hops
-    attached = tuple((ip_interface(interface.address).network, interface) for interface in interfaces(node, family))
-    by_name = {interface.name: interface for _, interface in attached}
-    return _Table(attached, tuple(sorted(by_length.items(), reverse=True)), by_name, {})
+        start, mask = numbers("0.0.0.0/0" if route.destination == DEFAULT else route.destination)
+        by_mask.setdefault(mask, {})[start] = route.next_hops
+    own = interfaces(node, family)
+    attached = tuple((*numbers(interface.address), interface) for interface in own)
+    by_name = {interface.name: interface for interface in own}
+    return _Table(attached, tuple(sorted(by_mask.items(), reverse=True)), by_name, {})
+
+
+def _numbers(text: str) -> tuple[int, int]:
+    """Return the address and the mask of a network, or of the one that an interface's address is in."""
+    network = ip_network(text, strict=False)
+    return int(network.network_address), int(network.netmask)

@@ -17,7 +17,7 @@ from fabriclab.keys.wording import listed
 from fabriclab.lab import Lab
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.study_keys import VARIANT
-from fabriclab.resolve.points import plans_of_points, settings_of_points
+from fabriclab.resolve.points import parameters_of_points, settings_of_points
 from fabriclab.resolve.resolver import Resolver
 
 Parameters = Mapping[str, Scalar]
@@ -66,7 +66,7 @@ def _idle(lab: Lab, resolver: Resolver, seen: list[Parameters]) -> list[_Clause]
     points = settings_of_points(lab, with_variants=any(VARIANT in clause.where for clause in idle))
     normalise = cache(lab.normalise)
     # Most clauses name what a matrix sets. To plan such a point would tell nothing new, and takes milliseconds.
-    idle = [clause for clause in idle if not any(_is_set_by(lab, normalise, clause, point) for point in points)]
+    idle = [clause for clause in idle if not _is_set_by_any(lab, normalise, clause, points)]
     others = _in_likeliest_order(resolver, normalise, idle, points) if idle else iter(())
     while idle and (parameters := next(others, None)) is not None:
         seen.append(parameters)
@@ -97,12 +97,16 @@ def _left(clauses: Iterable[_Clause], points: Sequence[Parameters]) -> list[_Cla
     return [each for each in clauses if not any(concerns(each.where, parameters) for parameters in points)]
 
 
-def _is_set_by(lab: Lab, normalise: Callable[[str, str], Scalar], clause: _Clause, settings: Mapping[str, str]) -> bool:
+def _is_set_by_any(
+    lab: Lab, normalise: Callable[[str, str], Scalar], clause: _Clause, points: Sequence[Mapping[str, str]]
+) -> bool:
     """Return whether a point sets each of a clause's parameters as the clause has it, and none of them twice."""
-    if not clause.where.keys() <= settings.keys() or _fitting_keys(normalise, clause, settings) < 0:
-        return False
-    keys = Counter(key for name in settings for key in lab.parameters.get(name, (name,)))
-    return all(keys[lab.parameters[name][0]] == 1 for name in clause.where if name in lab.parameters)
+    setting = [settings for settings in points if clause.where.keys() <= settings.keys()]
+    for settings, fit in zip(setting, _fits(normalise, clause, setting), strict=True):
+        keys = Counter(key for name in settings for key in lab.parameters.get(name, (name,)))
+        if fit >= 0 and all(keys[lab.parameters[name][0]] == 1 for name in clause.where if name in lab.parameters):
+            return True
+    return False
 
 
 def _in_likeliest_order(
@@ -112,8 +116,8 @@ def _in_likeliest_order(
     points: Sequence[Mapping[str, str]],
 ) -> Iterator[Parameters]:
     """Yield the parameters of points: first those of the likeliest point of each clause, then of those that fit any."""
-    fits = [[_fitting_keys(normalise, clause, settings) for clause in clauses] for settings in points]
-    bare = next((plan.parameters for plan in plans_of_points(resolver, [{}])), {})
+    fits = list(zip(*(_fits(normalise, clause, points) for clause in clauses), strict=True))
+    bare = next(parameters_of_points(resolver, [{}]), {})
 
     def likeliest_of(clause: int) -> int:
         """Return the point that has the clause if what it does not set is as in the bare lab; else one that sets most
@@ -129,13 +133,24 @@ def _in_likeliest_order(
         return point not in likeliest, all(keys < 0 for keys in fits[point])
 
     ordered = [points[point] for point in sorted(range(len(points)), key=order)]
-    return (plan.parameters for plan in plans_of_points(resolver, ordered))
+    return parameters_of_points(resolver, ordered)
 
 
-def _fitting_keys(normalise: Callable[[str, str], Scalar], clause: _Clause, settings: Mapping[str, str]) -> int:
-    """Return how many of a clause's parameters a point sets as the clause has them, -1 where one is set otherwise."""
-    given = {name: normalise(name, text) for name, text in settings.items() if name in clause.where}
-    return len(given) if concerns({name: clause.where[name] for name in given}, given) else -1
+def _fits(normalise: Callable[[str, str], Scalar], clause: _Clause, points: Sequence[Mapping[str, str]]) -> list[int]:
+    """Return how many of a clause's parameters each point sets as the clause has them, -1 where one is set otherwise.
+
+    Hundreds of points set the same few values.
+    """
+
+    @cache
+    def is_meant(name: str, text: str) -> bool:
+        return concerns({name: clause.where[name]}, {name: normalise(name, text)})
+
+    set_here = ([name for name in clause.where if name in settings] for settings in points)
+    return [
+        len(names) if all(is_meant(name, settings[name]) for name in names) else -1
+        for names, settings in zip(set_here, points, strict=True)
+    ]
 
 
 def _message(lab: Lab, clause: _Clause, points: Sequence[Parameters]) -> str:

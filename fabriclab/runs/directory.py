@@ -55,15 +55,16 @@ def write_inputs(
     collect: Sequence[tuple[str, str, Sequence[str]]] = (),
     live: Live | None = None,
     cut: Cut | None = None,
+    text: str | None = None,
 ) -> None:
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
 
     `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
-    `live`: the lab stays up. `cut`: it runs in so many virtual machines.
+    `live`: the lab stays up. `cut`: it runs in so many virtual machines. `text`: the plan's JSON, if that is known.
 
     Raises PlanError for a plan that no lab could have, TraceError for a user's trace that can't be used, OSError.
     """
-    text = plan_json(plan)
+    text = plan_json(plan) if text is None else text
     check_plan(text)
     captures = [] if plan.probes.pcap is None else [RAW_PCAP]
     for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows", *captures):

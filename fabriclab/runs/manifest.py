@@ -20,7 +20,7 @@ _NOT_HASHED = (MANIFEST, "report.html")
 
 
 def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> Manifest:
-    """Return the manifest of a run that begins. Should nothing finish it, it tells the truth."""
+    """Return the manifest of a run that begins, without the plan. Should nothing finish it, it tells the truth."""
     return Manifest(
         message="the run did not finish, because fabriclab was killed",
         lab=plan.lab,
@@ -40,7 +40,6 @@ def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report
         started=utc_now(),
         host=describe_host(),
         report=dict(report),
-        plan=plan.model_dump(mode="json"),
     )
 
 

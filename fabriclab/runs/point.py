@@ -19,6 +19,7 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room, write_all
 from fabriclab.formats.job import Live
+from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import LAB, MANIFEST, MODULES
 from fabriclab.runs.audit import Audit, audit_run
@@ -110,10 +111,11 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     directory.mkdir(parents=True, exist_ok=True)
     context = replace(context, cut=_cut(plan, context))
     engine = engine_name(context.artefacts)
+    text = plan_json(plan)
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
     manifest.host.update(context.where)
     try:
-        record = Record(directory, manifest)
+        record = Record(directory, manifest, text)
     except OSError as error:
         return _refused(directory, error)
     with record:
@@ -121,7 +123,12 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             stock = has_stock_qdiscs_only(engine)
             live: Live | None = None if context.live is None else {"idle": context.live.idle}
             write_inputs(
-                plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live, cut=context.cut
+                *(plan, context.lab_directory, directory),
+                stock=stock,
+                collect=context.collect,
+                live=live,
+                cut=context.cut,
+                text=text,
             )
             write_all({directory / LAB / name: content for name, content in context.lab_files.items()})
         except TraceError as error:

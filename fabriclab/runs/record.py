@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from fabriclab.engine.watch import Status
 from fabriclab.files import naming, no_room, write_text
-from fabriclab.formats.manifest import Manifest, manifest_json, parse_manifest
+from fabriclab.formats.manifest import Manifest, manifest_json, parse_manifest, plan_in_manifest
 from fabriclab.formats.run_directory import MANIFEST
 from fabriclab.runs.directory import read_json
 
@@ -23,15 +23,20 @@ _GROWS_BYTES = 64 << 10
 class Record:
     """The manifest, on disk from the beginning. Use as a context manager: on leaving it no room is kept any more."""
 
-    def __init__(self, directory: Path, manifest: Manifest) -> None:
-        """Write the manifest, and keep room for a second one. Raises OSError that names it, and leaves nothing then."""
+    def __init__(self, directory: Path, manifest: Manifest, plan: str) -> None:
+        """Write the manifest with the JSON of the plan, and keep room for a second one.
+
+        Raises OSError that names it, and leaves nothing then.
+        """
         self.manifest = manifest
+        self._plan = plan_in_manifest(plan)
         self._path = directory / MANIFEST
         self._room: IO[bytes] | None = None
         try:
-            write_text(self._path, manifest_json(manifest))
+            text = self._text()
+            write_text(self._path, text)
             with naming(self._path):
-                self._room = _room_in(directory, len(manifest_json(manifest)) + _GROWS_BYTES)
+                self._room = _room_in(directory, len(text) + _GROWS_BYTES)
         except OSError:
             self._path.unlink(missing_ok=True)
             raise
@@ -46,12 +51,15 @@ class Record:
         """Write down how the run stands; where the disk is full, in the room that was kept. Raises OSError."""
         self.manifest.status, self.manifest.message = status, message
         try:
-            write_text(self._path, manifest_json(self.manifest))
+            write_text(self._path, self._text())
         except OSError as error:
             if not no_room(error):
                 raise
             self._free()
-            write_text(self._path, manifest_json(self.manifest))
+            write_text(self._path, self._text())
+
+    def _text(self) -> str:
+        return manifest_json(self.manifest, self._plan)
 
     def _free(self) -> None:
         if self._room is not None:

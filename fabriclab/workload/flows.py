@@ -30,6 +30,8 @@ COLUMNS: Mapping[str, pl.DataType] = {
 }
 """The columns of the trace in order with their types; `src` and `dst` of a table are an Enum of the lab's
 hosts. Null is empty."""
+_EMPTY = {name: pl.Series(name, [None], dtype=dtype) for name, dtype in COLUMNS.items()}
+"""A cell without a value of each column: most of a table's columns have no others."""
 REQUIRED = tuple(name for name in TRACE.columns if name not in TRACE.optional)
 WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns", "ip")
 """Columns that a trace is written without when no flow has a value there."""
@@ -52,12 +54,13 @@ def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str,
         "ip": carrier.ip,
         **columns,
     }
-    hosts = pl.Series(site.hosts, dtype=site.host_type)
     made: list[pl.Series] = [pl.Series("traffic", [traffic], dtype=pl.Categorical()).new_from_index(0, length)]
     for name, dtype in list(COLUMNS.items())[1:]:
         value = given.get(name)
         if name in ("src", "dst"):
-            made.append(hosts.gather(_series(_filled(value, length))).alias(name))
+            made.append(site.host_column.gather(_series(_filled(value, length))).alias(name))
+        elif value is None:
+            made.append(_EMPTY[name].new_from_index(0, length))
         elif isinstance(value, np.ndarray | pl.Series | list):
             made.append(_series(value).alias(name).cast(dtype))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -33,15 +34,23 @@ class Site:
     families: tuple[Family, ...] = (4,)
     """The versions of IP of which the fabric has addresses."""
 
-    @property
+    @cached_property
     def host_type(self) -> pl.Enum:
         """The type of a column of hosts."""
         return pl.Enum(self.hosts)
 
+    @cached_property
+    def host_column(self) -> pl.Series:
+        """All hosts in their order, as a column."""
+        return pl.Series(self.hosts, dtype=self.host_type)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {name: number for number, name in enumerate(self.hosts)}
+
     def indices(self, names: Iterable[str]) -> Integers:
         """Return the numbers of hosts in `hosts`."""
-        numbers = {name: number for number, name in enumerate(self.hosts)}
-        return np.array([numbers[name] for name in names], dtype=np.int64)
+        return np.array([self._numbers[name] for name in names], dtype=np.int64)
 
     def stream(self, traffic: str, host: str, purpose: str) -> Stream:
         """Return the random numbers of one host of one traffic for one purpose; `host` is empty for

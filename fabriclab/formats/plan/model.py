@@ -5,8 +5,9 @@ Bare numbers carry their unit in their name. Nothing here knows how a node is cr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -185,12 +186,37 @@ class Plan(Frozen):
         newer = {"algorithms", "configured"}
         return {key: value for key, value in record.items() if value or key not in newer}
 
-    @property
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, which finds its properties anew: those that are asked for each node are kept
+        beside the fields."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in vars(copied).keys() - type(self).model_fields.keys():
+            del vars(copied)[name]
+        return copied
+
+    @cached_property
     def families(self) -> tuple[Family, ...]:
         """The address families of the fabric. Traffic that names no family uses the first one."""
         return families_of(self.nodes)
 
-    @property
+    @cached_property
+    def _named(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def uses_mptcp(self) -> bool:
+        """Whether there is MPTCP in the plan; without it no file says a word of it. A user's trace counts by its hosts
+        alone."""
+        return any(node.transport is not None and node.transport.mptcp is not None for node in self.nodes) or any(
+            traffic.carried_by.transport == "mptcp" for traffic in self.traffic
+        )
+
+    @cached_property
+    def limits_windows(self) -> bool:
+        """Whether there are hosts with a window limit."""
+        return any(node.transport is not None and node.transport.window_limit_segments for node in self.nodes)
+
+    @cached_property
     def host_names(self) -> frozenset[str]:
         """The names of the hosts."""
         return frozenset(node.name for node in self.nodes if node.role == "host")
@@ -205,16 +231,13 @@ class Plan(Frozen):
         """All that happens to the network at set times: events, then pause storms."""
         return (*self.events, *self.pause_storms)
 
-    def by_name(self) -> dict[str, Node]:
+    def by_name(self) -> Mapping[str, Node]:
         """Return the nodes by name."""
-        return {node.name: node for node in self.nodes}
+        return self._named
 
     def node(self, name: str) -> Node:
         """Return the node of that name; raises KeyError."""
-        for node in self.nodes:
-            if node.name == name:
-                return node
-        raise KeyError(name)
+        return self._named[name]
 
     def peer_of(self, port: Port) -> Port:
         """Return the port at the other end of a port's link; raises KeyError."""
@@ -226,23 +249,9 @@ class Plan(Frozen):
 
 def families_of(nodes: Sequence[Node]) -> tuple[Family, ...]:
     """Return the families of which nodes have addresses; IPv4 where they have none of the lab's."""
-    if not isinstance(nodes, tuple):
-        return _families_of(nodes)
-    asked, families = _LAST_ASKED[0]
-    if asked is not nodes:
-        families = _families_of(nodes)
-        # Each node's files ask for the families of all: for a fabric of 272 nodes 1,284 times. A plan's nodes stay.
-        _LAST_ASKED[0] = nodes, families
-    return families
-
-
-def _families_of(nodes: Sequence[Node]) -> tuple[Family, ...]:
     ports = [port for node in nodes for port in node.ports]
     vlans = [vlan for node in nodes for vlan in node.vlans]
     channels = [channel for node in nodes for channel in node.port_channels]
     every: list[Port | PortChannel | Vlan] = [*ports, *vlans, *channels]
     has = {4: any(one.address is not None for one in every), 6: any(one.ipv6 is not None for one in every)}
     return tuple(family for family in FAMILIES if has[family]) or (4,)
-
-
-_LAST_ASKED: list[tuple[Sequence[Node], tuple[Family, ...]]] = [((), (4,))]

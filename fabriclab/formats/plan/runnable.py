@@ -3,7 +3,7 @@ may ask for. Of a lab's plan this is so; of a stranger's it is asked before anyt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,7 @@ def _unknown(key: str, names: Iterable[str], nodes: Iterable[str]) -> Iterator[s
             yield f"{key}: {name!r} is not there"
 
 
-def _of_node(node: Node, nodes: dict[str, Node]) -> Iterator[str]:
+def _of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     key = f"nodes.{node.name}"
     yield from _unknown("nodes", [node.name], nodes)
     own = [*node.ports, *node.port_channels, *node.vlans]
@@ -89,7 +89,7 @@ def _name(one: Any) -> str:
     return str(getattr(one, "interface", None) or one.name)
 
 
-def _of_port(node: Node, port: Port, nodes: dict[str, Node]) -> Iterator[str]:
+def _of_port(node: Node, port: Port, nodes: Mapping[str, Node]) -> Iterator[str]:
     key = f"nodes.{node.name}.{port.interface}"
     there = nodes.get(port.peer_node)
     back = next((one for one in there.ports if one.interface == port.peer_interface), None) if there else None
@@ -147,7 +147,7 @@ def _work(plan: Plan) -> Iterator[str]:
         yield f"traffic: {flows} flows; an experiment has at most {MOST_FLOWS}"
 
 
-def _of_changes(plan: Plan, nodes: dict[str, Node]) -> Iterator[str]:
+def _of_changes(plan: Plan, nodes: Mapping[str, Node]) -> Iterator[str]:
     ports = _ports(nodes)
     for event in plan.events:
         yield from _unknown(f"events.{event.name}", chain.from_iterable(event.links), ports)
@@ -156,7 +156,7 @@ def _of_changes(plan: Plan, nodes: dict[str, Node]) -> Iterator[str]:
         yield from _unknown(f"pause_storms.{storm.name}", (f"{storm.host}:{storm.interface}",), ports)
 
 
-def _of_probes(plan: Plan, nodes: dict[str, Node]) -> Iterator[str]:
+def _of_probes(plan: Plan, nodes: Mapping[str, Node]) -> Iterator[str]:
     probes, ports = plan.probes, _ports(nodes)
     captured = () if probes.pcap is None else probes.pcap.ports
     yield from _unknown("probes", (*probes.queue_ports, *probes.switch_ports, *captured), ports)
@@ -164,5 +164,5 @@ def _of_probes(plan: Plan, nodes: dict[str, Node]) -> Iterator[str]:
     yield from _unknown("probes.tcp_classes", probes.tcp_classes, [traffic.name for traffic in plan.traffic])
 
 
-def _ports(nodes: dict[str, Node]) -> frozenset[str]:
+def _ports(nodes: Mapping[str, Node]) -> frozenset[str]:
     return frozenset(f"{node.name}:{port.interface}" for node in nodes.values() for port in node.ports)

@@ -45,6 +45,14 @@ def test_a_plan_is_read_back_from_its_json(name: str) -> None:
     assert parse_plan_json(plan_json(plan)) == plan
 
 
+def test_a_copy_of_a_plan_knows_its_own_nodes() -> None:
+    plan = resolve_plan(shipped_lab("incast"), {})
+    assert "client" in plan.host_names and plan.node("s1").role == "switch" and plan.families == (4,)
+    copy = plan.model_copy(update={"nodes": plan.nodes[1:3]})
+    assert copy.host_names == {"h1", "h2"} and set(copy.by_name()) == {"h1", "h2"}
+    assert plan == resolve_plan(shipped_lab("incast"), {})
+
+
 @pytest.mark.parametrize("lab", ["incast", "dctcp-queue"])
 @pytest.mark.no_cover
 @pytest.mark.slow("plans each point of a lab's matrices")
