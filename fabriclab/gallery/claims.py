@@ -1,6 +1,7 @@
 """`studies/*.yml`: the claims of published studies, each with its source, its verdict, and the numbers that say so.
 
-A claim's bounds are written down before it is measured. Numbers are those that labs publish (`published/MATRIX.csv`).
+A claim's bounds follow from the study, and no new measurement changes them. Numbers are those that labs publish
+(`published/MATRIX.csv`).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def test_no_two_test_modules_share_a_name() -> None:
 TOP = {
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "Makefile", "docker-compose.yml"),
     *("mkdocs.yml", "pyproject.toml", "Cargo.toml", "Cargo.lock", ".gitignore", ".ci", ".devcontainer", ".vscode"),
-    *("analysis", "docs", "fabriclab", "images", "labs", "probes", "tests", "traffic"),
+    *("analysis", "docs", "fabriclab", "images", "labs", "probes", "studies", "tests", "traffic"),
 }
 """What lies at the top of the repository: a newcomer sees it first."""
 
