@@ -31,12 +31,13 @@ _EVERY_NODE = (
     ("net.ipv4.conf.default.accept_redirects", "0"),
 )
 
+_SACK = "net.ipv4.tcp_sack"
 _HOST = (
     # No memory from one connection to the next.
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.tcp_slow_start_after_idle", "1"),
     ("net.ipv4.tcp_timestamps", "1"),
-    ("net.ipv4.tcp_sack", "1"),
+    (_SACK, "1"),
     ("net.ipv4.tcp_window_scaling", "1"),
     # Thousands of flows may start at one moment.
     ("net.core.somaxconn", "65535"),
@@ -96,7 +97,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
             settings.append(("net.ipv4.fib_multipath_hash_seed", str(_hash_seed(node.name, plan.seed))))
         settings += compile_router_sysctl(node, plan)
     else:
-        settings += _HOST
+        settings += _host(node.transport)
     settings += compile_ipv6_sysctl(node, plan)
     if node.transport is not None:
         settings += [*_transport(node.transport), *compile_mptcp_sysctl(node, plan)]
@@ -107,14 +108,17 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
     return "".join(f"{key} = {value}\n" for key, value in settings)
 
 
+def _host(transport: Transport | None) -> list[tuple[str, str]]:
+    has_sack = transport is None or transport.sack
+    return [(key, value if has_sack or key != _SACK else "0") for key, value in _HOST]
+
+
 def _transport(transport: Transport) -> list[tuple[str, str]]:
     # Minimum, default, maximum. Default = maximum: the window that a receiver offers does not depend on its autotuning.
     receive, send = transport.receive_buffer_bytes, transport.send_buffer_bytes
     error_ns = transport.timestamp_error_ns
     return [
         *([("net.ipv4.tcp_delay_error_ns", str(error_ns))] if error_ns else []),
-        # Of two lines for a setting the last one counts.
-        *([] if transport.sack else [("net.ipv4.tcp_sack", "0")]),
         ("net.ipv4.tcp_congestion_control", transport.congestion_control),
         ("net.ipv4.tcp_ecn", str(_TCP_ECN[transport.ecn])),
         # ECN is what the plan says, even where a handshake with it failed once (RFC 3168 fallback).

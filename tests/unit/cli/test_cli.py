@@ -61,7 +61,10 @@ def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
         (("plan", INCAST, "--set", "senders"), "--set 'senders': write KEY=VALUE"),
         (("plan", INCAST, "--set", "sender=4"), "sender=4: unknown setting"),
         (("plan", "nowhere"), "nowhere: no such directory"),
-        (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, algorithms, buffers, sru"),
+        (
+            ("sweep", INCAST, "--matrix", "demp"),
+            "--matrix 'demp': the experiment has demo, algorithms, newreno, buffers, sru",
+        ),
         (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
         (
             ("sweep", INCAST, "--seeds", "many"),

@@ -32,7 +32,7 @@ def completed(line: str) -> list[str]:
     [
         ("fabriclab run inc", ["incast"]),
         ("fabriclab plan labs/leaf", ["labs/leaf-spine"]),
-        ("fabriclab run incast --set s", ["senders=", "sru=", "seed="]),
+        ("fabriclab run incast --set s", ["senders=", "sru=", "sack=", "seed="]),
         ("fabriclab run incast --set variant=d", ["variant=dctcp"]),
         ("fabriclab sweep incast --matrix rto", ["rto-min"]),
         ("fabriclab plan leaf-spine --node leaf1", ["leaf1"]),

@@ -74,6 +74,12 @@ def test_hosts_get_routes_sysctls_and_what_the_machine_must_allow(tmp_path: Path
     assert {line.split()[0] for line in lines_of(window)} == plan.host_names
 
 
+def test_what_is_taken_from_a_host_can_be_given_back(tmp_path: Path) -> None:
+    taken, given = changes_of(with_sets(tmp_path, "hosts.h1.sack: false", "hosts.h1.sack: true"))
+    assert lines_of(taken) == ["h1 sysctl net.ipv4.tcp_sack = 0"]
+    assert lines_of(given) == ["h1 sysctl net.ipv4.tcp_sack = 1"]
+
+
 def test_a_line_changes_whatever_events_made_of_it(tmp_path: Path) -> None:
     events = "events:\n  a: {at: 1 s, link: 'leaf1:eth3', rate: 10 Mbps}\n  b: {at: 2 s, set: {links.rate: 100 Mbps}}\n"
     _, every = changes_of(plan_of(tmp_path, TWO_LEAVES, EXPERIMENT + events))
