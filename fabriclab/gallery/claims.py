@@ -6,19 +6,12 @@ A claim's bounds follow from the study, and no new measurement changes them. Num
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from pydantic import Field, model_validator
 
-from fabriclab.gallery.published import GalleryError, Quantity, Record, Where, line_of
-from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file, text_of
+from fabriclab.gallery.published import Quantity, Record, Where, read_record
 
 DIRECTORY = "studies"
 """Where the files lie, beside `labs`."""
@@ -121,26 +114,4 @@ def read_studies(directory: Path) -> list[Study]:
 
 def read_study(file: Path) -> Study:
     """Read the claims of one study. Raises GalleryError with file, line and what would be right."""
-    try:
-        data = YAML(typ="rt").load(io.StringIO(text_of(read_lab_file(file.parent, file.name, LARGEST_YAML_BYTES))))
-    except UnreadableError as error:
-        raise GalleryError(f"{file}: {error}; it lists the claims of a study") from error
-    except MarkedYAMLError as error:
-        line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
-        raise GalleryError(f"{file}{line}: {error.problem or 'no YAML'}") from error
-    try:
-        return Study.model_validate(data)
-    except ValidationError as error:
-        lines = [
-            f"{file}:{line_of(data, found['loc'])}: {_place(found['loc'])}: {_said(found)}" for found in error.errors()
-        ]
-        raise GalleryError("\n".join(lines)) from error
-
-
-def _said(error: ErrorDetails) -> str:
-    return error["msg"].removeprefix("Value error, ")
-
-
-def _place(location: Sequence[Any]) -> str:
-    """Return the keys that lead to a value, without the names of types that pydantic tried."""
-    return ".".join(str(key) for key in location if not re.fullmatch(r"float|Multiple", str(key)))
+    return read_record(file, Study, "it lists the claims of a study")

@@ -6,9 +6,10 @@ import io
 import re
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
@@ -38,6 +39,9 @@ class Record(BaseModel):
     """Keys that are not known are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+R = TypeVar("R", bound=Record)
 
 
 class Quantity(Record):
@@ -215,24 +219,31 @@ def is_published(lab: Path) -> bool:
 
 def read_published(lab: Path) -> Published:
     """Read a lab's `published.yml`. Raises GalleryError with file, line and what would be right."""
-    path = lab / FILE
+    return read_record(lab / FILE, Published, "this file lists what the lab publishes (labs/README.md)")
+
+
+def read_record(path: Path, model: type[R], purpose: str) -> R:
+    """Read a YAML file as a record. Raises GalleryError with file, line and what would be right."""
     try:
-        data = YAML(typ="rt").load(io.StringIO(text_of(read_lab_file(lab, FILE, LARGEST_YAML_BYTES))))
+        data = YAML(typ="rt").load(io.StringIO(text_of(read_lab_file(path.parent, path.name, LARGEST_YAML_BYTES))))
     except UnreadableError as error:
-        raise GalleryError(f"{path}: {error}; this file lists what the lab publishes (labs/README.md)") from error
+        raise GalleryError(f"{path}: {error}; {purpose}") from error
     except MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
         raise GalleryError(f"{path}{line}: {error.problem or 'no YAML'}") from error
     except UnicodeDecodeError as error:
         raise GalleryError(f"{path}: is not UTF-8; save the file as UTF-8") from error
     try:
-        return Published.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
-        lines = [
-            f"{path}:{line_of(data, found['loc'])}: {'.'.join(map(str, found['loc']))}: {found['msg']}"
-            for found in error.errors()
-        ]
+        lines = [f"{path}:{line_of(data, found['loc'])}: {_said(found)}" for found in error.errors()]
         raise GalleryError("\n".join(lines)) from error
+
+
+def _said(error: ErrorDetails) -> str:
+    """Return the keys that lead to a value, without the types that pydantic tried there, and what is wrong with it."""
+    keys = ".".join(str(key) for key in error["loc"] if key not in ("float", "Multiple"))
+    return f"{keys}: {error['msg'].removeprefix('Value error, ')}"
 
 
 def line_of(data: Any, location: tuple[int | str, ...]) -> int:
