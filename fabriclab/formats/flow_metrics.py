@@ -72,6 +72,13 @@ FLOWS = (
         better="less",
     ),
     Metric(
+        "flows_with_retransmits",
+        "Flows that retransmitted",
+        "the number of flows with at least one retransmitted segment",
+        _CLASS,
+        better="less",
+    ),
+    Metric(
         "flows_fast_retransmit",
         "Flows with retransmissions, no timeout",
         "the number of flows with retransmissions but no retransmission timeout",

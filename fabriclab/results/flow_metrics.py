@@ -74,6 +74,7 @@ def _counts() -> list[pl.Expr]:
     logged = {
         "flows_with_timeouts": (waited_for_timeout(), recovery),
         "flows_with_setup_timeouts": (set_up_ns >= HANDSHAKE_TIMEOUT_NS, set_up_ns),
+        "flows_with_retransmits": (recovery != "none", recovery),
         "flows_fast_retransmit": (recovery == "fast retransmit", recovery),
         "mptcp_fallbacks": (pl.col("transport") == "fallback", pl.col("transport")),
         **{name: (pl.col(name), pl.col(name)) for name in _SUMS},

@@ -111,6 +111,8 @@ def test_incomplete_flows_are_counted_and_have_no_completion_time(tmp_path: Path
         "flows_with_timeouts": 0,
         "flows_with_timeouts[web]": 0,
         "flows_with_setup_timeouts": None,
+        "flows_with_retransmits": 0,
+        "flows_with_retransmits[web]": 0,
         "flows_fast_retransmit": 0,
     }
     assert summary["fct_max_ns"] == 8
