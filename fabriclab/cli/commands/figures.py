@@ -68,12 +68,15 @@ def figures(
     on: str = "local",
     keep: Keep = "all",
     *,
+    matrices: Sequence[str] = (),
     trust: bool = False,
 ) -> int:
     """Run what is published of each lab, here or on a cluster, write data, README and pictures, and say what moved.
 
-    Returns the exit status.
+    `matrices`: these only, of the one lab that is named. Returns the exit status.
     """
+    if matrices and len(labs) != 1:
+        raise BadInputError("--matrix is for one lab; name it before the option")
     chosen = _of_this_kernel([(lab, read_published(lab)) for lab in _labs(labs)], named=bool(labs))
     if not chosen:
         return OK
@@ -83,7 +86,7 @@ def figures(
     for lab, published in chosen:
         directories = {
             matrix: with_consent(partial(_run, lab, published, matrix, jobs, out, on, keep), trust)
-            for matrix in published.matrices
+            for matrix in _chosen(lab, published, matrices)
         }
         with waiting(f"reading the results of {lab.name}"):
             sections.append(publish(lab, published, directories))
@@ -99,9 +102,10 @@ def figures(
 def publish(lab: Path, published: Published, directories: dict[str, Path]) -> str:
     """Write the lab's data, README and pictures from the sweeps of its published matrices; return what moved, in words.
 
-    What `published.yml` says of superseded data is removed, because they are replaced.
+    What `published.yml` says of superseded data is removed when all of them are replaced.
     """
-    published = published.model_copy(update={"superseded": ""})
+    if set(directories) == set(published.matrices):
+        published = published.model_copy(update={"superseded": ""})
     new: dict[str, tuple[list[Row], Source]] = {
         matrix: measured(directory, published, matrix) for matrix, directory in directories.items()
     }
@@ -113,14 +117,15 @@ def publish(lab: Path, published: Published, directories: dict[str, Path]) -> st
     text = generated(lab, published, {matrix: rows for matrix, (rows, _) in new.items()}, sources)
     pictures = _pictures(lab, published, directories)
     write_data(lab, new)
-    file = without_superseded((lab / FILE).read_text(encoding="utf-8"))
-    write_all({lab / README: text, lab / FILE: file, **pictures})
+    file = (lab / FILE).read_text(encoding="utf-8")
+    write_all({lab / README: text, lab / FILE: file if published.superseded else without_superseded(file), **pictures})
     return moved.in_words(lab.name, found)
 
 
 def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> dict[Path, str | bytes]:
     drawn: dict[Path, str | bytes] = {}
-    for matrix in dict.fromkeys(picture.matrix for picture in published.pictures.values()):
+    shown = [picture.matrix for picture in published.pictures.values() if picture.matrix in directories]
+    for matrix in dict.fromkeys(shown):
         with tempfile.TemporaryDirectory() as scratch:
             files = {file.name: file for file in write_pictures([directories[matrix]], Path(scratch))}
             for name, picture in published.pictures.items():
@@ -132,6 +137,15 @@ def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> 
                     raise GalleryError(f"{text}; it has {there}")
                 drawn[lab / name] = files[picture.picture].read_text(encoding="utf-8")
     return drawn
+
+
+def _chosen(lab: Path, published: Published, matrices: Sequence[str]) -> list[str]:
+    """Return the matrices that were named, or all. Raises BadInputError for one that is not published."""
+    for name in matrices:
+        if name not in published.matrices:
+            there = ", ".join(published.matrices)
+            raise BadInputError(f"--matrix {name}: {lab / FILE} does not publish it; it has {there}")
+    return [name for name in published.matrices if name in matrices or not matrices]
 
 
 def _run(

@@ -25,6 +25,15 @@ def figures(
     check: Annotated[
         bool, typer.Option("--check", help="Run and write nothing; list where a README differs from its data.")
     ] = False,
+    matrices: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--matrix",
+            metavar="NAME",
+            help="Only this matrix of the one LAB; repeatable. The other data stay as they are.",
+            show_default="all that it publishes",
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -47,6 +56,8 @@ def figures(
 
       fabriclab figures incast
 
+      fabriclab figures incast --matrix demo
+
       fabriclab figures --check
 
       fabriclab figures --on dask://node1:8786 --keep results
@@ -57,4 +68,4 @@ def figures(
     with failure.reported():
         if check:
             raise typer.Exit(making.check(labs or []))
-        raise typer.Exit(making.figures(labs or [], jobs, out, on, keep, trust=trust))
+        raise typer.Exit(making.figures(labs or [], jobs, out, on, keep, matrices=matrices or (), trust=trust))

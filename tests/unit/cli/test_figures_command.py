@@ -58,6 +58,34 @@ def test_the_command_measures_writes_and_compares(
     assert invoke("figures", str(small), "--check").exit_code == 1
 
 
+def test_one_matrix_is_measured_and_the_rest_stays_superseded(
+    small: Path,
+    invoke: Invoke,
+    machine: Callable[[str], Artefacts],
+) -> None:
+    machine(ANSWER + SAMPLED + fake_machine.END)
+    text = (small / FILE).read_text().replace("matrices:\n", "superseded: older hosts\n\nmatrices:\n  newreno: {}\n")
+    (small / FILE).write_text(text)
+    (small / README).write_text(f"<!-- superseded -->\n\n<!-- end -->\n\n{PAGE}")
+    alone = invoke("figures", str(small), "--matrix", "demo")
+    assert alone.exit_code == 2 and "matrix newreno: made-from.json does not say" in alone.output
+    assert invoke("figures", str(small)).exit_code == 0
+    assert "superseded" not in (small / FILE).read_text() + (small / README).read_text()
+    (small / FILE).write_text(text)
+    (small / README).write_text(f"<!-- superseded -->\n\n<!-- end -->\n\n{PAGE}")
+    result = invoke("figures", str(small), "--matrix", "demo")
+    assert result.exit_code == 0, result.output
+    assert "newreno" not in result.output
+    assert (small / FILE).read_text() == text
+    assert "are to be measured again: older hosts." in (small / README).read_text()
+    assert "| CUBIC |" in (small / README).read_text()
+    unknown = invoke("figures", str(small), "--matrix", "buffer")
+    assert unknown.exit_code == 2
+    assert "--matrix buffer:" in unknown.output and "it has newreno, demo" in " ".join(unknown.output.split())
+    nameless = invoke("figures", "--matrix", "demo")
+    assert nameless.exit_code == 2 and "is for one lab" in nameless.output
+
+
 def test_a_run_that_fails_publishes_nothing(
     small: Path,
     invoke: Invoke,
