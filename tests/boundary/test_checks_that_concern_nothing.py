@@ -23,10 +23,10 @@ from fabriclab.cli.commands.outcome import show_checks
 from fabriclab.cli.text.junit import junit_xml
 from fabriclab.formats.where_clause import concerns
 from fabriclab.lab import LabError, parse_lab
-from fabriclab.report.drawing.studies import read_study
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.results import evaluate_checks, read_run, unasked_checks
+from fabriclab.studies.claims import DIRECTORY, read_studies
 
 LABS = Path(__file__).parents[2] / "labs"
 TOPOLOGY = """name: pair
@@ -281,13 +281,15 @@ def test_each_condition_of_our_labs_concerns_a_point(lab: str) -> None:
     assert left == []
 
 
-def test_each_row_of_a_study_names_parameters_of_its_labs() -> None:
-    """A row whose settings no lab of the study can have would stay empty in every report."""
-    for name in ("S0",):
-        study = read_study(name)
-        assert study is not None
-        for part in study.parts:
-            labs = [shipped_lab(lab) for lab in part.labs]
-            known = {parameter for lab in labs for parameter in lab.parameters}
-            for row in part.rows:
-                assert set(row["where"]) <= {*known, "variant", "congestion_control"}, row
+def test_what_studies_compare_are_settings_that_their_labs_have() -> None:
+    """A number or table whose settings no point of the lab can have would stay empty in every report."""
+    wheres: list[tuple[str, Mapping[str, object]]] = []
+    for study in read_studies(LABS.parent / DIRECTORY):
+        for claim in study.claims.values():
+            wheres += [
+                (one.lab or claim.lab, one.where) for one in (*claim.beside, *(two.number for two in claim.shows))
+            ]
+            wheres += [(claim.lab, claim.band.where)] if claim.band is not None else []
+        wheres += [(lab, {table.rows: "", **table.where}) for table in study.tables for lab in table.labs]
+    for lab, where in wheres:
+        assert set(where) <= {*shipped_lab(lab).parameters, "variant"}, (lab, where)

@@ -1,7 +1,7 @@
 """`studies/*.yml`: the claims of published studies, each with its source, its verdict, and the numbers that say so.
 
 A claim's bounds follow from the study, and no new measurement changes them. Numbers are those that labs publish
-(`published/MATRIX.csv`).
+(`published/MATRIX.csv`); a report has the same claims beside the numbers of its own runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.gallery.published import Quantity, Record, Where, read_record
+from fabriclab.gallery.quantities import in_base_units
 
 DIRECTORY = "studies"
 """Where the files lie, beside `labs`."""
@@ -56,6 +58,59 @@ class Comparison(Record):
         return self
 
 
+class Band(Record):
+    """The area of a metric's chart in which a study's results lie, for runs without other settings than `where`."""
+
+    metric: str
+    unit: str
+    x: str
+    x_from: float
+    x_to: float
+    low: float
+    high: float
+    where: dict[str, Scalar] = Field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """The area's ends with their unit."""
+        return f"{self.low:g} to {self.high:g} {self.unit}"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The area's ends in base units."""
+        return in_base_units(self.low, self.metric, self.unit), in_base_units(self.high, self.metric, self.unit)
+
+
+class Column(Record):
+    """A column of a table: the settings of the points that a report puts beside it, of labs that have these."""
+
+    title: str
+    where: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class Table(Quantity):
+    """Figures of a study that no claim repeats one by one, in `unit`. The keys of `figures` are values of the setting
+    `rows`; a report writes them, and its own, also as a change against the first of them."""
+
+    title: str
+    labs: tuple[str, ...] = Field(min_length=1)
+    where: dict[str, Scalar] = Field(default_factory=dict)
+    rows: str
+    columns: tuple[Column, ...] = Field(min_length=1)
+    figures: dict[str, tuple[float, ...]] = Field(min_length=1)
+
+    def written(self, value: float) -> float:
+        """Return a measured number in the table's unit."""
+        return value / in_base_units(1, self.metric, self.unit)
+
+    @model_validator(mode="after")
+    def _is_full(self) -> Table:
+        for name, row in self.figures.items():
+            if len(row) != len(self.columns):
+                raise ValueError(f"figures.{name} has {len(row)} figures, and there are {len(self.columns)} columns")
+        return self
+
+
 class Claim(Record):
     """A claim of a study. `expected` is its figure or ordering in the study's words, `condition` what holds for it."""
 
@@ -67,6 +122,9 @@ class Claim(Record):
     shows: tuple[Comparison, ...] = ()
     tolerance: str = ""
     """Why the bounds are where they are."""
+    beside: tuple[Number, ...] = ()
+    """Numbers without bounds, which no lab need publish: a report has them beside `expected`."""
+    band: Band | None = None
     verdict: Verdict
     why: str = ""
     """Of a claim that does not agree, or of which only a part is reproduced: the reason."""
@@ -83,23 +141,40 @@ class Claim(Record):
             raise ValueError(f"the verdict is `{self.verdict}`, so `shows` must name the numbers that say so")
         if self.shows and not (self.lab and self.tolerance):
             raise ValueError("`shows` needs `lab`, whose numbers they are, and `tolerance`, which explains the bounds")
+        if self.beside and not self.lab:
+            raise ValueError("`beside` needs `lab`, whose runs have these numbers")
         return self
 
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        """All the published numbers that the verdict depends on, each with its lab."""
-        bounds = [bound for one in self.shows for bound in (one.above, one.below)]
-        found = [one.number for one in self.shows] + [one.number for one in bounds if isinstance(one, Multiple)]
-        return tuple(one.model_copy(update={"lab": one.lab or self.lab}) for one in found)
+    def of_lab(self, lab: str) -> Claim:
+        """Return the claim with the numbers of one lab only."""
+        shows = tuple(one for one in self.shows if (one.number.lab or self.lab) == lab)
+        return self.model_copy(update={"shows": shows, "beside": self.beside if self.lab == lab else ()})
 
 
 class Study(Record):
-    """A published study and its claims, by their names."""
+    """A published study and its claims, by their names. `setups`: what the study did, for the reports of each lab that
+    repeats it."""
 
     study: str
     title: str
     source: str
+    setups: dict[str, str] = Field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
     claims: dict[str, Claim] = Field(min_length=1)
+
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """The bands of all claims."""
+        return tuple(claim.band for claim in self.claims.values() if claim.band is not None)
+
+    def concerns(self, lab: str) -> bool:
+        """Return whether a lab has numbers of this study."""
+        return bool(self.of_lab(lab)) or any(lab in table.labs for table in self.tables)
+
+    def of_lab(self, lab: str) -> dict[str, Claim]:
+        """Return the claims that have numbers of a lab, with these numbers only."""
+        found = {name: claim.of_lab(lab) for name, claim in self.claims.items()}
+        return {name: claim for name, claim in found.items() if claim.shows or claim.beside}
 
 
 def study_files(directory: Path) -> list[Path]:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from repository import LABS, ROOT
+from shipped_labs import shipped_lab
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.gallery.claims import DIRECTORY, read_studies, read_study, study_files
-from fabriclab.gallery.claims_page import with_claims
 from fabriclab.gallery.published import GalleryError
-from fabriclab.gallery.verdicts import Data, judge
+from fabriclab.studies.claims import DIRECTORY, Multiple, read_studies, read_study, study_files
+from fabriclab.studies.page import with_claims
+from fabriclab.studies.verdicts import Data, judge
 
 STUDIES = {study.study: study for study in read_studies(ROOT / DIRECTORY)}
 PAGE = ROOT / "docs" / "studies.md"
@@ -148,3 +149,21 @@ def test_the_command_prints_a_study_and_refuses_one_that_is_not() -> None:
 
 def test_each_study_has_its_file() -> None:
     assert [file.stem for file in study_files(ROOT / DIRECTORY)] == list(STUDIES)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_study_is_whole(study: str) -> None:
+    """Each lab that it names is there and has the matrices; each lab that names it has claims of it."""
+    whole = STUDIES[study]
+    compared = [(claim.lab, one) for claim in whole.claims.values() for one in claim.shows]
+    numbers = [(claim.lab, one) for claim in whole.claims.values() for one in claim.beside]
+    numbers += [(lab, one.number) for lab, one in compared]
+    numbers += [
+        (lab, two.number) for lab, one in compared for two in (one.above, one.below) if isinstance(two, Multiple)
+    ]
+    known = [(one.lab or lab, one.matrix) for lab, one in numbers]
+    labs = {lab.parent.name for lab in LABS.glob("*/experiment.yml")}
+    named = {lab for lab, _ in known} | set(whole.setups) | {lab for table in whole.tables for lab in table.labs}
+    assert named <= labs
+    assert [(lab, matrix) for lab, matrix in known if matrix not in shipped_lab(lab).matrices] == []
+    assert [lab for lab in labs if shipped_lab(lab).experiment.study == study and not whole.concerns(lab)] == []
