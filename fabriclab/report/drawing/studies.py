@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 
 from fabriclab.formats.where_clause import Scalar, concerns
@@ -110,38 +110,54 @@ _OPEN = {"least": {"low": -inf}, "greatest": {"high": inf}}
 """Points that are not here may have less than the least of those that are, or more than the greatest."""
 
 
+@dataclass(frozen=True)
+class _Point:
+    """A point of a lab's matrix."""
+
+    written: Mapping[str, str]
+    settings: Mapping[str, Scalar]
+    resolver: Resolver
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Scalar]:
+        """The value of every parameter; that takes some milliseconds."""
+        return {**self.resolver.parameters(self.written), **self.settings}
+
+    def has(self, where: Mapping[str, Scalar | tuple[Scalar, ...]]) -> bool:
+        """Return whether it has these settings, each with that value or one of several."""
+        is_set = {name: value for name, value in where.items() if name in self.settings}
+        return fits(is_set, self.settings) and (len(is_set) == len(where) or fits(where, self.parameters))
+
+
 class _Points:
-    """The points of a lab's matrices, with the value of every parameter, as our lab of that name has them."""
+    """The points of a lab's matrices, as our lab of that name has them; seeds aside."""
 
-    def __init__(self, lab: str) -> None:
-        self._lab = parse_lab(shipped("labs") / lab, every_point=False)
-        self._resolver = Resolver(self._lab)
-        self._parameters: dict[str, Mapping[str, Scalar]] = {}
-        self._written = {matrix: self._lab.points(matrix) for matrix in self._lab.matrices}
-        self.telling = {
-            name
-            for points in self._written.values()
-            for name in points[0]
-            if name != SEED and (not self._is_of_traffic(name) or len({point[name] for point in points}) > 1)
-        }
+    def __init__(self, name: str) -> None:
+        lab = parse_lab(shipped("labs") / name, every_point=False)
+        resolver = Resolver(lab)
+        self._points: dict[str, list[_Point]] = {}
+        self.telling: set[str] = set()
         """Settings that a matrix has, those of traffic only where a matrix has several values of them."""
+        for matrix in lab.matrices:
+            unseeded = [{key: text for key, text in point.items() if key != SEED} for point in lab.points(matrix)]
+            points = [
+                _Point(written, {key: lab.normalise(key, text) for key, text in written.items()}, resolver)
+                for written in {str(written): written for written in unseeded}.values()
+            ]
+            self._points[matrix] = points
+            for key in points[0].settings:
+                is_of_traffic = all(each.startswith("traffic.") for each in lab.parameters.get(key, (key,)))
+                if not is_of_traffic or len({point.settings[key] for point in points}) > 1:
+                    self.telling.add(key)
 
-    def _is_of_traffic(self, name: str) -> bool:
-        keys = self._lab.parameters.get(name, (name,))
-        return all(key.startswith("traffic.") for key in keys)
+    def of(self, number: Number) -> list[_Point]:
+        """Return the points that a number is of."""
+        return [point for point in self._points.get(number.matrix, ()) if point.has(number.where)]
 
-    def of(self, number: Number) -> list[Mapping[str, Scalar]]:
-        """Return the parameters of the points that a number is of."""
-        found = {}
-        for written in self._written.get(number.matrix, ()):
-            point = {name: text for name, text in written.items() if name != SEED}
-            set_here = {name: self._lab.normalise(name, text) for name, text in point.items()}
-            if fits({name: value for name, value in number.where.items() if name in point}, set_here):
-                found[str(point)] = point, set_here
-        for key, (point, set_here) in found.items():
-            if key not in self._parameters:
-                self._parameters[key] = {**self._resolver.parameters(point), **set_here}
-        return [self._parameters[key] for key in found if fits(number.where, self._parameters[key])]
+
+@lru_cache(maxsize=4)
+def _points_of(lab: str) -> _Points:
+    return _Points(lab)
 
 
 class _Runs:
@@ -150,18 +166,15 @@ class _Runs:
     def __init__(self, pools: Sequence[PooledRuns], lab: str) -> None:
         self.pools, self.lab = [pool for pool in pools if pool.runs], lab
         self.own_settings: dict[str, str] = {}
-
-    @cached_property
-    def _points(self) -> _Points:
-        return _Points(self.lab)
+        self._known: dict[tuple[int, str], Mapping[str, float | None]] = {}
 
     def find(self, number: Number) -> Range | None:
         """Return what these runs measured; of several points where one is meant, all that their ranges cover."""
         if number.lab != self.lab:
             return None
         by_point = [
-            [one for pool in self.pools if self._is_at(pool, point, number) and (one := self._measured(pool, number))]
-            for point in self._points.of(number)
+            [one for pool in self.pools if self._is_at(pool, point) and (one := self._measured(pool, number))]
+            for point in _points_of(self.lab).of(number)
         ]
         found = [one for several in by_point for one in several]
         if not found:
@@ -171,21 +184,32 @@ class _Runs:
             return Range(min(one.low for one in found), mean, max(one.high for one in found))
         return replace(chosen(found, number), **({} if all(by_point) else _OPEN[number.of]))
 
-    def _is_at(self, pool: PooledRuns, point: Mapping[str, Scalar], number: Number) -> bool:
+    def _is_at(self, pool: PooledRuns, point: _Point) -> bool:
         """Return whether a pool is at a point; settings that it has beyond that are noted."""
-        others = {name: value for name, value in pool.parameters.items() if not fits({name: value}, point)}
-        if not fits({name: point[name] for name in number.where}, pool.parameters) or self._points.telling & set(
-            others
-        ):
+        telling = _points_of(self.lab).telling
+        if not fits({name: value for name, value in point.settings.items() if name in telling}, pool.parameters):
+            return False
+        others = {name: value for name, value in pool.parameters.items() if not fits({name: value}, point.parameters)}
+        if telling & set(others):
             return False
         self.own_settings |= {name: as_written(value) for name, value in others.items()}
         return True
 
     def _measured(self, pool: PooledRuns, number: Number) -> Range | None:
+        key = id(pool), number.column
+        if key not in self._known:
+            self._known[key] = self._numbers(pool, number)
+        return range_of(self._known[key])
+
+    def _numbers(self, pool: PooledRuns, number: Number) -> Mapping[str, float | None]:
+        if number.column == number.metric:
+            # As in the report's other tables, which have read the flows for it.
+            measure = pool.measure(number.metric)
+            return {"mean": measure.value, "low": measure.low, "high": measure.high}
         try:
-            return range_of(numbers_of(pool.pool, [each.pool for each in self.pools], number)[0])
+            return numbers_of(pool.pool, [each.pool for each in self.pools], number)[0]
         except GalleryError:
-            return None  # the point that it is against is not here
+            return {}  # the point that it is against is not here
 
 
 def fits(where: Mapping[str, Scalar | tuple[Scalar, ...]], parameters: Mapping[str, Scalar]) -> bool:
@@ -236,14 +260,18 @@ def _compared(claim: Claim, runs: _Runs) -> ComparedClaim | None:
     if all(words == NOT_MEASURED for _, words in said):
         return None
     here = [f"{_name(number)}: {words}" for number, words in said if words != NOT_MEASURED]
-    more = [f"{len(said) - len(here)} more of points that are not here"] if len(here) < len(said) else []
+    more = [f"{len(said) - len(here)} more from points that are not here"] if len(here) < len(said) else []
     return ComparedClaim(claim, (*here, *more), judged.verdict if claim.shows else None)
+
+
+def _setting(name: str, value: Scalar | tuple[Scalar, ...]) -> str:
+    *others, last = value if isinstance(value, tuple) else (value,)
+    return " or ".join(filter(None, [", ".join(map(as_written, others)), setting_label(name, last)]))
 
 
 def _name(number: Number) -> str:
     """Return what a number is of, in the words of the report's other tables."""
-    named = [(name, value if isinstance(value, tuple) else (value,)) for name, value in number.where.items()]
-    settings = ", ".join(" or ".join(setting_label(name, value) for value in several) for name, several in named)
+    settings = ", ".join(_setting(name, value) for name, value in number.where.items())
     parts = [
         metric_title(number.metric) + (f" of {metric_title(number.share_of)}" if number.share_of else ""),
         settings,

@@ -65,7 +65,7 @@ def test_points_with_other_settings_are_not_those_of_a_claim(tmp_path: Path) -> 
     # DCTCP has another threshold at 10 Gbps, so only the half of the claim that is DX's goodput is measured.
     assert claims["DX uses the whole link."].numbers == (
         "Goodput, DX: 941 Mbps, to be above 9,227 Mbps",
-        "1 more of points that are not here",
+        "1 more from points that are not here",
     )
 
 
