@@ -107,7 +107,8 @@ class Table(Quantity):
     def _is_full(self) -> Table:
         for name, row in self.figures.items():
             if len(row) != len(self.columns):
-                raise ValueError(f"figures.{name} has {len(row)} figures, and there are {len(self.columns)} columns")
+                count = f"{len(row)} of {len(self.columns)} figures"
+                raise ValueError(f"figures.{name} has {count}; write one for each column")
         return self
 
 

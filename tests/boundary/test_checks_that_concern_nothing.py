@@ -23,10 +23,12 @@ from fabriclab.cli.commands.outcome import show_checks
 from fabriclab.cli.text.junit import junit_xml
 from fabriclab.formats.where_clause import concerns
 from fabriclab.lab import LabError, parse_lab
+from fabriclab.report.drawing.lab_points import points_of
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.results import evaluate_checks, read_run, unasked_checks
-from fabriclab.studies.claims import DIRECTORY, read_studies
+from fabriclab.studies.claims import DIRECTORY, Multiple, Study, read_studies
+from fabriclab.studies.verdicts import of_lab
 
 LABS = Path(__file__).parents[2] / "labs"
 TOPOLOGY = """name: pair
@@ -281,15 +283,18 @@ def test_each_condition_of_our_labs_concerns_a_point(lab: str) -> None:
     assert left == []
 
 
-def test_what_studies_compare_are_settings_that_their_labs_have() -> None:
-    """A number or table whose settings no point of the lab can have would stay empty in every report."""
-    wheres: list[tuple[str, Mapping[str, object]]] = []
-    for study in read_studies(LABS.parent / DIRECTORY):
-        for claim in study.claims.values():
-            wheres += [
-                (one.lab or claim.lab, one.where) for one in (*claim.beside, *(two.number for two in claim.shows))
-            ]
-            wheres += [(claim.lab, claim.band.where)] if claim.band is not None else []
-        wheres += [(lab, {table.rows: "", **table.where}) for table in study.tables for lab in table.labs]
-    for lab, where in wheres:
-        assert set(where) <= {*shipped_lab(lab).parameters, "variant"}, (lab, where)
+@pytest.mark.parametrize("study", read_studies(LABS.parent / DIRECTORY), ids=lambda study: study.study)
+def test_what_a_study_compares_is_at_points_of_its_labs(study: Study) -> None:
+    """What no point of a lab has would stay empty in every report."""
+    numbers = []
+    for claim in study.claims.values():
+        bounds = [bound for one in claim.shows for bound in (one.above, one.below)]
+        several = [*(one.number for one in claim.shows), *(one.number for one in bounds if isinstance(one, Multiple))]
+        numbers += [of_lab(one, claim.lab) for one in (*several, *claim.beside)]
+        if claim.band is not None:
+            assert set(claim.band.where) <= set(shipped_lab(claim.lab).parameters)
+    found = [(one, len(points_of(one.lab).of(one))) for one in numbers]
+    assert [(one, count) for one, count in found if not count or (one.of == "only" and count > 1)] == []
+    for table in study.tables:
+        for lab in table.labs:
+            assert {table.rows, *table.where} <= {*shipped_lab(lab).parameters, "variant"}

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
 from math import inf
 
-from fabriclab.formats.where_clause import Scalar, concerns
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.gallery.measure import numbers_of
 from fabriclab.gallery.published import GalleryError
 from fabriclab.gallery.quantities import as_written
-from fabriclab.lab import parse_lab
 from fabriclab.report.drawing.curves import setting_label
+from fabriclab.report.drawing.lab_points import Point, fits, points_of
 from fabriclab.report.drawing.pools import PooledRuns
 from fabriclab.report.measured.quantities import metric_title, setting_number
-from fabriclab.resolve import Resolver
-from fabriclab.results.sweep import SEED
 from fabriclab.shipped import shipped
 from fabriclab.studies.claims import DIRECTORY, Claim, Number, Study, Table, Verdict, read_studies
 from fabriclab.studies.claims import Band as PublishedBand
@@ -110,56 +107,6 @@ _OPEN = {"least": {"low": -inf}, "greatest": {"high": inf}}
 """Points that are not here may have less than the least of those that are, or more than the greatest."""
 
 
-@dataclass(frozen=True)
-class _Point:
-    """A point of a lab's matrix."""
-
-    written: Mapping[str, str]
-    settings: Mapping[str, Scalar]
-    resolver: Resolver
-
-    @cached_property
-    def parameters(self) -> Mapping[str, Scalar]:
-        """The value of every parameter; that takes some milliseconds."""
-        return {**self.resolver.parameters(self.written), **self.settings}
-
-    def has(self, where: Mapping[str, Scalar | tuple[Scalar, ...]]) -> bool:
-        """Return whether it has these settings, each with that value or one of several."""
-        is_set = {name: value for name, value in where.items() if name in self.settings}
-        return fits(is_set, self.settings) and (len(is_set) == len(where) or fits(where, self.parameters))
-
-
-class _Points:
-    """The points of a lab's matrices, as our lab of that name has them; seeds aside."""
-
-    def __init__(self, name: str) -> None:
-        lab = parse_lab(shipped("labs") / name, every_point=False)
-        resolver = Resolver(lab)
-        self._points: dict[str, list[_Point]] = {}
-        self.telling: set[str] = set()
-        """Settings that a matrix has, those of traffic only where a matrix has several values of them."""
-        for matrix in lab.matrices:
-            unseeded = [{key: text for key, text in point.items() if key != SEED} for point in lab.points(matrix)]
-            points = [
-                _Point(written, {key: lab.normalise(key, text) for key, text in written.items()}, resolver)
-                for written in {str(written): written for written in unseeded}.values()
-            ]
-            self._points[matrix] = points
-            for key in points[0].settings:
-                is_of_traffic = all(each.startswith("traffic.") for each in lab.parameters.get(key, (key,)))
-                if not is_of_traffic or len({point.settings[key] for point in points}) > 1:
-                    self.telling.add(key)
-
-    def of(self, number: Number) -> list[_Point]:
-        """Return the points that a number is of."""
-        return [point for point in self._points.get(number.matrix, ()) if point.has(number.where)]
-
-
-@lru_cache(maxsize=4)
-def _points_of(lab: str) -> _Points:
-    return _Points(lab)
-
-
 class _Runs:
     """The numbers of a report's runs, as `verdicts` asks for them."""
 
@@ -174,7 +121,7 @@ class _Runs:
             return None
         by_point = [
             [one for pool in self.pools if self._is_at(pool, point) and (one := self._measured(pool, number))]
-            for point in _points_of(self.lab).of(number)
+            for point in points_of(self.lab).of(number)
         ]
         found = [one for several in by_point for one in several]
         if not found:
@@ -184,9 +131,9 @@ class _Runs:
             return Range(min(one.low for one in found), mean, max(one.high for one in found))
         return replace(chosen(found, number), **({} if all(by_point) else _OPEN[number.of]))
 
-    def _is_at(self, pool: PooledRuns, point: _Point) -> bool:
+    def _is_at(self, pool: PooledRuns, point: Point) -> bool:
         """Return whether a pool is at a point; settings that it has beyond that are noted."""
-        telling = _points_of(self.lab).telling
+        telling = points_of(self.lab).telling
         if not fits({name: value for name, value in point.settings.items() if name in telling}, pool.parameters):
             return False
         others = {name: value for name, value in pool.parameters.items() if not fits({name: value}, point.parameters)}
@@ -210,12 +157,6 @@ class _Runs:
             return numbers_of(pool.pool, [each.pool for each in self.pools], number)[0]
         except GalleryError:
             return {}  # the point that it is against is not here
-
-
-def fits(where: Mapping[str, Scalar | tuple[Scalar, ...]], parameters: Mapping[str, Scalar]) -> bool:
-    """Return whether a point has these settings, each with that value or one of several."""
-    wanted = {name: list(value) if isinstance(value, tuple) else value for name, value in where.items()}
-    return concerns(wanted, parameters)
 
 
 def _beside(study: Study, runs: _Runs) -> BesideStudy:
@@ -246,8 +187,8 @@ def _notes(
         own = ", ".join(f"{name} {value}" for name, value in own_settings.items())
         yield f"The bounds were chosen for runs without these settings: {own}."
     if left_out:
-        noun = "claim has its" if left_out == 1 else "claims have their"
-        yield f"{left_out} more {noun} numbers from other points of this lab: fabriclab studies {study.study}."
+        claims = "1 more claim is" if left_out == 1 else f"{left_out} more claims are"
+        yield f"{claims} about other points of this lab; fabriclab studies {study.study} prints all claims."
 
 
 def _compared(claim: Claim, runs: _Runs) -> ComparedClaim | None:

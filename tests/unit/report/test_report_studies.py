@@ -54,7 +54,7 @@ def test_a_report_of_dx_has_the_study_with_its_bounds(tmp_path: Path) -> None:
     assert "Study S3 and these runs" in html and "KAIST, dissertation, 2015" in html
     assert "At 1 Gbps the queueing delay is 5.33 times smaller than DCTCP&#39;s." in html
     assert "Queue, mean over time, DCTCP: 592.6 KB, to be above 133.2 KB and below 221.8 KB" in html
-    assert "At 10 Gbps the queueing delay" not in html and "more claims have their numbers from other points" in html
+    assert "At 10 Gbps the queueing delay" not in html and "more claims are about other points" in html
 
 
 def test_points_with_other_settings_are_not_those_of_a_claim(tmp_path: Path) -> None:
