@@ -41,11 +41,12 @@ def dx_sweep(directory: Path, **settings: Any) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("lab", "studies"),
-    [("dx", ["S3"]), ("dx-fat-tree", ["S3"]), ("hull", ["S2"]), ("qcn", ["S2"]), ("incast", ["S2", "S4"]), ("l4s", [])],
+    ("study", "lab"),
+    [("S3", "dx"), ("S3", "dx-fat-tree"), ("S2", "hull"), ("S2", "qcn"), ("S2", "incast"), ("S0", "hadoop")],
 )
-def test_a_lab_has_the_studies_whose_claims_have_its_numbers(lab: str, studies: list[str]) -> None:
-    assert [study.study for study in studies_of(lab)] == studies
+def test_a_lab_has_the_studies_whose_claims_have_its_numbers(study: str, lab: str) -> None:
+    assert study in [each.study for each in studies_of(lab)]
+    assert studies_of("l4s") == []
 
 
 def test_a_report_of_dx_has_the_study_with_its_bounds(tmp_path: Path) -> None:
@@ -107,9 +108,10 @@ def test_runs_of_another_lab_have_no_numbers(tmp_path: Path) -> None:
 def test_numbers_without_bounds_have_no_verdict(tmp_path: Path) -> None:
     directory = mixed_sweep(tmp_path, seeds=4, flows=60, axis="variant", classes=("short",), study="S1")
     found = beside(pools_of(read_sweep(directory)), "mptcp-short-flows", "S1")
-    first = found.claims[0]
-    assert first.claim.expected.startswith("mean 78.4 ms") and first.verdict is None
-    assert first.numbers[0].startswith("Flow completion time, mean (short), tcp: ")
+    (early,) = (one for one in found.claims if "just after the connection is set up" in one.claim.claim)
+    assert early.verdict is None
+    title = "Flows whose connection waited for a timeout (short)"
+    assert early.numbers == (f"{title}, tcp: 0", "1 more from points that are not here")
 
 
 def test_a_study_s_figures_stand_beside_ours_with_their_changes(tmp_path: Path) -> None:
