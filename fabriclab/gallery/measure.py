@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,22 @@ def measured(directory: Path, published: Published, matrix: str) -> tuple[list[R
 def _row(pool: Pool, pools: tuple[Pool, ...], quantity: Quantity, named: list[str]) -> Row:
     known = {**{name: pool.parameters[name] for name in named if name in pool.parameters}, **pool.settings}
     settings = {name: as_written(value) for name, value in known.items()}
-    if quantity.against:
-        numbers, runs = _against(pool, pools, quantity)
-    elif quantity.share_of:
-        numbers, runs = _share(pool, quantity)
-    elif quantity.sizes is not None:
-        numbers, runs = of_sizes(pool, quantity.metric, *quantity.sizes)
-    else:
-        numbers, runs = _own(pool, quantity.metric)
+    numbers, runs = numbers_of(pool, pools, quantity)
     return Row(settings, quantity.column, {name: numbers.get(name) for name in NUMBERS}, runs)
+
+
+def numbers_of(pool: Pool, pools: Sequence[Pool], quantity: Quantity) -> tuple[Numbers, int]:
+    """Return a quantity of one of several points, and how many runs measured it.
+
+    Raises GalleryError where a change has no point that it is against.
+    """
+    if quantity.against:
+        return _against(pool, pools, quantity)
+    if quantity.share_of:
+        return _share(pool, quantity)
+    if quantity.sizes is not None:
+        return of_sizes(pool, quantity.metric, *quantity.sizes)
+    return _own(pool, quantity.metric)
 
 
 def _own(pool: Pool, metric: str) -> tuple[Numbers, int]:
@@ -91,7 +99,7 @@ def _of_all_flows(pool: Pool, metric: str) -> Numbers | None:
     return {"mean": entry[statistic], "low": entry[f"{statistic}_low"], "high": entry[f"{statistic}_high"]}
 
 
-def _against(pool: Pool, pools: tuple[Pool, ...], quantity: Quantity) -> tuple[Numbers, int]:
+def _against(pool: Pool, pools: Sequence[Pool], quantity: Quantity) -> tuple[Numbers, int]:
     wanted: dict[str, Any] = {**pool.settings, **quantity.against}
     base = next((other for other in pools if other.settings == wanted), None)
     if base is None:

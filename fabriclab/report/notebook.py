@@ -41,7 +41,7 @@ def figures_of(directory: Path, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
     Raises ResultsError when it is neither.
     """
     if is_sweep(directory):
-        return Figures(tuple(sweep_exhibits(read_sweep(directory), None, kinds=kinds)))
+        return Figures(tuple(sweep_exhibits(read_sweep(directory), kinds=kinds)))
     return Figures(tuple(run_exhibits(read_run(directory), kinds)))
 
 

@@ -19,7 +19,7 @@ from fabriclab.report.drawing.pools import (
     pools_of,
     varied_settings,
 )
-from fabriclab.report.drawing.studies import ComparedPart, Study, compare_with, read_study
+from fabriclab.report.drawing.studies import BesideStudy, beside_studies, studies_of
 from fabriclab.report.drawing.traffic_classes import cap_notes, headline_metric
 from fabriclab.report.environment import environment_rows, package_names
 from fabriclab.report.explorer import explorer_of
@@ -38,6 +38,7 @@ from fabriclab.report.tables.variant_changes import change_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, ResultsError, Sweep, is_sweep, read_run, read_sweep
 from fabriclab.results.sweep import SEED, compare_runs
+from fabriclab.studies.claims import Study
 
 MOST_ROWS = 24
 """A longer table is folded away."""
@@ -60,8 +61,7 @@ class Page:
     notes: list[str]
     """What has to be said beside every figure: sizes that were cut, points that are not drawn."""
     exhibits: list[Exhibit]
-    study: Study | None
-    comparison: list[ComparedPart]
+    studies: list[BesideStudy]
     checks: list[CheckRow]
     table: PointTable | None
     changes: DataTable | None
@@ -111,8 +111,7 @@ def _read(paths: Sequence[Path]) -> Results | Sweep:
 
 
 def _run_page(results: Results) -> Page:
-    pool, study = pool_of_run(results), _study([results])
-    lab = results.plan.lab
+    pool, lab = pool_of_run(results), results.plan.lab
     return Page(
         title=results.title,
         kind="run",
@@ -123,8 +122,7 @@ def _run_page(results: Results) -> Page:
         settings=[(name.replace("_", " "), str(value)) for name, value in results.parameters.items()],
         notes=cap_notes([results]),
         exhibits=run_exhibits(results),
-        study=study,
-        comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
+        studies=beside_studies(studies_of(lab, results.plan.study), [pool], lab),
         checks=check_rows([pool]),
         table=None,
         changes=None,
@@ -141,7 +139,7 @@ def _run_page(results: Results) -> Page:
 
 
 def _sweep_page(sweep: Sweep) -> Page:
-    pools, varied, study = pools_of(sweep), varied_settings(sweep), _study(sweep.runs)
+    pools, varied, studies = pools_of(sweep), varied_settings(sweep), _studies(sweep)
     telling = telling_points(pools, varied).pools
     told = telling[-1] if telling else None
     return Page(
@@ -153,9 +151,8 @@ def _sweep_page(sweep: Sweep) -> Page:
         key_figures=_sweep_figures(sweep, pools),
         settings=_common_settings(sweep, varied),
         notes=_sweep_notes(sweep, pools, varied),
-        exhibits=sweep_exhibits(sweep, study, pools),
-        study=study,
-        comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],
+        exhibits=sweep_exhibits(sweep, studies, pools),
+        studies=beside_studies(studies, pools, sweep.lab),
         checks=check_rows(pools),
         table=point_table(pools, varied),
         changes=change_table(pools, varied),
@@ -176,9 +173,9 @@ def _sweep_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str
     return [note for note in (*notes, *left_out_notes(sweep, pools)) if note]
 
 
-def _study(runs: Sequence[Results]) -> Study | None:
-    names = {run.plan.study for run in runs if run.plan.study is not None}
-    return read_study(names.pop()) if len(names) == 1 else None
+def _studies(sweep: Sweep) -> list[Study]:
+    names = {run.plan.study for run in sweep.runs if run.plan.study is not None}
+    return studies_of(sweep.lab, names.pop() if len(names) == 1 else None)
 
 
 def _sweep_figures(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ from fabriclab.report.drawing.curves import Curve
 from fabriclab.report.drawing.exhibits import Absent, Exhibit, Picture
 from fabriclab.report.drawing.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.drawing.setting_axis import SettingAxis
-from fabriclab.report.drawing.studies import Study
+from fabriclab.report.drawing.studies import bands_of
 from fabriclab.report.drawing.traffic_classes import timed_classes
 from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.deadlines import deadlines_picture
@@ -33,6 +33,7 @@ from fabriclab.report.switch_selection import counts_drops, switch_exhibits, swi
 from fabriclab.report.tables.completion import completion_tables
 from fabriclab.results import Results, ResultsError, Sweep
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
+from fabriclab.studies.claims import Study
 
 MOST_TABLED = 12
 """A sweep of more pools has a table of completion times where the experiment asks for it."""
@@ -55,7 +56,7 @@ def run_exhibits(results: Results, kinds: Sequence[str] = FIGURE_KINDS) -> list[
 
 def sweep_exhibits(
     sweep: Sweep,
-    study: Study | None,
+    studies: Sequence[Study] = (),
     pools: Sequence[PooledRuns] | None = None,
     kinds: Sequence[str] = FIGURE_KINDS,
 ) -> list[Exhibit]:
@@ -75,7 +76,7 @@ def sweep_exhibits(
     for figure, is_asked in _with_origin(sweep.runs[0].manifest, default, kinds):
         concerned = [pool for pool in pools if concerns(figure.get("where"), pool.parameters)]
         telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
-        found = _point_exhibits(concerned, telling, varied, figure, study) if concerned else []
+        found = _point_exhibits(concerned, telling, varied, figure, studies) if concerned else []
         exhibits += _or_absent(
             found, figure, [run for pool in concerned for run in pool.runs[:1]], varied, is_asked=is_asked
         )
@@ -116,11 +117,11 @@ def _point_exhibits(
     telling: Sequence[PooledRuns],
     varied: Sequence[str],
     figure: Figure,
-    study: Study | None,
+    studies: Sequence[Study],
 ) -> list[Exhibit | None]:
     """Return what a figure shows of points of a sweep, those with results or without."""
     if figure["kind"] == "metric":
-        return [_metric(pools, varied, figure, study)]
+        return [_metric(pools, varied, figure, studies)]
     if figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure)):
         return [against]
     of_points = _completion_exhibits(pools, telling, figure) or switch_point_exhibits(pools, figure)
@@ -246,18 +247,16 @@ def _of_one_seed(pools: Sequence[PooledRuns], exhibit: Exhibit | None) -> Exhibi
     )
 
 
-def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, study: Study | None) -> Picture | None:
+def _metric(
+    pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, studies: Sequence[Study]
+) -> Picture | None:
     x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
         return None
     metric = figure.get("metric", "goodput_bps")
     # What varies and is not asked for sets lines apart too: points of one line have different places.
     series = list(dict.fromkeys([*(figure.get("series") or ()), *(setting for setting in varied if setting != x)]))
-    bands = (
-        [band for band in study.bands if (band.metric, band.x) == (metric, x) and band.concerns(pools)]
-        if study is not None
-        else []
-    )
+    bands = bands_of(studies, metric, x, pools)
     axis = SettingAxis.of(x, pools)
     lines = metric_lines(pools, metric, axis, series)
     log_x = bool(figure.get("log_x", x == "senders" or axis.crowds([place for line in lines for place in line.x])))

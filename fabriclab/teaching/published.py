@@ -8,53 +8,53 @@ from html import escape
 
 from fabriclab.api.measured import Run, Sweep
 from fabriclab.errors import ArgumentError
-from fabriclab.report.drawing.pools import pool_of_run, pools_of, varied_settings, with_looks
-from fabriclab.report.drawing.studies import ComparedPart, Study, compare_with, read_study
+from fabriclab.report.drawing.pools import pool_of_run, pools_of, with_looks
+from fabriclab.report.drawing.studies import BesideStudy, beside_studies, studies_of
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """The experiments of a study that the runs reproduce, the study's figures beside ours; a notebook shows it."""
+    """What studies say of the runs' lab, their figures beside ours; a notebook shows it."""
 
-    study: Study
-    parts: tuple[ComparedPart, ...]
+    studies: tuple[BesideStudy, ...]
 
     def _repr_html_(self) -> str:
-        shown = "".join(map(_part, self.parts))
-        return f"<p><b>{escape(self.study.title)}</b><br><small>{escape(self.study.source)}</small></p>{shown}"
+        return "".join(map(_study, self.studies))
 
 
 def beside_study(measured: Sweep | Sequence[Run]) -> StudyTable:
-    """Return the study that the runs' lab reproduces with its figures beside theirs; rows that no run can answer are
-    left out.
+    """Return the studies that the runs' lab reproduces, with their figures beside the runs' numbers; claims that no run
+    has numbers of are left out.
 
     Raises ArgumentError where the lab reproduces none, ResultsError for a run that can't be read.
     """
     if isinstance(measured, Sweep):
-        pools, runs, varied = pools_of(measured.results), measured.results.runs, varied_settings(measured.results)
+        pools, runs = pools_of(measured.results), measured.results.runs
     else:
         runs = tuple(run.results for run in measured)
         pools = with_looks([pool_of_run(run) for run in runs])
-        varied = tuple({name for run in runs for name in run.settings})
-    study = read_study(runs[0].plan.study) if runs and runs[0].plan.study is not None else None
-    if study is None:
+    studies = studies_of(runs[0].plan.lab, runs[0].plan.study) if runs else []
+    if not studies:
         raise ArgumentError("{0}: the lab of these runs does not reproduce a study", measured)
-    return StudyTable(study, tuple(compare_with(study, pools, runs[0].plan.lab, varied)))
+    return StudyTable(tuple(beside_studies(studies, pools, runs[0].plan.lab)))
 
 
-def _part(compared: ComparedPart) -> str:
-    part = compared.part
-    shown = "".join(f"<li>{escape(text)}</li>" for text in part.must_show)
-    head = "".join(f"<th>{escape(text)}</th>" for text in ("", *part.references, "these runs"))
-    rows = "".join(
-        "<tr>" + "".join(map(_cell, (row.text, *row.references, "; ".join(row.ours)))) + "</tr>"
-        for row in compared.rows
-        if row.ours
-    )
-    return (
-        f"<p><b>{escape(part.title)}.</b> {escape(part.setup)} A reproduction must show:</p><ul>{shown}</ul>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+def _study(beside: BesideStudy) -> str:
+    study = beside.study
+    rows = [
+        (one.claim.claim, f"{one.claim.expected} ({one.claim.source})", "; ".join(one.numbers), one.verdict or "")
+        for one in beside.claims
+    ]
+    claims = _table(("claim", "the study", "these runs", "verdict"), rows) if rows else ""
+    tables = "".join(f"<p>{escape(each.title)}</p>{_table(each.head, each.rows)}" for each in beside.tables)
+    texts = "".join(f"<p>{escape(text)}</p>" for text in (beside.setup, *beside.notes) if text)
+    return f"<p><b>{escape(study.title)}</b><br><small>{escape(study.source)}</small></p>{claims}{tables}{texts}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    titles = "".join(f"<th>{escape(text)}</th>" for text in head)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(text: str) -> str:

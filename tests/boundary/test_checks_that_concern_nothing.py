@@ -23,10 +23,12 @@ from fabriclab.cli.commands.outcome import show_checks
 from fabriclab.cli.text.junit import junit_xml
 from fabriclab.formats.where_clause import concerns
 from fabriclab.lab import LabError, parse_lab
-from fabriclab.report.drawing.studies import read_study
+from fabriclab.report.drawing.lab_points import points_of
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.results import evaluate_checks, read_run, unasked_checks
+from fabriclab.studies.claims import DIRECTORY, Multiple, Study, read_studies
+from fabriclab.studies.verdicts import of_lab
 
 LABS = Path(__file__).parents[2] / "labs"
 TOPOLOGY = """name: pair
@@ -281,13 +283,18 @@ def test_each_condition_of_our_labs_concerns_a_point(lab: str) -> None:
     assert left == []
 
 
-def test_each_row_of_a_study_names_parameters_of_its_labs() -> None:
-    """A row whose settings no lab of the study can have would stay empty in every report."""
-    for name in ("S0",):
-        study = read_study(name)
-        assert study is not None
-        for part in study.parts:
-            labs = [shipped_lab(lab) for lab in part.labs]
-            known = {parameter for lab in labs for parameter in lab.parameters}
-            for row in part.rows:
-                assert set(row["where"]) <= {*known, "variant", "congestion_control"}, row
+@pytest.mark.parametrize("study", read_studies(LABS.parent / DIRECTORY), ids=lambda study: study.study)
+def test_what_a_study_compares_is_at_points_of_its_labs(study: Study) -> None:
+    """What no point of a lab has would stay empty in every report."""
+    numbers = []
+    for claim in study.claims.values():
+        bounds = [bound for one in claim.shows for bound in (one.above, one.below)]
+        several = [*(one.number for one in claim.shows), *(one.number for one in bounds if isinstance(one, Multiple))]
+        numbers += [of_lab(one, claim.lab) for one in (*several, *claim.beside)]
+        if claim.band is not None:
+            assert set(claim.band.where) <= set(shipped_lab(claim.lab).parameters)
+    found = [(one, len(points_of(one.lab).of(one))) for one in numbers]
+    assert [(one, count) for one, count in found if not count or (one.of == "only" and count > 1)] == []
+    for table in study.tables:
+        for lab in table.labs:
+            assert {table.rows, *table.where} <= {*shipped_lab(lab).parameters, "variant"}

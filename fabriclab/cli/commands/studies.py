@@ -9,10 +9,10 @@ from rich.table import Table
 from fabriclab.api.lab_names import LABS, short
 from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError
-from fabriclab.gallery.claims import DIRECTORY, Study, read_studies
-from fabriclab.gallery.claims_page import write_page
-from fabriclab.gallery.verdicts import Data, Judged, judge
 from fabriclab.shipped import shipped
+from fabriclab.studies.claims import DIRECTORY, Study, read_studies
+from fabriclab.studies.page import write_page
+from fabriclab.studies.verdicts import Data, Judged, judge
 
 PAGE = "docs/studies.md"
 
@@ -55,7 +55,7 @@ def _print(study: Study, claims: dict[str, Judged]) -> None:
     for heading in ("claim", "the study", "here", "verdict"):
         table.add_column(heading, overflow="fold")
     for one in claims.values():
-        lab = f"{one.claim.lab}: " if one.claim.lab else ""
+        lab = f"{one.claim.lab}: " if one.numbers else ""
         more = one.claim.why or one.claim.would_decide
         table.add_row(
             one.claim.claim,

@@ -99,7 +99,7 @@ def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
         replace(run, manifest=run.manifest.model_copy(update={"report": {"figures": [figure]}})) for run in sweep.runs
     ]
     points = tuple(replace(point, results=run) for point, run in zip(sweep.points, runs, strict=True))
-    (queues,) = sweep_exhibits(replace(sweep, points=points), None, kinds=("queue",))
+    (queues,) = sweep_exhibits(replace(sweep, points=points), kinds=("queue",))
     assert isinstance(queues, Picture)
     assert "DCTCP, 4 senders" in queues.caption and "DCTCP, 16 senders" in queues.caption
     assert "CUBIC" not in queues.caption and "8 senders" not in queues.caption

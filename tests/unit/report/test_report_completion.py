@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from completion_runs import mixed_run, mixed_sweep
 from rich.console import Console
-from synthetic_run import incast_run
 from whole_plans import with_plan
 
 from fabriclab.formats.plan.model import Check
@@ -27,7 +26,6 @@ from fabriclab.report.drawing.pools import (
     pools_of,
     varied_settings,
 )
-from fabriclab.report.drawing.studies import compare_with, read_study
 from fabriclab.report.figures.deadlines import missed_deadlines
 from fabriclab.report.figures.slowdown import binned_slowdowns
 from fabriclab.report.measured.quantities import format_metric
@@ -197,17 +195,6 @@ def test_bins_of_a_figure_are_sizes() -> None:
         bins_of({"bins": [5000, 1000]})
 
 
-def test_numbers_stand_beside_the_study_s(tmp_path: Path) -> None:
-    directory = mixed_sweep(tmp_path, seeds=4, flows=60, axis="variant", classes=("short",), study="S1")
-    sweep, study = read_sweep(directory), read_study("S1")
-    assert study is not None
-    compared = compare_with(study, pools_of(sweep), sweep.lab, varied_settings(sweep))
-    assert [each.part.title for each in compared] == ["70 KB flows beside long ones"]
-    first = compared[0].rows[0]
-    assert first.references == ("78.4 ms", "78 ms")
-    assert re.fullmatch(r"CUBIC: [\d.]+ ms \([\d.]+–[\d.]+ ms\)", first.ours[0])
-
-
 def test_a_check_has_one_row_whatever_the_number_of_points(study_dir: Path) -> None:
     checked = Check(metric="timeouts", operator="<", value=5, where={"background": "tcp"})
     checks = (checked, Check(metric="flows_incomplete", operator="==", value=0))
@@ -218,38 +205,6 @@ def test_a_check_has_one_row_whatever_the_number_of_points(study_dir: Path) -> N
     assert (first.where, second.where) == ("background tcp", "")
     assert second.text == "8 of 8 pass"
     assert first.text.endswith(" of 4 pass")
-
-
-def test_a_part_on_what_varies_takes_the_place_of_the_general_one(tmp_path: Path) -> None:
-    study = read_study("S4")
-    assert study is not None
-    pools = []
-    for rto_min in ("200 ms", "1 ms"):
-        run = read_run(incast_run(tmp_path / rto_min, 16))
-        run.plan.parameters.update(rto_min=rto_min, delayed_ack=True)
-        pools.append(pool_of_run(run))
-    general = compare_with(study, pools, "incast", ("senders",))
-    assert [each.part.title for each in general] == ["Goodput against the number of senders"]
-    (special,) = compare_with(study, pools, "incast", ("rto_min",))
-    assert special.part.title == "RTOmin and delayed acknowledgements"
-    assert [bool(row.ours) for row in special.rows] == [True, False, False, False, True, False]
-
-
-def test_a_band_is_for_runs_of_its_settings(tmp_path: Path) -> None:
-    study = read_study("S4")
-    assert study is not None
-    (band,) = study.bands
-    run = read_run(incast_run(tmp_path / "run", 16))
-    assert band.concerns([pool_of_run(run)])  # its rate is not a parameter
-    for rate, concerned in (("1 Gbps", True), ("1000 Mbps", True), ("10 Gbps", False)):
-        run.plan.parameters["rate"] = rate
-        assert band.concerns([pool_of_run(run)]) is concerned
-
-
-def test_a_part_of_a_study_belongs_to_its_lab() -> None:
-    study = read_study("S2")
-    assert study is not None
-    assert [part.title for part in study.parts if part.concerns("dctcp-queue", ())] == ["The queue of two long flows"]
 
 
 def test_terminal_shows_completion_times_by_class(tmp_path: Path) -> None:

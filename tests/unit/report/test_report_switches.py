@@ -346,7 +346,7 @@ def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
 
 
 def test_sweep_shows_points_side_by_side(sweep_dir: Path) -> None:
-    found = titles(sweep_exhibits(read_sweep(sweep_dir), None))
+    found = titles(sweep_exhibits(read_sweep(sweep_dir)))
     expected = [
         "What the switches did",
         "Drops by cause",
@@ -361,7 +361,7 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
     for path in directory.glob("points/*/manifest.json"):
         figures = [{"kind": "pauses"}, {"kind": "congestion-events"}, {"kind": "drops", "port": CLIENT}]
         path.write_text(json.dumps(json.loads(path.read_text()) | {"report": {"figures": figures}}))
-    found = sweep_exhibits(read_sweep(directory), None)
+    found = sweep_exhibits(read_sweep(directory))
     expected = [
         "Who pauses whom: shallow-pfc",
         "Congestion events: shallow",

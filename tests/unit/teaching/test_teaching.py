@@ -81,11 +81,11 @@ def test_what_a_notebook_shows_has_no_markup_of_the_answer() -> None:
 def test_a_study_stands_beside_a_sweep_and_beside_runs(tmp_path: Path) -> None:
     sweep = fabriclab.open_sweep(incast_sweep(tmp_path / "sweep"))
     whole = beside_study(sweep)
-    assert whole.study.name == "S4"
+    assert [beside.study.study for beside in whole.studies] == ["S2", "S4"]
     page = whole._repr_html_()
-    assert "<th>these runs</th>" in page and "about 900 Mbps" in page and "A reproduction must show" in page
-    one = beside_study([fabriclab.open_run(incast_run(tmp_path / "run", 16))])
-    assert [part.part.title for part in one.parts][:1] == [whole.parts[0].part.title]
+    assert "<th>these runs</th>" in page and "about 900 Mbps" in page and "to be above 600 Mbps" in page
+    (_, one) = beside_study([fabriclab.open_run(incast_run(tmp_path / "run", 16))]).studies
+    assert [each.claim.claim for each in one.claims][:1] == ["The goodput collapses from eight senders on."]
 
 
 def test_runs_without_a_study_are_refused(tmp_path: Path) -> None:

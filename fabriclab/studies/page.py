@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabriclab.files import write_text
-from fabriclab.gallery.claims import Study
 from fabriclab.gallery.published import GalleryError
-from fabriclab.gallery.verdicts import Judged
+from fabriclab.studies.claims import Study
+from fabriclab.studies.verdicts import Judged
 
 _REGION = re.compile(r"(<!-- (claims: \w+|verdicts) -->\n).*?(<!-- end -->)", re.DOTALL)
 _HEAD = "| claim | the study | here | verdict |\n|---|---|---|---|\n"
@@ -51,7 +51,7 @@ def _row(judged: Judged) -> tuple[str, ...]:
     claim = judged.claim
     study = f"{claim.expected} ({claim.source})"
     here = "; ".join(judged.numbers) or "–"
-    if claim.lab:
+    if claim.lab and judged.numbers:
         here = f"[{claim.lab}](../labs/{claim.lab}/README.md): {here}"
     more = claim.why or ""
     if judged.verdict == "undecided":

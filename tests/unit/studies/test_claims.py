@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from repository import LABS, ROOT
+from shipped_labs import shipped_lab
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.gallery.claims import DIRECTORY, read_studies, read_study, study_files
-from fabriclab.gallery.claims_page import with_claims
 from fabriclab.gallery.published import GalleryError
-from fabriclab.gallery.verdicts import Data, judge
+from fabriclab.studies.claims import DIRECTORY, read_studies, read_study, study_files
+from fabriclab.studies.page import with_claims
+from fabriclab.studies.verdicts import Data, judge
 
 STUDIES = {study.study: study for study in read_studies(ROOT / DIRECTORY)}
 PAGE = ROOT / "docs" / "studies.md"
@@ -30,6 +31,10 @@ claims:
     shows: [{number: {matrix: demo, where: {case: CASE}, metric: goodput_bps, unit: Mbps}, BOUNDS}]
     verdict: agrees
 """
+TABLE = (
+    "{title: T, labs: [mine], metric: job_ns, unit: s, rows: case, columns: [{title: A}, {title: B}],"
+    " figures: {a: [1, 2], b: [3]}}"
+)
 
 
 @pytest.fixture
@@ -125,6 +130,19 @@ def test_numbers_are_told_with_their_intervals_and_bounds(labs: Path, tmp_path: 
         ({", above: 100": ""}, "a comparison without a bound holds always; write above, below, or both"),
         ({"unit: Mbps": "unit: KB"}, "unit 'KB' does not fit goodput_bps; write one of: Gbps, Mbps"),
         ({"claims:": "claims: ["}, "S9.yml:6: "),
+        (
+            {
+                "    lab: mine\n": "",
+                "shows: [{number: ": "beside: [",
+                ", above: 100}": "",
+                "verdict: agrees": "verdict: undecided\n    would_decide: W\n    cost: C",
+            },
+            "S9.yml:5: claims.one: `beside` needs `lab`, whose runs have these numbers",
+        ),
+        (
+            {"claims:": f"tables: [{TABLE}]\nclaims:"},
+            "S9.yml:4: tables.0: figures.b has 1 of 2 figures; write one for each column",
+        ),
     ],
 )
 def test_a_file_that_is_wrong_is_named_with_its_line(tmp_path: Path, replaced: dict[str, str], told: str) -> None:
@@ -148,3 +166,14 @@ def test_the_command_prints_a_study_and_refuses_one_that_is_not() -> None:
 
 def test_each_study_has_its_file() -> None:
     assert [file.stem for file in study_files(ROOT / DIRECTORY)] == list(STUDIES)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_study_is_whole(study: str) -> None:
+    """Each lab that it names is there, and each lab that names it has numbers or tables of it."""
+    whole = STUDIES[study]
+    labs = {lab.parent.name for lab in LABS.glob("*/experiment.yml")}
+    named = {claim.lab for claim in whole.claims.values() if claim.lab}
+    named |= {*whole.setups, *(lab for table in whole.tables for lab in table.labs)}
+    assert named <= labs
+    assert [lab for lab in labs if shipped_lab(lab).experiment.study == study and not whole.concerns(lab)] == []

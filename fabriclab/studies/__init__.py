@@ -1,0 +1,1 @@
+"""The claims of published studies (`studies/*.yml`), and what measurements say to them."""
