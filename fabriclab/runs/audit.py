@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.compile.cut import Cut
+from fabriclab.compile.qdisc import frame_bytes
 from fabriclab.formats.audit import LOST, AuditError, Counted, Counters, Place, audit_files, read_counters
+from fabriclab.formats.framing import LEAST_ON_LINE_BYTES
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Port
 
@@ -71,8 +73,6 @@ _PROTOCOLS_WORK = (
 
 _KNOWN = {*_OF_QUEUES, *_OWN_RULES, *_PROTOCOLS_WORK, _PURGE, _UNNAMED}
 _SENTENCES_SHOWN = 8
-_LINK_SHORTEST_BITS = 84 * 8
-"""The shortest frame of Ethernet with its preamble and gap."""
 
 
 @dataclass
@@ -217,7 +217,10 @@ def _at_queue(place: Place, counters: Counters, *, changes: bool) -> Iterator[st
 
 
 def most_under_way(plan: Plan, port: Port, here: Place) -> int:
-    """Return how many frames a cable may hold that a port has sent, whatever events make of its line."""
+    """Return how many frames a cable may hold that a port has sent, whatever events make of its line.
+
+    A port with a token bucket lets a full bucket leave at once, which is a frame of the link's MTU or many short ones.
+    """
     name = str(here)
     changes = [event for event in plan.events if any(name in link for link in event.links)]
     set_later = [
@@ -230,7 +233,8 @@ def most_under_way(plan: Plan, port: Port, here: Place) -> int:
     ]
     delays = [port.delay_ns, *(one.delay_ns for one in set_later), *(one.delay_ns or 0 for one in changes)]
     rates = [port.rate_bps, *(one.rate_bps for one in set_later), *(one.rate_bps or 0 for one in changes)]
-    return max(delays) * max(rates) // (_LINK_SHORTEST_BITS * 10**9) + 1
+    bucket = 0 if port.switch_port is not None else frame_bytes(port) // LEAST_ON_LINE_BYTES
+    return max(delays) * max(rates) // (8 * LEAST_ON_LINE_BYTES * 10**9) + 1 + bucket
 
 
 def _on_cable(here: Place, port: Port, counters: Counters, under_way: int) -> Iterator[str]:

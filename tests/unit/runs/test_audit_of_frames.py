@@ -109,6 +109,15 @@ def test_cables_hold_what_their_delay_lets_them(tmp_path: Path) -> None:
     ]
 
 
+def test_a_token_bucket_lets_its_short_frames_leave_at_once(tmp_path: Path) -> None:
+    rows = ["end,s1,eth1,sent,100", "end,h1,eth1,received,44"]
+    assert audit(tmp_path, *rows).missing == []  # 38 frames of 84 bytes as above, and 18 for the bucket's 1,514 bytes
+    found = audit(tmp_path, rows[0], "end,h1,eth1,received,43")
+    assert found.missing == [
+        "s1:eth1: 100 frames left for h1:eth1, where 43 arrived; 56 at most can be on their way",
+    ]
+
+
 def test_a_cable_holds_as_much_as_the_longest_delay_that_an_event_gives_it(tmp_path: Path) -> None:
     rows = ["end,h1,eth1,sent,100", "end,s1,eth1,received,30", "end,s1,eth1,receive_dropped,20"]
     link = (("h1:eth1", "s1:eth1"),)
