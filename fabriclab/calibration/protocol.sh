@@ -35,17 +35,17 @@ absent() {
     printf '== %s absent\n%s\n' "$1" "$2"
 }
 
-# Small packets that a switch may mark (ECT(0)), so that it need not drop them above a threshold. Ten pings take turns:
-# one ping with a short interval would wait for it in a busy loop, and in virtual time such a loop never ends.
+# pings COUNT: small packets that a switch may mark (ECT(0)), so that it need not drop them above a threshold. Thirty
+# pings take turns: one that sends more often waits in busy loops, which in virtual time take minutes.
 pings() {
     local each all=()
-    for ((each = 0; each < 10; each++)); do
-        ping -n -Q 2 -i "$INTERVAL_S" -c "$1" -W 1 "$ADDRESS" >"$SCRATCH/ping.$each" 2>&1 &
+    for each in {10..39}; do
+        ping -n -Q 2 -i 0.2 -c "$1" -W 1 "$ADDRESS" >"$SCRATCH/ping.$each" 2>&1 &
         all+=($!)
-        sleep 0.005
+        sleep 0.006
     done
     wait "${all[@]}"
-    cat "$SCRATCH"/ping.?
+    grep -hE '^ping:|bytes from|packets transmitted' "$SCRATCH"/ping.??
 }
 
 # connections PHASE WHAT: the kernel's counters of each connection to server B, and the time in microseconds.
@@ -111,7 +111,7 @@ phase() {
     case $1 in
     idle)
         echo "== idle ping"
-        pings 20
+        pings 5
         ;;
     one) sent one 1 cubic 2 ;;
     eight) sent eight 8 cubic 2 ;;
@@ -126,7 +126,7 @@ clean_up() {
 }
 
 measure() {
-    local each
+    local each answer
     need ping iperf3 ss cat grep sleep mktemp rm uname
     [[ -n ${EPOCHREALTIME:-} ]] || die "bash is too old; version 5 is needed"
     [[ $SECONDS_EACH =~ ^[0-9]{1,2}$ ]] && ((10#$SECONDS_EACH >= 2 && 10#$SECONDS_EACH <= 60)) ||
@@ -135,14 +135,10 @@ measure() {
     for each in "$@"; do
         [[ " ${PHASES[*]} " == *" $each "* ]] || die "$each is not a phase; write some of: ${PHASES[*]}"
     done
-    ping -n -c 1 -W 2 "$ADDRESS" >/dev/null 2>&1 || die "$ADDRESS does not answer a ping; write the address of server B"
-    # Older pings let only root send this often.
-    INTERVAL_S=0.05
-    PINGS=$((SECONDS_EACH * 20 - 13))
-    if ! ping -n -c 2 -i "$INTERVAL_S" -W 1 "$ADDRESS" >/dev/null 2>&1; then
-        INTERVAL_S=0.2
-        PINGS=$((SECONDS_EACH * 5 - 4))
-    fi
+    answer=$(ping -n -c 1 -W 2 "$ADDRESS" 2>&1) || die "$ADDRESS does not answer a ping; write the address of server B"
+    # ss takes no names.
+    [[ $answer =~ ^PING[^\(]*\(([0-9a-fA-F:.]+)\) ]] && ADDRESS=${BASH_REMATCH[1]}
+    PINGS=$((SECONDS_EACH * 5 - 4))
     COUNTED_S=$((SECONDS_EACH - 1)).4
     CONTROLS=$(</proc/sys/net/ipv4/tcp_available_congestion_control)
     OLD_ECN=$(<"$ECN")
