@@ -13,10 +13,10 @@ from fabriclab.api.progress import Notice, ProgressCallback, ignored
 from fabriclab.calibration.description import FILE_NAME, TEMPLATE, Description, read_description
 from fabriclab.calibration.fitting import (
     NUMBER_OF,
+    best_interrupts,
     corrected,
     first_guess,
     interrupt_candidates,
-    per_ack_error,
     unfitted,
 )
 from fabriclab.calibration.measured import Measured, read_measured
@@ -122,14 +122,13 @@ def _best_interrupts(
     parameters: Parameters, hardware: Measured, values: dict[str, float], model: Model, tell: ProgressCallback
 ) -> tuple[Parameters, dict[str, float]]:
     """Return the parameters with the interrupt delay that fits best, and the model's numbers with it."""
-    best, found = parameters, values
+    trials = [(parameters, values)]
     for candidate in interrupt_candidates(parameters, hardware.values, values):
         tried = replace(parameters, interrupt_delay=candidate)
         tell(Notice(f"run {model.runs + 1}: interrupt_delay {tried.texts()['interrupt_delay']}"))
-        trial = {**values, **model.measure(tried, ("idle", "one")).values}
-        if per_ack_error(hardware.values, trial) < per_ack_error(hardware.values, found):
-            best, found = tried, trial
-    return best, found
+        trials.append((tried, {**values, **model.measure(tried, ("idle", "one")).values}))
+    best, found = best_interrupts(trials, hardware.values)
+    return best, dict(found)
 
 
 def _words(parameters: Parameters) -> str:
@@ -152,7 +151,7 @@ def document(result: Calibration) -> dict[str, Any]:
             for side, value in values.items()
             if side != "hardware"
         }
-        absent = {side: measured.absent[number.name] for side, measured in sides.items() if number.name in measured.absent}
+        absent = {side: each.absent[number.name] for side, each in sides.items() if number.name in each.absent}
         numbers.append(
             {
                 "name": number.name,

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabriclab.keys.mappings import Key, Keys
-from fabriclab.keys.quantities import Number
-from fabriclab.keys.values import Plain, Several, Word
+from fabriclab.keys.values import Several, Word
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.hosts.keys import NIC_GRO, NIC_INTERRUPT_DELAY, NIC_TSO
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES, LINK_DELAY, LINK_RATE, MTU

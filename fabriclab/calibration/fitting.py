@@ -7,7 +7,7 @@ acknowledgement, the buffer the longest round trips beside CUBIC, the ECN thresh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -28,6 +28,8 @@ _PASSES = 4
 """A round trip passes this many links."""
 _ENOUGH_PER_ACK = 0.05
 _DIFFERENT_QUEUES = 1.5
+_PING_US = 1
+"""The resolution of ping."""
 Values = Mapping[str, float]
 
 
@@ -94,14 +96,19 @@ def per_ack_error(hardware: Values, model: Values) -> float:
     return abs(math.log(model[number] / hardware[number]))
 
 
-def interrupt_candidates(
-    parameters: Parameters, hardware: Values, model: Values
-) -> list[int | Literal["adaptive"]]:
-    """Return the interrupt delays to try; none where the model's segments for each acknowledgement are close already.
+def has_room(parameters: Parameters, hardware: Values, model: Values) -> bool:
+    """Return whether some link delay gives the model the hardware's idle round trip.
 
-    A fixed delay holds a lone frame back at both ends, so twice the delay is no longer than the idle round trip.
+    A fixed interrupt delay holds a lone frame back at both ends, which may take longer than the whole round trip.
     """
-    if per_ack_error(hardware, model) <= _ENOUGH_PER_ACK:
+    if "idle_rtt_us" not in model or "idle_rtt_us" not in hardware:
+        return True
+    return model["idle_rtt_us"] - _PASSES * parameters.delay_ns / 1000 <= hardware["idle_rtt_us"] + _PING_US
+
+
+def interrupt_candidates(parameters: Parameters, hardware: Values, model: Values) -> list[int | Literal["adaptive"]]:
+    """Return the interrupt delays to try; none if the model with the described delay is close already."""
+    if per_ack_error(hardware, model) <= _ENOUGH_PER_ACK and has_room(parameters, hardware, model):
         return []
     longest_ns = hardware["idle_rtt_us"] * 1000 / 2
     return [
@@ -109,6 +116,13 @@ def interrupt_candidates(
         for each in INTERRUPT_DELAYS
         if each != parameters.interrupt_delay and (each == "adaptive" or each <= longest_ns)
     ]
+
+
+def best_interrupts(trials: Sequence[tuple[Parameters, Values]], hardware: Values) -> tuple[Parameters, Values]:
+    """Return the trial that fits best. Of trials that fit alike, the first: on slow ports they hardly differ."""
+    possible = [trial for trial in trials if has_room(trial[0], hardware, trial[1])] or list(trials)
+    least = min(per_ack_error(hardware, model) for _, model in possible)
+    return next(trial for trial in possible if per_ack_error(hardware, trial[1]) <= least + _ENOUGH_PER_ACK)
 
 
 def corrected(
@@ -121,7 +135,7 @@ def corrected(
     found = parameters
     if "delay" not in fixed:
         missing_us = hardware["idle_rtt_us"] - model["idle_rtt_us"]
-        if abs(missing_us) >= 1:  # ping's resolution
+        if abs(missing_us) >= _PING_US:
             delay_ns = round(parameters.delay_ns + 1000 * missing_us / _PASSES)
             found = replace(found, delay_ns=min(max(0, delay_ns), ranges.DELAY.most))
     frame = description.mtu_bytes + 38

@@ -63,7 +63,7 @@ def read_sections(text: str, file: Path, problems: Problems) -> Sections | None:
         elif line.text:
             problems.add(Place(str(file), line.number), "", f"{shown(line.text[:60])} stands before the first section")
     if not ended:
-        message = "ends without `== end`: it was cut off, or the protocol was interrupted; run protocol.sh measure again"
+        message = "ends without `== end`: it is cut off, or the protocol was interrupted; run protocol.sh measure again"
         problems.add(Place(str(file), len(lines)), "", message)
     if problems or len(header) < len(_HEADER):
         return None
@@ -78,9 +78,7 @@ def _header(name: str, line: Line, file: Path, problems: Problems) -> str:
     return value
 
 
-def _begin(
-    line: Line, found: dict[tuple[str, str], list[Line]], file: Path, problems: Problems
-) -> list[Line] | None:
+def _begin(line: Line, found: dict[tuple[str, str], list[Line]], file: Path, problems: Problems) -> list[Line] | None:
     phase, _, kind = line.text.removeprefix("== ").partition(" ")
     if phase not in PHASES or kind not in _KINDS[phase]:
         message = f"{shown(line.text[:60])} is not a section of the protocol; run protocol.sh measure again"
