@@ -129,9 +129,8 @@ measure() {
     local each answer
     need ping iperf3 ss cat grep sleep mktemp rm uname
     [[ -n ${EPOCHREALTIME:-} ]] || die "bash is too old; version 5 is needed"
-    [[ $SECONDS_EACH =~ ^[0-9]{1,2}$ ]] && ((10#$SECONDS_EACH >= 2 && 10#$SECONDS_EACH <= 60)) ||
+    [[ $SECONDS_EACH =~ ^([2-9]|[1-5][0-9]|60)$ ]] ||
         die "SECONDS is $SECONDS_EACH; write a whole number from 2 to 60"
-    SECONDS_EACH=$((10#$SECONDS_EACH))
     for each in "$@"; do
         [[ " ${PHASES[*]} " == *" $each "* ]] || die "$each is not a phase; write some of: ${PHASES[*]}"
     done
