@@ -92,6 +92,17 @@ def test_an_absent_number_has_its_reason(tmp_path: Path, text: str, number: str,
     assert reason in found.absent[number]
 
 
+def test_an_output_from_outside_of_a_lab_has_all_but_dctcp(tmp_path: Path) -> None:
+    """Two network namespaces, veth, and tbf with 100 Mbps and 300 KB at the sender."""
+    found, problems = read(tmp_path, (Path(__file__).parent / "outside.txt").read_text())
+    assert found is not None, problems
+    assert set(found.absent) == {"rtt_dctcp_median_us", "marked_dctcp_percent"}
+    assert "modprobe tcp_dctcp" in found.absent["marked_dctcp_percent"]
+    # tbf counts the 14 bytes of Ethernet's header alone: 1448 of 1514 bytes are data.
+    assert found.values["goodput_one_mbps"] == pytest.approx(95.6, rel=0.02)
+    assert found.values["rtt_eight_p99_us"] == pytest.approx(24_000, rel=0.1)
+
+
 def test_a_flow_that_stands_still_counts_for_jains_index(tmp_path: Path) -> None:
     head, _, tail = OUTPUT.partition("== eight after\n")
     lines = tail.split("\n")
