@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabriclab.cli.commands import (
+    calibrate_options,
     compare_options,
     doctor_options,
     figures_options,
@@ -23,6 +24,7 @@ MORE = (
         studies_options,
         schema_options,
         trust_options,
+        calibrate_options,
     ),
     *(live, change_options, look_options),
 )
