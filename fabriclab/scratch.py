@@ -16,12 +16,12 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from fabriclab.formats.live import LIVE_FILES
-from fabriclab.formats.run_directory import COLLECT, HADOOP, HOSTS_FILE, INPUTS, LOGS, OUTPUT, RAW, SCRATCH
+from fabriclab.formats.run_directory import COLLECT, HADOOP, HOSTS_FILE, INPUTS, LAB, LOGS, OUTPUT, RAW, SCRATCH
 
 _WRITTEN = (RAW, LOGS, COLLECT, OUTPUT, HADOOP, LIVE_FILES)
 """The directories of a run directory that a machine fills."""
 _STOP = "stop"
-_NO_RESULTS = (*INPUTS, _STOP)
+_NO_RESULTS = (*INPUTS, LAB, _STOP)
 """Beside those of the machines that agree on when to stop, whose names begin as its does."""
 _HOSTS_OWN = re.compile(r"kernel(-\d+)?\.log|events-\d+\.jsonl|server\.log")
 """The names in LOGS of the host's own logs."""
@@ -41,7 +41,7 @@ class Scratch:
 
     def make(self, copied: Sequence[str] = ()) -> None:
         """Make the directory, with what the run directory has prepared for the machine to fill, and with a place for
-        each of its inputs.
+        each of its inputs and for the lab's own files.
 
         `copied`: names in the run directory of what the machine adds to; it gets a copy. Raises OSError.
         """
@@ -51,7 +51,7 @@ class Scratch:
         for name in copied:
             source = self.run_directory / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, self.path / name)
-        for name in INPUTS:
+        for name in (*INPUTS, LAB):
             (self.path / name).mkdir(exist_ok=True)
         # The host writes logs, too, and not where the machine could.
         (self.path / LOGS).mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ from fabriclab.engine.private_directory import clear_abandoned, memory_directory
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.watch import Outcome, Watch
-from fabriclab.formats.run_directory import INPUTS
+from fabriclab.formats.run_directory import INPUTS, LAB
 from fabriclab.scratch import Scratch
 
 SECCOMP = "FABRICLAB_SECCOMP"
@@ -82,7 +82,8 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
     artefacts = machine.artefacts
     directories = {"tools": artefacts.tools, "rootfs": artefacts.rootfs}
     directories |= {f"layer-{name}": path for name, path in machine.layers.items()}
-    inputs = [name for name in INPUTS if name not in machine.adds_to and (machine.directory / name).is_dir()]
+    given = [name for name in (*INPUTS, LAB) if (machine.directory / name).is_dir()]
+    inputs = [name for name in given if name not in machine.adds_to]
     directories |= {name: machine.directory / name for name in inputs}
     scratch = Scratch(machine.directory).path
     for name, path in {**directories, "scratch": scratch}.items():

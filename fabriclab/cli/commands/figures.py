@@ -114,7 +114,9 @@ def publish(lab: Path, published: Published, directories: dict[str, Path]) -> st
         old = read_rows(lab, matrix) if data_file(lab, matrix).is_file() else []
         found += moved.moves(matrix, old, rows)
     sources = read_sources(lab) | {matrix: source for matrix, (_, source) in new.items()}
-    text = generated(lab, published, {matrix: rows for matrix, (rows, _) in new.items()}, sources)
+    others = [matrix for matrix in published.matrices if matrix not in new and data_file(lab, matrix).is_file()]
+    rows_of = {matrix: read_rows(lab, matrix) for matrix in others} | {matrix: rows for matrix, (rows, _) in new.items()}
+    text = generated(lab, published, rows_of, sources)
     pictures = _pictures(lab, published, directories)
     write_data(lab, new)
     file = (lab / FILE).read_text(encoding="utf-8")
