@@ -119,5 +119,15 @@ def first_pause_and_drop(plan: Plan) -> tuple[int, int]:
     return _holds(memory, groups[LOSSLESS].account), _holds(memory, queues[LOSSY].account)
 
 
+def headroom(plan: Plan) -> int:
+    """Return how many cells more the lossless group of one port takes after it paused."""
+    node = plan.node("sw")
+    assert node.switch is not None
+    port = next(port.switch_port for port in node.ports if port.switch_port is not None)
+    lossless = next(group.lossless for group in port.groups if group.index == LOSSLESS)
+    assert lossless is not None
+    return cells(lossless.headroom_bytes, node.switch.cell_bytes)
+
+
 def _holds(memory: Memory, account: Account) -> int:
     return cells(account.reserved_bytes, memory.cell_bytes) + int(memory.share_cells(account, 1))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sonic_hardware import LOSSLESS, LOSSY, Measured, Profile, first_pause_and_drop, lookup, measured, plan_of
+from sonic_hardware import LOSSLESS, LOSSY, Measured, Profile, first_pause_and_drop, headroom, lookup, measured, plan_of
 from sonic_hardware import with_lossless as after_buffermgrd
 from sonic_templates import configuration
 
@@ -59,6 +59,20 @@ SHIPPED = (
     ),
 )
 """Of the device folders of sonic-buildimage, and tests/qos/files of sonic-mgmt (2026-08): figures that both state."""
+
+HEADROOM = {
+    "Force10-S6000": 266,
+    "Arista-7050CX3-32S-C32": 623,
+    "Arista-7260CX3-D108C8": 487,
+    "DellEMC-Z9332f-O32": 1472,
+    "DellEMC-Z9332f-M-O16C64": 462,
+    "Arista-7060X6-64PE-P64": 2854,
+    "Arista-7060X6-64PE-O128": 4475,
+}
+"""Cells from the first pause to the first lossless drop in sonic-mgmt.
+
+It has 1,293 for Arista-7060CX-32S-C32, whose shipped profile has 796: these figures belong to different profiles.
+"""
 
 
 def tables(shipped: Shipped) -> dict[str, Any]:
@@ -106,6 +120,8 @@ def test_first_pause_and_drop_are_the_hardwares(shipped: Shipped, tmp_path: Path
     assert pause == pytest.approx(shipped.pause, rel=0.002)
     if shipped.drop is not None:
         assert drop == pytest.approx(shipped.drop, rel=0.002)
+    if shipped.hwsku in HEADROOM:
+        assert headroom(plan) == pytest.approx(HEADROOM[shipped.hwsku], rel=0.005)
     switch = plan.node("sw").switch
     assert switch is not None
     assert [note for note in switch.notes if "hardware that sonic-mgmt measured" in note]
