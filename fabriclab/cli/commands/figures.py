@@ -114,8 +114,7 @@ def publish(lab: Path, published: Published, directories: dict[str, Path]) -> st
         old = read_rows(lab, matrix) if data_file(lab, matrix).is_file() else []
         found += moved.moves(matrix, old, rows)
     sources = read_sources(lab) | {matrix: source for matrix, (_, source) in new.items()}
-    others = [matrix for matrix in published.matrices if matrix not in new and data_file(lab, matrix).is_file()]
-    rows_of = {matrix: read_rows(lab, matrix) for matrix in others} | {matrix: rows for matrix, (rows, _) in new.items()}
+    rows_of = {matrix: new[matrix][0] if matrix in new else read_rows(lab, matrix) for matrix in published.matrices}
     text = generated(lab, published, rows_of, sources)
     pictures = _pictures(lab, published, directories)
     write_data(lab, new)
@@ -142,11 +141,17 @@ def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> 
 
 
 def _chosen(lab: Path, published: Published, matrices: Sequence[str]) -> list[str]:
-    """Return the matrices that were named, or all. Raises BadInputError for one that is not published."""
+    """Return the matrices that were named, or all.
+
+    Raises BadInputError for one that is not published, GalleryError when another one has no data yet.
+    """
     for name in matrices:
         if name not in published.matrices:
             there = ", ".join(published.matrices)
             raise BadInputError(f"--matrix {name}: {lab / FILE} does not publish it; it has {there}")
+    for name in published.matrices:
+        if matrices and name not in matrices:
+            read_rows(lab, name)
     return [name for name in published.matrices if name in matrices or not matrices]
 
 
