@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
@@ -25,6 +26,8 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 STYLE = "assets/site.css"
 POLYFILL = "assets/iframe-worker.js"
 _LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_NODES_NAME = re.compile(r"(\w)=\1\+(\w)\+(\w)\.id(?=\})")
+"""What lunr knows equal nodes of its search index by: each edge's letter and its end's number, with nothing between."""
 
 
 def documents() -> list[str]:
@@ -122,3 +125,16 @@ def _abbreviations() -> str:
     return "\n".join(
         f"*[{term}]: {re.split(r'(?<=[.]) ', text)[0]}" for term, text in plain.items() if re.search("[A-Z]{2}", term)
     )
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Tell a number's end from a digit that is a letter, in the search's script.
+
+    Otherwise two nodes have one name by chance (lunr's TokenSet.toString), the index has words that no page has, and a
+    search for their first letters fails (lunr.js 2.3.9, "Cannot read properties of undefined (reading '_index')").
+    """
+    (script,) = (Path(config.site_dir) / "assets" / "javascripts" / "workers").glob("search.*.min.js")
+    text, found = _NODES_NAME.subn(r'\1=\1+\2+\3.id+";"', script.read_text(encoding="utf-8"))
+    if found != 1:
+        raise PluginError(f"{script.name}: another version of lunr; look whether it still mixes numbers and letters")
+    script.write_text(text, encoding="utf-8")
