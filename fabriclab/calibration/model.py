@@ -15,7 +15,6 @@ from fabriclab.calibration.description import Description
 from fabriclab.calibration.measured import Measured, read_measured
 from fabriclab.calibration.numbers import PHASES
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.lab.hosts.keys import NIC_INTERRUPT_DELAY, NIC_TSO
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_duration, format_rate, format_size
 
@@ -41,7 +40,9 @@ class Parameters:
         """Return them as a lab writes them."""
         return {
             "delay": format_duration(self.delay_ns),
-            "interrupt_delay": str(NIC_INTERRUPT_DELAY.value.written(self.interrupt_delay)),  # type: ignore[attr-defined]
+            "interrupt_delay": (
+                "adaptive" if self.interrupt_delay == "adaptive" else format_duration(self.interrupt_delay)
+            ),
             "buffer": format_size(self.buffer_bytes),
             "ecn_threshold": "none" if self.threshold_bytes is None else format_size(self.threshold_bytes),
             "non_ect": self.non_ect,
@@ -117,7 +118,8 @@ def network(description: Description, parameters: Parameters, name: str) -> dict
 def settings(description: Description, parameters: Parameters) -> dict[str, Any]:
     """Return the sections of an experiment that describe the switch's ports and the NICs."""
     texts = parameters.texts()
-    nic = {"tso": str(NIC_TSO.value.written(description.nic.tso_bytes)), "gro": description.nic.gro}  # type: ignore[attr-defined]
+    tso_bytes = description.nic.tso_bytes
+    nic = {"tso": "off" if tso_bytes is None else format_size(tso_bytes), "gro": description.nic.gro}
     if description.nic.gro:
         nic["interrupt_delay"] = texts["interrupt_delay"]
     switch = {"buffer": texts["buffer"], "ecn_threshold": texts["ecn_threshold"]}
