@@ -17,7 +17,8 @@ from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.shared_memory import Shared
+from fabriclab.engine.virtual import Machine, Wired, run_machine
 from fabriclab.formats.run_directory import INPUTS, OUTPUT
 
 HERE = Path(__file__).parent
@@ -29,6 +30,9 @@ REALTIME_START_NS = 1_700_000_000
 START_NS = 10_200_000
 """When senders start, since the epoch: the ports are configured by then; between two ticks,
 which would wake sleepers early."""
+
+BEGIN_NS = 2_000_000_000
+"""Since the machine's start: when cables begin to carry."""
 
 SETTLE_S = 0.3
 """How long a run takes at least: all queues have drained by then."""
@@ -66,6 +70,8 @@ class Star:
     host_devices: Sequence[Device]
     switch_devices: Sequence[Device]
     host_sysctls: Mapping[str, str] = field(default_factory=dict)
+    cable_ns: int | None = None
+    """Links are cables with this delay. None: veth, and the ports have the delay."""
 
     def devices(self, node: str) -> dict[int, Device]:
         """A node's devices by the number in their names."""
@@ -119,6 +125,18 @@ class Star:
             for n in range(1, len(self.host_devices) + 1)
         ]
 
+    def wired(self) -> dict[str, Any]:
+        """A job's links, if they are cables."""
+        return {
+            "begin_ns": BEGIN_NS,
+            "ends": [
+                {**link[end], "mtu": PORT_MTU, "number": 2 * number + place}
+                | {"delay_ns": self.cable_ns, "delay_in_ns": self.cable_ns}
+                for number, link in enumerate(self.links())
+                for place, end in enumerate("ab")
+            ],
+        }
+
     def set_up(self, run: Path, node: str) -> list[str]:
         """Return the commands that make a node's devices switch ports."""
         commands = []
@@ -166,7 +184,8 @@ class Boot:
         with claim_cpu() as cpu:
             # Beside a run's own directories: what the tests bring along.
             brought = [path.name for path in run.iterdir() if path.name not in INPUTS]
-            machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300, adds_to=brought)
+            wired = Wired(0, Shared(1, BEGIN_NS)) if star.cable_ns is not None else None
+            machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300, adds_to=brought, wired=wired)
             outcome = run_machine(machine, self.messages.append, Interrupt())
         for written in (run / OUTPUT).iterdir() if (run / OUTPUT).is_dir() else ():
             written.replace(run / written.name)
@@ -177,6 +196,7 @@ class Boot:
     def job(
         self, star: Star, run: Path, processes: Sequence[Process], probes: Sequence[Process], collect: Sequence[Process]
     ) -> dict[str, Any]:
+        cables = star.cable_ns
         commands: dict[str, list[list[str]]] = {node: [] for node in star.write_nodes(run)}
         commands["s1"].append([f"sleep {SETTLE_S}"])
         for node, arguments in processes:
@@ -195,8 +215,12 @@ class Boot:
             "format": "fabriclab-job-1",
             "limit_ns": 300_000_000_000,
             "sysctl": "machine/sysctl.conf",
-            "nodes": [{"name": node, "files": f"nodes/{node}"} for node in commands],
-            "links": star.links(),
+            "nodes": [
+                {"name": node, "files": f"nodes/{node}"} | ({} if cables is None else {"stream": number})
+                for number, node in enumerate(commands, start=1)
+            ],
+            "links": star.links() if cables is None else [],
+            **({} if cables is None else {"wires": star.wired()}),
             "daemons": [],
             "probes": [
                 {"name": f"probe-{number}", "node": node or None, "argv": list(argv)}

@@ -22,6 +22,10 @@
  *						flags in hex, BYTES of payload
  *	port-tool capture PORT NS		segments to that port, as with receive; their number is
  *						that of their sequence
+ *	port-tool roce ADDRESS PAIR PEER_PAIR write|send COUNT BYTES START_NS NS
+ *						COUNT messages of BYTES at START by the host's RoCE NIC;
+ *						what is done for so long, a line each: time, kind,
+ *						status, pair, number, bytes
  *
  * Times are since the epoch, times of arrival CLOCK_REALTIME.
  */
@@ -91,6 +95,8 @@ int main(int count, char **arguments)
 		send_segments(arguments + 2);
 	else if (!strcmp(verb, "capture") && count == 4)
 		receive_segments(atoi(arguments[2]), atoll(arguments[3]));
+	else if (!strcmp(verb, "roce") && count == 10)
+		exchange_messages(arguments + 2);
 	else
 		return 2;
 	return 0;

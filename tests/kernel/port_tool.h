@@ -27,4 +27,7 @@ void receive_datagrams(int port, int64_t duration);
 void send_segments(char **arguments);
 void receive_segments(int port, int64_t duration);
 
+/* port_roce.c */
+void exchange_messages(char **arguments);
+
 #endif

@@ -15,7 +15,7 @@ ECN, KEEP_NON_ECT, BY_DELAY = 1, 2, 4
 STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
-PACER, QCN, SLICE = 18, 19, 20
+PACER, QCN, SLICE, ROCE = 18, 19, 20, 21
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -163,6 +163,38 @@ class Limiter:
 
 
 @dataclass(frozen=True)
+class Roce:
+    """struct tc_switch_roce: packets, ns, bits a second, bytes; without a gain there is no DCQCN."""
+
+    mtu: int = 1024
+    window: int = 0
+    ack_every: int = 1
+    retries: int = 7
+    timeout_ns: int = 4_000_000
+    notify_ns: int = 50_000
+    dscp: int = 26
+    ack_dscp: int = 26
+    notify_dscp: int = 48
+    gain: float = 0
+    recovery_cycles: int = 5
+    least_bps: int = 40_000_000
+    active_bps: int = 40_000_000
+    hyper_bps: int = 200_000_000
+    cycle_bytes: int = 10_000_000
+    cycle_ns: int = 55_000
+    alpha_ns: int = 55_000
+
+    def pack(self) -> bytes:
+        transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
+        classes = (self.dscp, self.ack_dscp, self.notify_dscp, int(self.gain > 0))
+        rates = (self.least_bps, self.active_bps, self.hyper_bps)
+        return struct.pack(
+            *("=IIIIQQBBBBIIIQQQQQQ", *transport, *classes, round(self.gain * 2**32), self.recovery_cycles, 0),
+            *(*rates, self.cycle_bytes, self.cycle_ns, self.alpha_ns),
+        )
+
+
+@dataclass(frozen=True)
 class Port:
     """The options of one port. None: not in the message."""
 
@@ -175,6 +207,7 @@ class Port:
     pfc: Pfc | None = None
     pacer: Pacer | None = None
     limiter: Limiter | None = None
+    roce: Roce | None = None
     cell: int | None = None
     slices: int | None = None
     """Of the whole memory."""
@@ -202,6 +235,8 @@ class Port:
             parts.append(attribute(PACER, self.pacer.pack()))
         if self.limiter:
             parts.append(attribute(QCN, self.limiter.pack()))
+        if self.roce:
+            parts.append(attribute(ROCE, self.roce.pack()))
         if self.slice is not None:
             parts.append(attribute(SLICE, bytes([*self.slice, 0, 0])))
         if self.cell is not None or self.slices is not None or self.pools:
@@ -229,6 +264,11 @@ def _named(names: Sequence[str], values: Sequence[int]) -> dict[str, Any]:
 _POOL = ("size", "reserved", "used", "watermark", "headroom", "headroom_watermark")
 _PACER = ("bytes", "packets", "rate_bps", "flows", "taken_in", "passed", "held", "watermark_bytes")
 _QCN = ("bytes", "packets", "flows", "rate_bps", "notifications", "cycles")
+_ROCE = (
+    *("pairs", "limited", "rate_bps", "sent_packets", "sent_bytes", "sent_again", "received_packets", "received_bytes"),
+    *("out_of_sequence", "duplicates", "acks_sent", "acks_received", "naks_sent", "naks_received", "timeouts"),
+    *("ce_received", "notifications_sent", "notifications_received", "strays"),
+)
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")
 _GROUP = (
@@ -246,8 +286,11 @@ _GROUP = (
 def port_stats(words: Sequence[int]) -> dict[str, Any]:
     end = len(_PORT) + POOLS * len(_POOL)
     pools = [_named(_POOL, words[start : start + len(_POOL)]) for start in range(len(_PORT), end, len(_POOL))]
-    pacer, qcn = words[end : end + len(_PACER)], words[end + len(_PACER) :]
-    stats = {"pools": pools, "pacer": _named(_PACER, pacer), "qcn": _named(_QCN, qcn)}
+    stats: dict[str, Any] = {"pools": pools}
+    for name, fields in (("pacer", _PACER), ("qcn", _QCN), ("roce", _ROCE)):
+        stats[name] = _named(fields, words[end : end + len(fields)])
+        end += len(fields)
+    assert end == len(words)
     return {**_named(_PORT, words[: len(_PORT)]), **stats}
 
 

@@ -47,13 +47,14 @@ pub struct Named {
 }
 
 /// Character devices of every node: name, major, minor (Linux: Documentation/admin-guide/devices.txt).
-const DEVICES: [(&str, u64, u64); 6] = [
+const DEVICES: [(&str, u64, u64); 7] = [
     ("null", 1, 3),
     ("zero", 1, 5),
     ("full", 1, 7),
     ("random", 1, 8),
     ("urandom", 1, 9),
     ("tty", 5, 0),
+    ("roce", 10, 240),
 ];
 
 /// Links of /dev. Shared memory lies in each root's own /run.

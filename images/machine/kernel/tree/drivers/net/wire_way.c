@@ -3,6 +3,7 @@
  * Frames on their way by cables, and their arrival: wire.c says how.
  */
 #include <linux/etherdevice.h>
+#include <linux/fabriclab_roce.h>
 #include <linux/fabriclab_wires.h>
 #include <linux/hardirq.h>
 #include <linux/interrupt.h>
@@ -84,6 +85,11 @@ static struct sk_buff *new_frame(u32 length, u64 stamp)
 	return skb;
 }
 
+struct sk_buff *wire_new_frame(u32 length)
+{
+	return new_frame(length, 0);
+}
+
 static bool is_ours(const struct sk_buff *skb)
 {
 	return skb_shinfo(skb)->tskey == WIRE_MADE && !skb_is_nonlinear(skb) &&
@@ -160,6 +166,8 @@ static void receive(struct sk_buff *skb)
 	dev_sw_netstats_rx_add(dev, skb->len);
 	memset(skb->cb, 0, sizeof(skb->cb));
 	skb->protocol = eth_type_trans(skb, dev);
+	if (roce_takes(dev, skb))
+		return;
 	if (to->rx && dev->features & NETIF_F_GRO && !wire_nic_is_for_itself(skb)) {
 		wire_nic_take(to, skb);
 		return;

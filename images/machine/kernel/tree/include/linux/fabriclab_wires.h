@@ -13,6 +13,7 @@
 
 struct net;
 struct net_device;
+struct sk_buff;
 
 /* A frame on its way. */
 struct wire_passage {
@@ -64,6 +65,8 @@ bool draws_once(void);
 bool wire_has_not_begun(const struct net_device *dev);
 /* When the next frame arrives, of those that are known. */
 u64 wire_next_arrival(void);
+/* Room for a frame of that length, in a buffer as cables have it; NULL: there is no memory. */
+struct sk_buff *wire_new_frame(u32 length);
 /* Delivers what arrives at this instant. */
 void wire_deliver(u64 now);
 /* A frame of another machine is on its way. */

@@ -265,3 +265,11 @@ void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u6
 	if (switch_port_take(port, skb, now) != NET_XMIT_SUCCESS)
 		kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
 }
+
+/* A frame that the NIC makes because the line is free for it. */
+void switch_port_enqueue_staged(struct switch_port *port, struct sk_buff *skb, int queue, u64 now)
+{
+	switch_classify(port, skb, now);
+	switch_frame(skb)->queue = queue;
+	switch_port_enqueue_paced(port, skb, now);
+}

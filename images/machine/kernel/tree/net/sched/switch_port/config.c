@@ -239,7 +239,8 @@ int switch_port_configure(struct switch_port *port, struct nlattr *options, bool
 	if (!error) {
 		switch_summarise(&change->config);
 		error = switch_allocate(port, &change->config) ?:
-			switch_pacer_prepare(port, &change->config.pacer, extack);
+			switch_pacer_prepare(port, &change->config.pacer, extack) ?:
+			roce_prepare(port, &change->config.roce, extack);
 	}
 	if (!error)
 		switch_commit(change);

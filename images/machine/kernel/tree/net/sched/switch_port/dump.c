@@ -69,6 +69,7 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 	       switch_put_maps(skb, &config->maps) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_PFC, sizeof(config->pfc), &config->pfc) ?:
 	       switch_pacer_dump(port, skb) ?:
+	       roce_dump(port, skb) ?:
 	       switch_qcn_dump_limiter(port, skb) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_SLICE, sizeof(config->slice), &config->slice) ?:
 	       switch_put_buffer(skb, port->chip);
@@ -209,6 +210,8 @@ void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xsta
 	*stats = port->stats;
 	stats->wire_frames = port->wire.qlen;
 	stats->ports = port->chip->ports;
+	if (port->roce)
+		roce_nic_read_stats(port, &stats->roce);
 	if (port->pacer)
 		switch_pacer_read_stats(port, &stats->pacer);
 	switch_qcn_read_stats(port, &stats->qcn);

@@ -32,6 +32,7 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_PACER] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pacer)),
 	[TCA_SWITCH_PORT_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_limiter)),
 	[TCA_SWITCH_PORT_SLICE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_slice)),
+	[TCA_SWITCH_PORT_ROCE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_roce)),
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
@@ -387,6 +388,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
+	       roce_parse(change, tb[TCA_SWITCH_PORT_ROCE]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
 	       switch_parse_slice(change, tb[TCA_SWITCH_PORT_SLICE]) ?:
 	       switch_parse_queues(change, options);

@@ -143,6 +143,8 @@ static void switch_port_serve(struct switch_port *port, u64 now)
 		switch_port_send_control(port, skb, now);
 		return;
 	}
+	if (port->roce)
+		roce_nic_stage(port, now);
 	do {
 		number = port->backlogged ? switch_port_pick(port, now) : -1;
 		if (number < 0)
@@ -195,13 +197,21 @@ static void switch_port_set_event(struct switch_port *port, u64 when)
 	timerqueue_add(&port->chip->events, &port->event);
 }
 
+/* When the NIC has a frame to send; the line may be busy until then. */
+static u64 switch_port_next_of_nic(struct switch_port *port, u64 now)
+{
+	u64 next = port->roce ? roce_nic_next(port, now) : SWITCH_NEVER;
+
+	return next == SWITCH_NEVER ? next : max(next, port->line.free_ns);
+}
+
 static void switch_port_schedule(struct switch_port *port, u64 now)
 {
 	bool busy = switch_port_busy(port, now);
-	u64 next = SWITCH_NEVER;
+	u64 of_nic = switch_port_next_of_nic(port, now), next = of_nic;
 
 	if (port->backlogged || port->control.head)
-		next = busy ? port->line.free_ns : switch_port_next_tokens(port);
+		next = min(next, busy ? port->line.free_ns : switch_port_next_tokens(port));
 	next = min(next, switch_pause_next(port));
 	if (port->pacer)
 		next = min(next, switch_pacer_next(port));
@@ -209,7 +219,9 @@ static void switch_port_schedule(struct switch_port *port, u64 now)
 		next = min(next, switch_qcn_next(port));
 	switch_port_set_waiting(port, next != SWITCH_NEVER &&
 				      (port->stopped || switch_pacer_waits(port) ||
-				       switch_qcn_waits(port) || (!busy && port->backlogged)));
+				       switch_qcn_waits(port) || (!busy && port->backlogged) ||
+				       (of_nic != SWITCH_NEVER &&
+					(!busy || of_nic > port->line.free_ns))));
 	switch_port_set_event(port, next);
 }
 

@@ -147,6 +147,7 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 	if (!port->chip)
 		return;
 	switch_pacer_destroy(port);
+	roce_nic_destroy(port);
 	switch_qdisc_reset(sch);
 	switch_port_unconfigure(port);
 	switch_chip_leave(port);
@@ -384,7 +385,7 @@ struct switch_port *switch_port_of_device(struct net_device *dev)
 static int __init switch_port_register(void)
 {
 	int error = switch_chips_register() ?: switch_events_register() ?:
-		    register_qdisc(&switch_qdisc_ops);
+		    roce_device_register() ?: register_qdisc(&switch_qdisc_ops);
 
 	if (!error) {
 		switch_pause_register();

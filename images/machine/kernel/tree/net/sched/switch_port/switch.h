@@ -32,6 +32,7 @@
 #include "pfc.h"
 #include "phantom_queue.h"
 #include "qcn.h"
+#include "roce/roce.h"
 #include "shared_buffer.h"
 #include "token_bucket.h"
 #include "uapi/switch_port.h"
@@ -95,6 +96,7 @@ struct switch_port_config {
 	u8 tx_queues;			/* to which a host's flows are spread; else by class */
 	struct switch_pacer_config pacer;
 	struct switch_qcn_limiter_config qcn;
+	struct roce_config roce;
 	struct tc_switch_slice slice;
 };
 
@@ -216,6 +218,7 @@ struct switch_port {
 
 	struct switch_pacer *pacer;	/* NULL: never had one */
 	struct list_head limiters;	/* of the flows that QCN limits */
+	struct roce_nic *roce;		/* NULL: never was one */
 
 	u64 bytes, packets;		/* of all queues, the pacer and the limiters */
 	void (*changed)(struct Qdisc *sch);	/* tells of each change of them; NULL: nobody watches */
@@ -291,6 +294,7 @@ int switch_egress_queue(const struct switch_port *port, struct sk_buff *skb);
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
 int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int queue, u64 now);
 void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_port_enqueue_staged(struct switch_port *port, struct sk_buff *skb, int queue, u64 now);
 void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
 			    u64 now);
 void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop cause);

@@ -42,6 +42,7 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_PACER,		/* struct tc_switch_pacer; default: none */
 	TCA_SWITCH_PORT_QCN,		/* struct tc_switch_qcn_limiter; default: none */
 	TCA_SWITCH_PORT_SLICE,		/* struct tc_switch_slice; default: 0, 0 */
+	TCA_SWITCH_PORT_ROCE,		/* struct tc_switch_roce; default: none */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -80,6 +81,34 @@ struct tc_switch_qcn_limiter {
 	__u64 hyper_bps;	/* and in hyper-active increase, times the cycles */
 	__u64 cycle_bytes;	/* on the wire; 1 KB to 1 GB */
 	__u64 cycle_ns;		/* 1 us to 1 s */
+};
+
+enum tc_switch_roce_control {
+	TC_SWITCH_ROCE_NO_CONTROL,	/* the line's rate; PFC and the window alone hold it back */
+	TC_SWITCH_ROCE_DCQCN,
+};
+
+/* A host's NIC sends RoCEv2 (roce.h). */
+struct tc_switch_roce {
+	__u32 mtu;		/* payload of a packet, 256 to 4096, a power of two; 0: no RoCE */
+	__u32 window;		/* packets in flight of a pair; 0: up to 2^22 */
+	__u32 ack_every;	/* packets from one request for an acknowledgement to the next */
+	__u32 retries;		/* timeouts without progress after which a pair fails */
+	__u64 timeout_ns;	/* of retransmission, 1 us to 10 s */
+	__u64 notify_ns;	/* least time from one notification of a pair to the next */
+	__u8 dscp;		/* of data */
+	__u8 ack_dscp;
+	__u8 notify_dscp;
+	__u8 control;		/* enum tc_switch_roce_control */
+	__u32 gain;		/* DCQCN from here on (roce/dcqcn.h): g, of 2^32 */
+	__u32 recovery_cycles;	/* F */
+	__u32 reserved;
+	__u64 least_bps;
+	__u64 active_bps;	/* R_AI */
+	__u64 hyper_bps;	/* R_HAI */
+	__u64 cycle_bytes;	/* B */
+	__u64 cycle_ns;		/* T */
+	__u64 alpha_ns;		/* K */
 };
 
 enum tca_switch_buffer {
@@ -247,6 +276,23 @@ struct tc_switch_qcn_xstats {
 	__u64 cycles;			/* of byte counters and timers */
 };
 
+struct tc_switch_roce_xstats {
+	__u64 pairs;			/* at the moment */
+	__u64 limited;			/* of them: below the line's rate */
+	__u64 rate_bps;			/* of those that have something to send */
+	__u64 sent_packets, sent_bytes;	/* data; bytes of payload, all attempts */
+	__u64 sent_again;		/* packets of them that had been sent before */
+	__u64 received_packets, received_bytes;	/* data, in sequence */
+	__u64 out_of_sequence;		/* packets behind a gap */
+	__u64 duplicates;
+	__u64 acks_sent, acks_received;
+	__u64 naks_sent, naks_received;
+	__u64 timeouts;
+	__u64 ce_received;		/* data packets that a switch had marked */
+	__u64 notifications_sent, notifications_received;
+	__u64 strays;			/* RoCE packets that no pair waits for */
+};
+
 struct tc_switch_port_xstats {
 	__u64 marks;
 	__u64 drops;
@@ -257,6 +303,7 @@ struct tc_switch_port_xstats {
 	struct tc_switch_pool_xstats pool[TC_SWITCH_POOLS];
 	struct tc_switch_pacer_xstats pacer;
 	struct tc_switch_qcn_xstats qcn;
+	struct tc_switch_roce_xstats roce;
 };
 
 struct tc_switch_queue_xstats {

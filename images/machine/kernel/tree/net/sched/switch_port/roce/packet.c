@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RoCEv2 frames: made, and taken off the device before anything else of the host sees
+ * them, as a NIC does that has the transport in hardware.
+ */
+#include <linux/etherdevice.h>
+#include <linux/fabriclab_roce.h>
+#include <linux/fabriclab_wires.h>
+#include <linux/ip.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+
+#include "../switch.h"
+
+#define BASE_OFFSET (sizeof(struct iphdr) + sizeof(struct udphdr))
+
+DEFINE_STATIC_KEY_FALSE(roce_is_on);
+
+/* -- Made ---------------------------------------------------------------------------------------- */
+
+static void finish_headers(struct sk_buff *skb, u8 dscp)
+{
+	struct iphdr *ip = (struct iphdr *)(skb->data + ETH_HLEN);
+	struct udphdr *udp = (struct udphdr *)(ip + 1);
+
+	ip->tos = dscp << 2 | INET_ECN_ECT_0;
+	ip->tot_len = htons(skb->len - ETH_HLEN);
+	ip->check = 0;
+	ip->check = ip_fast_csum((u8 *)ip, ip->ihl);
+	udp->len = htons(skb->len - ETH_HLEN - sizeof(*ip));
+}
+
+static void set_offsets(struct sk_buff *skb, struct net_device *dev)
+{
+	skb->dev = dev;
+	skb->protocol = htons(ETH_P_IP);
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb_set_transport_header(skb, ETH_HLEN + sizeof(struct iphdr));
+	switch_set_frame_length(skb);
+}
+
+struct sk_buff *roce_packet(const struct roce_pair *pair, const struct roce_base *base,
+			    const void *extension, u32 extension_bytes, u32 payload, u32 zeros,
+			    u8 dscp)
+{
+	u32 headers = ROCE_HEADERS_BYTES + ROCE_BTH_BYTES + extension_bytes;
+	u32 length = headers + payload + base->pad + ROCE_ICRC_BYTES;
+	struct sk_buff *skb = wire_new_frame(length);
+	u8 *at;
+
+	if (!skb)
+		return NULL;
+	at = skb_put(skb, length);
+	memcpy(at, pair->headers, ROCE_HEADERS_BYTES);
+	roce_put_base(at + ROCE_HEADERS_BYTES, base);
+	memcpy(at + ROCE_HEADERS_BYTES + ROCE_BTH_BYTES, extension, extension_bytes);
+	memset(at + headers, 0, payload + base->pad);
+	finish_headers(skb, dscp);
+	put_unaligned_le32(roce_icrc(at + ETH_HLEN, headers - ETH_HLEN, zeros),
+			   at + length - ROCE_ICRC_BYTES);
+	set_offsets(skb, qdisc_dev(pair->nic->port->sch));
+	return skb;
+}
+
+void roce_answer(struct roce_nic *nic, struct sk_buff *skb, u64 now)
+{
+	/* Without memory it is lost, as on a bad cable. */
+	if (skb && switch_port_enqueue(nic->port, skb, now) != NET_XMIT_SUCCESS)
+		kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
+}
+
+/* -- Taken --------------------------------------------------------------------------------------- */
+
+/* Whether it is a RoCEv2 packet, and as long as it says; its data begin with the IP header. */
+static bool is_packet(struct sk_buff *skb)
+{
+	const struct iphdr *ip;
+	const struct udphdr *udp;
+
+	if (skb->protocol != htons(ETH_P_IP) ||
+	    !pskb_may_pull(skb, BASE_OFFSET + ROCE_BTH_BYTES + ROCE_ICRC_BYTES))
+		return false;
+	ip = (const struct iphdr *)skb->data;
+	udp = (const struct udphdr *)(ip + 1);
+	return ip->ihl == 5 && ip->protocol == IPPROTO_UDP && !ip_is_fragment(ip) &&
+	       udp->dest == htons(ROCE_PORT) && ntohs(ip->tot_len) <= skb->len &&
+	       ntohs(udp->len) == ntohs(ip->tot_len) - sizeof(*ip) &&
+	       ntohs(udp->len) >= sizeof(*udp) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
+}
+
+/* The pair that it is for, if its peer sent it. */
+static struct roce_pair *pair_of(struct roce_nic *nic, const struct roce_base *base,
+				 const struct iphdr *ip)
+{
+	struct roce_pair *pair = xa_load(&nic->pairs, base->pair);
+	const struct iphdr *own = pair ? (const struct iphdr *)(pair->headers + ETH_HLEN) : NULL;
+
+	return own && own->daddr == ip->saddr && own->saddr == ip->daddr ? pair : NULL;
+}
+
+/* `rest`: bytes between the base header and the CRC. */
+static void take_data(struct roce_pair *pair, const struct roce_base *base, u32 rest, bool marked,
+		      u64 now)
+{
+	u32 beside = base->pad + (roce_begins_write(base->opcode) ? ROCE_RETH_BYTES : 0);
+
+	if (rest >= beside)
+		roce_pair_receive(pair, base, rest - beside, marked, now);
+}
+
+static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
+{
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+	const u8 *at = skb->data + BASE_OFFSET;
+	u32 rest = ntohs(ip->tot_len) - BASE_OFFSET - ROCE_BTH_BYTES - ROCE_ICRC_BYTES;
+	struct roce_base base;
+	struct roce_pair *pair;
+
+	roce_get_base(&base, at);
+	pair = pair_of(nic, &base, ip);
+	if (!pair)
+		nic->stats.strays++;
+	else if (roce_is_data(base.opcode))
+		take_data(pair, &base, rest, INET_ECN_is_ce(ip->tos), now);
+	else if (base.opcode == ROCE_ACKNOWLEDGE && rest >= ROCE_AETH_BYTES)
+		roce_pair_hear(pair, base.psn, at[ROCE_BTH_BYTES], now);
+	else if (base.opcode == ROCE_NOTIFY)
+		roce_pair_notified(pair, now);
+	else
+		nic->stats.strays++;
+}
+
+static bool receive(struct switch_port *port, struct sk_buff *skb)
+{
+	struct switch_chip *chip = port ? READ_ONCE(port->chip) : NULL;
+	bool is_mine;
+	u64 now;
+
+	if (!chip || !READ_ONCE(port->roce) || !is_packet(skb))
+		return false;
+	now = switch_chip_lock(chip);
+	is_mine = port->roce;
+	if (is_mine) {
+		take(port->roce, skb, now);
+		switch_port_run(port, now);
+		switch_port_sync_stats(port);
+	}
+	switch_chip_unlock(chip);
+	if (is_mine)
+		consume_skb(skb);
+	return is_mine;
+}
+
+bool roce_receive(struct net_device *dev, struct sk_buff *skb)
+{
+	bool is_taken;
+
+	rcu_read_lock();
+	is_taken = receive(switch_port_of_device(dev), skb);
+	rcu_read_unlock();
+	return is_taken;
+}

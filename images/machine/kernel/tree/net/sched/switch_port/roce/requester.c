@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a pair sends: messages cut into packets, go-back-N, and its rate.
+ *
+ * InfiniBand Architecture Specification, volume 1, 9.7 (reliable service): a NAK names the
+ * packet that is missing, and all from it on are sent again; so they are from the oldest
+ * that is not acknowledged when no acknowledgement has come for the timeout.
+ */
+#include <linux/unaligned.h>
+
+#include "../switch.h"
+
+bool roce_pair_has_work(const struct roce_pair *pair)
+{
+	u32 window = pair->nic->port->config.roce.window;
+
+	return pair->cursor && pair->next - pair->oldest < window;
+}
+
+void roce_pair_post(struct roce_pair *pair, struct roce_message *message)
+{
+	u64 bytes = message->completion.bytes;
+
+	message->first = pair->end;
+	message->packets = roce_packets(bytes, pair->nic->port->config.roce.mtu);
+	pair->end += message->packets;
+	list_add_tail(&message->list, &pair->messages);
+	if (!pair->cursor)
+		pair->cursor = message;
+}
+
+/* -- Sending ------------------------------------------------------------------------------------- */
+
+static void advance_cursor(struct roce_pair *pair)
+{
+	struct roce_message *message = pair->cursor;
+
+	pair->next++;
+	if (pair->next < message->first + message->packets)
+		return;
+	pair->cursor = list_is_last(&message->list, &pair->messages) ?
+			       NULL : list_next_entry(message, list);
+}
+
+/* Goes back to a packet that was sent and is not acknowledged. */
+static void rewind(struct roce_pair *pair, u64 number)
+{
+	struct roce_message *message;
+
+	if (number >= pair->next)
+		return;
+	pair->next = number;
+	list_for_each_entry(message, &pair->messages, list)
+		if (number < message->first + message->packets)
+			break;
+	pair->cursor = message;
+	pair->unasked = 0;
+}
+
+static bool asks(struct roce_pair *pair, bool is_last)
+{
+	const struct roce_config *config = &pair->nic->port->config.roce;
+
+	/* Also with the last packet that the window lets go: nothing else opens it again. */
+	if (++pair->unasked < config->ack_every && !is_last &&
+	    pair->next + 1 - pair->oldest < config->window)
+		return false;
+	pair->unasked = 0;
+	return true;
+}
+
+/* What the packet at the cursor carries. */
+static u32 payload_at(const struct roce_pair *pair, u64 place)
+{
+	const struct roce_message *message = pair->cursor;
+	u32 mtu = pair->nic->port->config.roce.mtu;
+
+	return min_t(u64, mtu, message->completion.bytes - place * mtu);
+}
+
+/* Address and key are zero: memory has no contents here. */
+static void put_reth(u8 *at, u64 bytes)
+{
+	memset(at, 0, ROCE_RETH_BYTES);
+	put_unaligned_be32(min_t(u64, bytes, U32_MAX), at + 12);
+}
+
+static void count_sent(struct roce_pair *pair, u32 payload)
+{
+	struct tc_switch_roce_xstats *stats = &pair->nic->stats;
+
+	stats->sent_packets++;
+	stats->sent_bytes += payload;
+	if (pair->next < pair->sent)
+		stats->sent_again++;
+}
+
+/* The packet has gone: when the next may go. */
+static void pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now)
+{
+	const struct switch_port *port = pair->nic->port;
+	u32 wire_bytes = switch_frame_wire_bytes(port, skb);
+
+	if (port->config.roce.control == TC_SWITCH_ROCE_DCQCN)
+		roce_dcqcn_sent(&port->config.roce.dcqcn, &pair->dcqcn, wire_bytes);
+	pair->last_ns = now;
+	pair->last_bytes = wire_bytes;
+	pair->last_bps = pair->dcqcn.rate_bps;
+	switch_line_send(&pair->line, pair->last_bps, now, wire_bytes);
+}
+
+struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
+{
+	const struct roce_config *config = &pair->nic->port->config.roce;
+	struct roce_message *message = pair->cursor;
+	u64 place = pair->next - message->first;
+	u32 payload = payload_at(pair, place), extension_bytes = 0;
+	struct roce_base base = {
+		.opcode = roce_opcode_at(message->opcode, place, message->packets),
+		.pad = roce_pad(payload),
+		.pair = pair->peer,
+		.psn = pair->next & ROCE_PSN_MASK,
+		.ack_request = asks(pair, place == message->packets - 1),
+	};
+	u8 extension[ROCE_RETH_BYTES];
+	struct sk_buff *skb;
+	u32 zeros = payload == config->mtu ? pair->nic->zeros :
+					     roce_crc_zeros(payload + base.pad);
+	bool is_alone = pair->next == pair->oldest;
+
+	if (roce_begins_write(base.opcode)) {
+		put_reth(extension, message->completion.bytes);
+		extension_bytes = sizeof(extension);
+	}
+	skb = roce_packet(pair, &base, extension, extension_bytes, payload, zeros, config->dscp);
+	if (!skb)
+		return NULL;
+	count_sent(pair, payload);
+	pace(pair, skb, now);
+	advance_cursor(pair);
+	pair->sent = max(pair->sent, pair->next);
+	if (is_alone)
+		roce_pair_wait(pair, now);
+	return skb;
+}
+
+/* -- Acknowledgements ---------------------------------------------------------------------------- */
+
+/* All before `number` have arrived. */
+static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
+{
+	struct roce_message *message, *next;
+
+	if (number <= pair->oldest)
+		return;
+	pair->oldest = number;
+	pair->attempts = 0;
+	/* They were acknowledged while they were to be sent again. */
+	if (pair->next < number) {
+		pair->next = number;
+		pair->cursor = NULL;
+		list_for_each_entry(message, &pair->messages, list) {
+			if (number >= message->first + message->packets)
+				continue;
+			pair->cursor = message;
+			break;
+		}
+	}
+	list_for_each_entry_safe(message, next, &pair->messages, list) {
+		if (message->first + message->packets > number)
+			break;
+		list_del(&message->list);
+		message->completion.time_ns = now;
+		roce_complete(pair->program, message);
+	}
+	roce_pair_wait(pair, now);
+}
+
+/* An acknowledgement has come. */
+void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, u64 now)
+{
+	u64 number = roce_whole_psn(pair->oldest, psn);
+
+	/* Not of what was sent: nobody's. */
+	if (pair->failed || number >= pair->sent)
+		return;
+	if (syndrome == ROCE_SYNDROME_NAK_SEQUENCE) {
+		pair->nic->stats.naks_received++;
+		if (number < pair->oldest)
+			return;
+		acknowledge(pair, number, now);
+		rewind(pair, number);
+	} else {
+		pair->nic->stats.acks_received++;
+		acknowledge(pair, number + 1, now);
+	}
+	roce_pair_turn(pair, now);
+}
+
+void roce_pair_timed_out(struct roce_pair *pair, u64 now)
+{
+	pair->nic->stats.timeouts++;
+	if (++pair->attempts > pair->nic->port->config.roce.retries) {
+		roce_pair_fail(pair, ROCE_RETRIES_EXCEEDED, now);
+		return;
+	}
+	rewind(pair, pair->oldest);
+	roce_pair_wait(pair, now);
+	roce_pair_turn(pair, now);
+}
+
+void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
+{
+	struct roce_message *message, *next;
+
+	pair->failed = true;
+	pair->cursor = NULL;
+	roce_pair_leave(pair);
+	list_del_init(&pair->waiting);
+	list_for_each_entry_safe(message, next, &pair->messages, list) {
+		list_del(&message->list);
+		message->completion.time_ns = now;
+		message->completion.status = status;
+		roce_complete(pair->program, message);
+		/* Those behind the first have failed with it. */
+		status = ROCE_FLUSHED;
+	}
+	pair->oldest = pair->next = pair->end;
+}
+
+/* -- The rate ------------------------------------------------------------------------------------ */
+
+/* A switch has marked what this pair sends. */
+void roce_pair_notified(struct roce_pair *pair, u64 now)
+{
+	const struct roce_config *config = &pair->nic->port->config.roce;
+
+	pair->nic->stats.notifications_received++;
+	if (pair->failed || config->control != TC_SWITCH_ROCE_DCQCN)
+		return;
+	roce_dcqcn_advance(&config->dcqcn, &pair->dcqcn, now);
+	roce_dcqcn_notify(&config->dcqcn, &pair->dcqcn, now);
+	roce_pair_turn(pair, now);
+}

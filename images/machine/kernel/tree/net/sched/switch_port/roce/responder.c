@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a pair receives: data in sequence, acknowledgements of it, and notifications of
+ * marks (DCQCN's notification point).
+ *
+ * InfiniBand Architecture Specification, volume 1, 9.7.5: a packet behind a gap is
+ * answered by one NAK for the packet that is missing, and dropped; a packet that was
+ * received before is acknowledged again.
+ */
+#include "../switch.h"
+
+static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 now)
+{
+	struct roce_nic *nic = pair->nic;
+	struct roce_base base = {
+		.opcode = ROCE_ACKNOWLEDGE,
+		.pair = pair->peer,
+		.psn = number & ROCE_PSN_MASK,
+	};
+	u8 aeth[ROCE_AETH_BYTES] = { syndrome };
+
+	roce_put_24(aeth + 1, pair->received_messages & ROCE_PSN_MASK);
+	if (syndrome == ROCE_SYNDROME_ACK)
+		nic->stats.acks_sent++;
+	else
+		nic->stats.naks_sent++;
+	roce_answer(nic, roce_packet(pair, &base, aeth, sizeof(aeth), 0, ROCE_CRC_ONE,
+				     nic->port->config.roce.ack_dscp), now);
+}
+
+static void send_notification(struct roce_pair *pair, u64 now)
+{
+	struct roce_nic *nic = pair->nic;
+	struct roce_base base = {
+		.opcode = ROCE_NOTIFY,
+		.pair = pair->peer,
+	};
+
+	nic->stats.notifications_sent++;
+	roce_answer(nic, roce_packet(pair, &base, NULL, 0, ROCE_CNP_BYTES,
+				     roce_crc_zeros(ROCE_CNP_BYTES),
+				     nic->port->config.roce.notify_dscp), now);
+}
+
+static void take(struct roce_pair *pair, const struct roce_base *base, u32 bytes, u64 now)
+{
+	pair->expected++;
+	pair->told_gap = false;
+	pair->nic->stats.received_packets++;
+	pair->nic->stats.received_bytes += bytes;
+	pair->received_bytes += bytes;
+	if (!roce_ends_message(base->opcode))
+		return;
+	roce_arrived(pair, now);
+	pair->received_messages++;
+	pair->received_bytes = 0;
+}
+
+/* A data packet has come, with so many bytes of payload. */
+void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base, u32 bytes, bool marked,
+		       u64 now)
+{
+	struct roce_nic *nic = pair->nic;
+	u64 number = roce_whole_psn(pair->expected, base->psn);
+
+	if (marked) {
+		nic->stats.ce_received++;
+		if (nic->port->config.roce.control == TC_SWITCH_ROCE_DCQCN &&
+		    roce_notifies(&pair->notify_ns, nic->port->config.roce.notify_ns, now))
+			send_notification(pair, now);
+	}
+	if (number > pair->expected) {
+		nic->stats.out_of_sequence++;
+		if (!pair->told_gap)
+			send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, now);
+		pair->told_gap = true;
+		return;
+	}
+	if (number == pair->expected)
+		take(pair, base, bytes, now);
+	else
+		nic->stats.duplicates++;
+	if (base->ack_request)
+		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, now);
+}

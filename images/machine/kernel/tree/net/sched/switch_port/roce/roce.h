@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A host's RoCE NIC: the transport of its queue pairs, which gives its port a frame
+ * whenever the line is free for one. All state is the port's: it changes under the chip's
+ * lock, at exact times (switch.h).
+ *
+ * A program's file (device.c) owns its pairs; the NIC knows them while it is there.
+ */
+#ifndef ROCE_H
+#define ROCE_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/skbuff.h>
+#include <linux/timerqueue.h>
+#include <linux/xarray.h>
+
+#include "../line.h"
+#include "../uapi/roce.h"
+#include "../uapi/switch_port.h"
+#include "dcqcn.h"
+#include "header.h"
+
+#define ROCE_HEADERS_BYTES (14 + 20 + 8)	/* Ethernet, IP, UDP */
+#define ROCE_WINDOW_MAX (1U << 22)		/* packets: numbers of 24 bits stay unambiguous */
+
+struct net_device;
+struct roce_program;
+struct switch_port;
+
+struct roce_config {
+	u32 mtu;		/* 0: no RoCE */
+	u32 window;
+	u32 ack_every;
+	u32 retries;
+	u64 timeout_ns;
+	u64 notify_ns;
+	u8 dscp, ack_dscp, notify_dscp;
+	u8 control;
+	struct roce_dcqcn_config dcqcn;
+};
+
+/* A message of a send queue; when it is done, it is what the program reads. */
+struct roce_message {
+	struct list_head list;
+	u64 first;		/* its packets' numbers */
+	u64 packets;
+	u8 opcode;		/* of a FIRST of its operation */
+	struct roce_completion completion;
+};
+
+enum roce_turn {
+	ROCE_IDLE,		/* nothing to send, or the window is full */
+	ROCE_READY,		/* in the NIC's list, in turn */
+	ROCE_PACED,		/* in the NIC's queue of times */
+};
+
+struct roce_pair {
+	struct roce_nic *nic;	/* NULL: gone */
+	struct roce_program *program;
+	struct list_head of_program;
+	u32 number, peer;
+	u8 headers[ROCE_HEADERS_BYTES];	/* of its packets, without lengths, DSCP and checksum */
+	bool failed;
+
+	/* What it sends. Packets have numbers of 64 bits here. */
+	struct list_head messages;	/* not acknowledged as a whole, or not sent */
+	struct roce_message *cursor;	/* that `next` is in; NULL: all is sent */
+	u64 next;		/* packet to send */
+	u64 oldest;		/* not acknowledged */
+	u64 sent;		/* all before it have been sent once */
+	u64 end;		/* behind the last message */
+	u32 unasked;		/* packets since an acknowledgement was asked for */
+	u32 attempts;		/* timeouts since there was progress */
+	enum roce_turn turn;
+	struct list_head ready;
+	struct timerqueue_node paced;
+	struct list_head waiting;	/* for an acknowledgement, by `progress_ns` */
+	u64 progress_ns;
+	struct switch_line line;	/* of its rate */
+	u64 last_ns;		/* when it sent the last packet, */
+	u64 last_bps;		/* and at which rate the next is paced, unless that has changed */
+	u32 last_bytes;
+	struct roce_dcqcn dcqcn;
+
+	/* What it receives. */
+	u64 expected;		/* packet */
+	u64 received_messages;
+	u64 received_bytes;	/* of the message that is coming in */
+	bool told_gap;
+	u64 notify_ns;		/* the next notification goes at this time at the earliest */
+};
+
+struct roce_nic {
+	struct switch_port *port;
+	u32 zeros;		/* the CRC's factor of a full packet */
+	struct list_head ready;
+	struct timerqueue_head paced;
+	struct list_head waiting;
+	struct hrtimer timeout;
+	struct xarray pairs;
+	struct tc_switch_roce_xstats stats;
+};
+
+/* -- nic.c: the pairs' turns; what the port asks. Under the chip's lock ------------------------- */
+
+/* Whether a frame of the NIC's is to be sent at `now`; else when that may be, or NEVER. */
+u64 roce_nic_next(struct switch_port *port, u64 now);
+/* Puts the frame that is to be sent at `now` into its queue, if there is one. */
+void roce_nic_stage(struct switch_port *port, u64 now);
+/* After any change of what a pair may send. */
+void roce_pair_turn(struct roce_pair *pair, u64 now);
+void roce_pair_leave(struct roce_pair *pair);
+/* There was progress, or its first packet is on its way; or it waits for nothing. */
+void roce_pair_wait(struct roce_pair *pair, u64 now);
+enum hrtimer_restart roce_nic_timeout(struct hrtimer *timer);
+void roce_nic_read_stats(const struct switch_port *port, struct tc_switch_roce_xstats *stats);
+
+/* -- config.c ------------------------------------------------------------------------------------ */
+
+struct switch_change;
+struct nlattr;
+struct netlink_ext_ack;
+
+int roce_parse(struct switch_change *change, const struct nlattr *attribute);
+int roce_dump(const struct switch_port *port, struct sk_buff *skb);
+int roce_prepare(struct switch_port *port, const struct roce_config *config,
+		 struct netlink_ext_ack *extack);
+void roce_nic_destroy(struct switch_port *port);
+
+/* -- requester.c --------------------------------------------------------------------------------- */
+
+bool roce_pair_has_work(const struct roce_pair *pair);
+/* The next packet, at `now`; NULL: there is no memory, and it is sent at its next turn. */
+struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now);
+void roce_pair_post(struct roce_pair *pair, struct roce_message *message);
+void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, u64 now);
+void roce_pair_notified(struct roce_pair *pair, u64 now);
+void roce_pair_timed_out(struct roce_pair *pair, u64 now);
+/* Ends all its messages. */
+void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now);
+
+/* -- responder.c --------------------------------------------------------------------------------- */
+
+void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base, u32 bytes, bool marked,
+		       u64 now);
+
+/* -- packet.c ------------------------------------------------------------------------------------ */
+
+/*
+ * A frame of a pair; `extension`: what is behind the base header, then `payload` bytes of
+ * zeros, whose factor for the CRC is `zeros` with the pad.
+ */
+struct sk_buff *roce_packet(const struct roce_pair *pair, const struct roce_base *base,
+			    const void *extension, u32 extension_bytes, u32 payload, u32 zeros,
+			    u8 dscp);
+/* Takes a frame that has come in by a device, if it is its NIC's. */
+bool roce_receive(struct net_device *dev, struct sk_buff *skb);
+/* Gives the port a frame that answers one. */
+void roce_answer(struct roce_nic *nic, struct sk_buff *skb, u64 now);
+
+/* -- device.c ------------------------------------------------------------------------------------ */
+
+/* Gives the program a message that is done. */
+void roce_complete(struct roce_program *program, struct roce_message *message);
+/* A message has come in whole. */
+void roce_arrived(struct roce_pair *pair, u64 now);
+/* The NIC goes: its pairs end. */
+void roce_pairs_end(struct roce_nic *nic);
+int roce_device_register(void);
+
+#endif

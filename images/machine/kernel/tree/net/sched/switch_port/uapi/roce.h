@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What programs ask of their host's RoCE NIC, by /dev/roce: reliable connections (queue
+ * pairs) that write and send messages of zeros. The NIC is the switch_port of a device
+ * with TCA_SWITCH_PORT_ROCE (switch_port.h); the device is the one by which the peer is
+ * reached. Both ends know each other's numbers beforehand.
+ *
+ * read() gives whole struct roce_completion, as many as there are, and waits for the first;
+ * poll() tells of them. What closes the file closes its queue pairs.
+ */
+#ifndef UAPI_ROCE_H
+#define UAPI_ROCE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define ROCE_DEVICE_MINOR 240	/* of character device 10: for local use */
+#define ROCE_PAIR_MAX ((1 << 24) - 1)
+
+enum roce_operation {
+	ROCE_WRITE,
+	ROCE_SEND,
+};
+
+struct roce_connect {
+	__be32 peer;		/* IPv4 */
+	__u32 pair;		/* this end's number, 1 to ROCE_PAIR_MAX, of which a NIC has one */
+	__u32 peer_pair;
+	__u16 source_port;	/* of UDP: switches choose paths by it */
+	__u16 reserved;
+};
+
+struct roce_post {
+	__u64 id;
+	__u64 bytes;
+	__u32 pair;
+	__u32 operation;
+};
+
+enum roce_completion_kind {
+	ROCE_SENT,		/* a message of this end is acknowledged; id is its own */
+	ROCE_RECEIVED,		/* a message of the peer is whole; id counts them from 0 */
+};
+
+enum roce_completion_status {
+	ROCE_DONE,
+	ROCE_RETRIES_EXCEEDED,	/* the pair sends nothing any more */
+	ROCE_FLUSHED,		/* behind one that failed, or the NIC is gone */
+};
+
+struct roce_completion {
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u64 id;
+	__u64 bytes;
+	__u32 pair;
+	__u16 kind;
+	__u16 status;
+};
+
+#define ROCE_CONNECT _IOW('r', 1, struct roce_connect)
+#define ROCE_POST _IOW('r', 2, struct roce_post)
+
+#endif
