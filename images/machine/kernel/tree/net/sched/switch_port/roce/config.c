@@ -165,7 +165,9 @@ void roce_nic_destroy(struct switch_port *port)
 		return;
 	roce_pairs_end(nic);
 	hrtimer_cancel(&nic->timeout);
+	switch_chip_lock(port->chip);
 	port->roce = NULL;
+	switch_chip_unlock(port->chip);
 	xa_destroy(&nic->pairs);
 	kfree(nic);
 	static_branch_dec(&roce_is_on);

@@ -25,7 +25,6 @@
 #define ROCE_MESSAGES_MAX (1U << 20)
 #define ROCE_TTL 64
 #define ROCE_RESOLVE_MS 1000
-#define ROCE_MESSAGE_BYTES_MAX (1ULL << 40)
 
 static DEFINE_MUTEX(life);
 
@@ -282,7 +281,7 @@ static int post(struct roce_program *program, const struct roce_post *post)
 	struct roce_message *message;
 	int error;
 
-	if (post->operation > ROCE_SEND || post->bytes > ROCE_MESSAGE_BYTES_MAX)
+	if (post->operation > ROCE_SEND || post->bytes > ROCE_MESSAGE_MAX)
 		return -EINVAL;
 	error = count_message(program, 1);
 	if (error)

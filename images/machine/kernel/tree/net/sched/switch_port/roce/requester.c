@@ -82,7 +82,7 @@ static u32 payload_at(const struct roce_pair *pair, u64 place)
 static void put_reth(u8 *at, u64 bytes)
 {
 	memset(at, 0, ROCE_RETH_BYTES);
-	put_unaligned_be32(min_t(u64, bytes, U32_MAX), at + 12);
+	put_unaligned_be32(bytes, at + 12);
 }
 
 static void count_sent(struct roce_pair *pair, u32 payload)

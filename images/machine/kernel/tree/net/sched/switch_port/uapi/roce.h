@@ -16,6 +16,7 @@
 
 #define ROCE_DEVICE_MINOR 240	/* of character device 10: for local use */
 #define ROCE_PAIR_MAX ((1 << 24) - 1)
+#define ROCE_MESSAGE_MAX (1ULL << 31)	/* bytes (InfiniBand, 9.7.6) */
 
 enum roce_operation {
 	ROCE_WRITE,
