@@ -1,7 +1,7 @@
-"""The table of docs/fidelity.md beside another simulator.
+"""The tables of docs/fidelity.md beside other simulators.
 
-docs/simulators.json has what ns-3 did, and what fabriclab does without TSO and GRO. fabriclab's other figures are those
-that labs publish, so they cannot go stale here.
+docs/simulators.json has what each simulator did, and what fabriclab does without TSO and GRO. fabriclab's other figures
+are those that labs publish, so they cannot go stale here.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "fidelity.md"
-_TABLE = re.compile(r"(<!-- simulators -->\n).*?(<!-- end -->)", re.DOTALL)
-_HEADER = "| scenario | figure | runs of ns-3 | ns-3 | fabriclab | ratio | no TSO, no GRO |"
+SIMULATORS = ("ns-3", "csg-htsim")
+_TABLE = re.compile(r"(<!-- simulators: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def _record() -> dict[str, Any]:
@@ -49,24 +49,27 @@ def _cell(found: Estimate, digits: int) -> str:
     return f"{text} [{found.low:,.{digits}f}, {found.high:,.{digits}f}]"
 
 
-def table() -> str:
-    """Return the table: a line for each point that both have."""
-    lines, above = [_HEADER, "|---|---|---|---|---|---|---|"], ""
+def table(simulator: str) -> str:
+    """Return the simulator's table: a line for each point that both have."""
+    header = f"| scenario | figure | runs of {simulator} | {simulator} | fabriclab | ratio | no TSO, no GRO |"
+    lines, above = [header, "|---|---|---|---|---|---|---|"], ""
     for row in _record()["rows"]:
-        peer, own = _estimate(row["ns-3"]), _published(row)
+        if simulator not in row:
+            continue
+        peer, own = _estimate(row[simulator]["values"]), _published(row)
         assert peer.value and own.value
         plain = _cell(_estimate(row["plain"]), row["digits"]) if row.get("plain") else ""
         scenario = "" if row["scenario"] == above else row["scenario"]
         cells = (_cell(peer, row["digits"]), _cell(own, row["digits"]), f"{own.value / peer.value:.2f}", plain)
-        lines.append(f"| {scenario} | {row['figure']} | {len(row['seeds'])} | {' | '.join(cells)} |")
+        lines.append(f"| {scenario} | {row['figure']} | {len(row[simulator]['seeds'])} | {' | '.join(cells)} |")
         above = row["scenario"]
     return "\n".join(lines) + "\n"
 
 
-def test_the_table_has_what_simulators_and_labs_measured() -> None:
+def test_the_tables_have_what_simulators_and_labs_measured() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    right, regions = _TABLE.subn(lambda found: f"{found[1]}\n{table()}\n{found[2]}", page)
-    assert regions == 1
+    assert tuple(region[2] for region in _TABLE.finditer(page)) == SIMULATORS
+    right = _TABLE.sub(lambda region: f"{region[1]}\n{table(region[2])}\n{region[3]}", page)
     if os.environ.get("FABRICLAB_ACCEPT") == "1":
         PAGE.write_text(right, encoding="utf-8")
         return
@@ -75,7 +78,10 @@ def test_the_table_has_what_simulators_and_labs_measured() -> None:
 
 def test_the_record_says_what_was_compared() -> None:
     record = _record()
-    assert record["ns-3"]["version"] and record["ns-3"]["commit"] and record["plain"]["commit"]
+    assert record["plain"]["commit"]
+    for simulator in SIMULATORS:
+        assert record[simulator]["commit"] and record[simulator]["source"] and record[simulator]["parameters"]
     for row in record["rows"]:
-        assert row["seeds"] and len(row["ns-3"]) == len(row["seeds"]), row
+        runs = [row[simulator] for simulator in SIMULATORS if simulator in row]
+        assert runs and all(of["seeds"] and len(of["values"]) == len(of["seeds"]) for of in runs), row
         assert len(row.get("plain", ())) in (0, len(record["plain"]["seeds"])), row
