@@ -197,7 +197,7 @@ class Paper:
 def test_a_rate_follows_the_papers_words(
     roce: ctypes.CDLL, gaps: list[tuple[int, int | None]], cycle_bytes: int
 ) -> None:
-    config = Config(*(getattr(PAPER, name) for name, _ in Config._fields_))
+    config = Config.from_buffer_copy(PAPER)
     config.cycle_bytes = cycle_bytes
     times = itertools.accumulate((gap for gap, _ in gaps), initial=55_000)
     next(times)

@@ -15,6 +15,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/udp.h>
 #include <net/arp.h>
+#include <net/ip.h>
 #include <net/neighbour.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
