@@ -5,7 +5,7 @@
  */
 #include <net/netlink.h>
 
-#include "switch.h"
+#include "change.h"
 
 /* -- Defaults ---------------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 #include <net/ip.h>
 #include <net/netlink.h>
 
-#include "switch.h"
+#include "change.h"
 
 #define SWITCH_PACER_BUCKET_MAX 1000000
 #define SWITCH_PACER_BETA_MAX 10000

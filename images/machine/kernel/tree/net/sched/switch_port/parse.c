@@ -4,7 +4,7 @@
  */
 #include <net/netlink.h>
 
-#include "switch.h"
+#include "change.h"
 
 #define SWITCH_RATE_MIN 8000ULL
 #define SWITCH_RATE_MAX 1600000000000ULL /* IEEE 802.3dj */

@@ -13,7 +13,7 @@
 #include <net/ip.h>
 #include <net/netlink.h>
 
-#include "switch.h"
+#include "change.h"
 
 #define SWITCH_QCN_CYCLE_BYTES_MIN 1000ULL
 #define SWITCH_QCN_CYCLE_BYTES_MAX 1000000000ULL

@@ -22,7 +22,7 @@
 #include <net/netlink.h>
 #include <net/route.h>
 
-#include "switch.h"
+#include "change.h"
 
 #define SWITCH_QCN_SAMPLE_MIN 10000ULL	/* ieee8021CnCpMinSampleBase */
 #define SWITCH_QCN_BYTES_MAX 1000000000ULL

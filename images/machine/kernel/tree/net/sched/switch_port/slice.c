@@ -5,7 +5,7 @@
  * (Tomahawk: four; Tomahawk 3: two, by the first alone). Each slice has the same part of
  * every pool, and each queue and group an account in each: a limit is one slice's.
  */
-#include "switch.h"
+#include "change.h"
 
 /* What the accounts of a queue or a group hold in all slices, in cells. */
 u64 switch_held(const struct switch_chip *chip, const struct switch_account *account)

@@ -42,6 +42,7 @@
 #define SWITCH_CPU_SLOT 0	/* frames that the switch sends itself */
 #define SWITCH_PACER_CHAINS 64
 
+struct switch_change;
 struct switch_port;
 
 /* -- Configuration: what netlink sets, checked ------------------------------------------------- */
@@ -99,22 +100,6 @@ struct switch_port_config {
 	struct roce_config roce;
 	struct tc_switch_slice slice;
 };
-
-/* A change of it in the making. */
-struct switch_change {
-	struct switch_chip *chip;
-	struct switch_port *port;
-	struct netlink_ext_ack *extack;
-	struct switch_port_config config;
-	struct switch_pool pool[TC_SWITCH_POOLS];	/* of each slice */
-	u32 cell_bytes, slices;
-};
-
-#define switch_refuse(change, format, ...)						\
-({											\
-	NL_SET_ERR_MSG_FMT((change)->extack, format, ##__VA_ARGS__);			\
-	-EINVAL;									\
-})
 
 /* -- State ------------------------------------------------------------------------------------- */
 

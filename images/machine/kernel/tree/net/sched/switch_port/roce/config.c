@@ -6,7 +6,7 @@
 #include <linux/log2.h>
 #include <net/netlink.h>
 
-#include "../switch.h"
+#include "../change.h"
 
 #define ROCE_MTU_MIN 256
 #define ROCE_MTU_MAX 4096

@@ -3,40 +3,21 @@
  * /dev/roce: queue pairs of programs (uapi/roce.h).
  *
  * A file belongs to the network namespace of the program that opened it. Its pairs, and
- * whether their NIC is there, change under `life`; what they send and receive under the
+ * whether their NIC is there, change under `roce_life`; what they send and receive under the
  * chip's lock; what is to be read under the file's own.
  */
-#include <linux/etherdevice.h>
 #include <linux/fs.h>
-#include <linux/ip.h>
 #include <linux/miscdevice.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
-#include <linux/rtnetlink.h>
-#include <linux/udp.h>
-#include <net/arp.h>
-#include <net/ip.h>
-#include <net/neighbour.h>
 #include <net/net_namespace.h>
-#include <net/route.h>
 
 #include "../switch.h"
 
 /* That a program has given, and not read. */
 #define ROCE_MESSAGES_MAX (1U << 20)
-#define ROCE_TTL 64
-#define ROCE_RESOLVE_MS 1000
 
-static DEFINE_MUTEX(life);
-
-struct roce_program {
-	struct net *net;
-	struct list_head pairs;
-	spinlock_t lock;
-	struct list_head done;		/* messages to read */
-	u32 messages;			/* posted and not read */
-	wait_queue_head_t readers;
-};
+DEFINE_MUTEX(roce_life);
 
 /* -- Completions --------------------------------------------------------------------------------- */
 
@@ -107,126 +88,6 @@ static __poll_t roce_poll(struct file *file, struct poll_table_struct *table)
 	return list_empty(&program->done) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 
-/* -- Connections --------------------------------------------------------------------------------- */
-
-/* The peer's, or the gateway's, address on the link, once it is known. */
-static int resolve(struct rtable *route, __be32 peer, u8 *address)
-{
-	struct neighbour *neighbour = dst_neigh_lookup(&route->dst, &peer);
-	unsigned long end = jiffies + msecs_to_jiffies(ROCE_RESOLVE_MS);
-	bool is_known;
-
-	if (!neighbour)
-		return -EHOSTUNREACH;
-	while (!(is_known = READ_ONCE(neighbour->nud_state) & NUD_VALID) &&
-	       time_before(jiffies, end)) {
-		neigh_event_send(neighbour, NULL);
-		if (msleep_interruptible(1))
-			break;
-	}
-	neigh_ha_snapshot(address, neighbour, route->dst.dev);
-	neigh_release(neighbour);
-	return is_known ? 0 : -EHOSTUNREACH;
-}
-
-static void put_headers(struct roce_pair *pair, const struct roce_connect *connect,
-			const struct net_device *dev, const u8 *gateway, __be32 own)
-{
-	struct ethhdr *ethernet = (struct ethhdr *)pair->headers;
-	struct iphdr *ip = (struct iphdr *)(ethernet + 1);
-	struct udphdr *udp = (struct udphdr *)(ip + 1);
-
-	ether_addr_copy(ethernet->h_dest, gateway);
-	ether_addr_copy(ethernet->h_source, dev->dev_addr);
-	ethernet->h_proto = htons(ETH_P_IP);
-	*ip = (struct iphdr) {
-		.version = 4,
-		.ihl = 5,
-		.frag_off = htons(IP_DF),
-		.ttl = ROCE_TTL,
-		.protocol = IPPROTO_UDP,
-		.saddr = own,
-		.daddr = connect->peer,
-	};
-	udp->source = htons(connect->source_port);
-	udp->dest = htons(ROCE_PORT);
-}
-
-static struct roce_pair *new_pair(struct roce_program *program, const struct roce_connect *connect)
-{
-	struct roce_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL);
-
-	if (!pair)
-		return NULL;
-	pair->program = program;
-	pair->number = connect->pair;
-	pair->peer = connect->peer_pair;
-	INIT_LIST_HEAD(&pair->messages);
-	INIT_LIST_HEAD(&pair->waiting);
-	timerqueue_init(&pair->paced);
-	return pair;
-}
-
-static u32 longest_frame(const struct roce_config *config)
-{
-	return ROCE_HEADERS_BYTES + ROCE_BTH_BYTES + ROCE_RETH_BYTES + config->mtu +
-	       ROCE_ICRC_BYTES;
-}
-
-/* Under RTNL and `life`. */
-static int join(struct roce_pair *pair, struct net_device *dev)
-{
-	struct switch_port *port;
-	int error;
-
-	rcu_read_lock();
-	port = switch_port_of_device(dev);
-	rcu_read_unlock();
-	if (!port || !port->roce || !port->config.roce.mtu)
-		return -ENODEV;
-	if (longest_frame(&port->config.roce) > dev->mtu + ETH_HLEN)
-		return -EMSGSIZE;
-	error = xa_insert(&port->roce->pairs, pair->number, pair, GFP_KERNEL);
-	if (error)
-		return error == -EBUSY ? -EADDRINUSE : error;
-	pair->nic = port->roce;
-	roce_dcqcn_begin(&pair->dcqcn, port->config.rate_bps);
-	list_add_tail(&pair->of_program, &pair->program->pairs);
-	return 0;
-}
-
-static int connect_pair(struct roce_program *program, const struct roce_connect *connect)
-{
-	struct flowi4 flow = { .daddr = connect->peer, .flowi4_proto = IPPROTO_UDP };
-	struct rtable *route;
-	struct roce_pair *pair;
-	u8 gateway[ETH_ALEN];
-	int error;
-
-	if (!connect->pair || connect->pair > ROCE_PAIR_MAX || !connect->peer_pair ||
-	    connect->peer_pair > ROCE_PAIR_MAX)
-		return -EINVAL;
-	route = ip_route_output_key(program->net, &flow);
-	if (IS_ERR(route))
-		return PTR_ERR(route);
-	error = resolve(route, connect->peer, gateway);
-	pair = error ? NULL : new_pair(program, connect);
-	if (!pair) {
-		ip_rt_put(route);
-		return error ?: -ENOMEM;
-	}
-	put_headers(pair, connect, route->dst.dev, gateway, flow.saddr);
-	rtnl_lock();
-	mutex_lock(&life);
-	error = join(pair, route->dst.dev);
-	mutex_unlock(&life);
-	rtnl_unlock();
-	ip_rt_put(route);
-	if (error)
-		kfree(pair);
-	return error;
-}
-
 /* -- Messages ------------------------------------------------------------------------------------ */
 
 static struct roce_pair *find_pair(struct roce_program *program, u32 number)
@@ -252,7 +113,7 @@ static int count_message(struct roce_program *program, int change)
 	return error;
 }
 
-/* Under `life`. */
+/* Under `roce_life`. */
 static int give(struct roce_pair *pair, struct roce_message *message)
 {
 	struct switch_port *port;
@@ -299,9 +160,9 @@ static int post(struct roce_program *program, const struct roce_post *post)
 		.pair = post->pair,
 		.kind = ROCE_SENT,
 	};
-	mutex_lock(&life);
+	mutex_lock(&roce_life);
 	error = give(find_pair(program, post->pair), message);
-	mutex_unlock(&life);
+	mutex_unlock(&roce_life);
 	if (error) {
 		count_message(program, -1);
 		kfree(message);
@@ -311,7 +172,7 @@ static int post(struct roce_program *program, const struct roce_post *post)
 
 /* -- Life ---------------------------------------------------------------------------------------- */
 
-/* Under `life` and the chip's lock. */
+/* Under `roce_life` and the chip's lock. */
 static void part(struct roce_pair *pair, u64 now)
 {
 	roce_pair_fail(pair, ROCE_FLUSHED, now);
@@ -327,12 +188,12 @@ void roce_pairs_end(struct roce_nic *nic)
 	unsigned long number;
 	u64 now;
 
-	mutex_lock(&life);
+	mutex_lock(&roce_life);
 	now = switch_chip_lock(chip);
 	xa_for_each(&nic->pairs, number, pair)
 		part(pair, now);
 	switch_chip_unlock(chip);
-	mutex_unlock(&life);
+	mutex_unlock(&roce_life);
 }
 
 static void end_pair(struct roce_pair *pair)
@@ -368,10 +229,10 @@ static int roce_release(struct inode *inode, struct file *file)
 	struct roce_message *message;
 	struct roce_pair *pair, *next;
 
-	mutex_lock(&life);
+	mutex_lock(&roce_life);
 	list_for_each_entry_safe(pair, next, &program->pairs, of_program)
 		end_pair(pair);
-	mutex_unlock(&life);
+	mutex_unlock(&roce_life);
 	while ((message = next_done(program)))
 		kfree(message);
 	put_net(program->net);
@@ -389,7 +250,7 @@ static long roce_ioctl(struct file *file, unsigned int request, unsigned long ar
 	case ROCE_CONNECT:
 		if (copy_from_user(&asked_pair, from, sizeof(asked_pair)))
 			return -EFAULT;
-		return connect_pair(file->private_data, &asked_pair);
+		return roce_connect_pair(file->private_data, &asked_pair);
 	case ROCE_POST:
 		if (copy_from_user(&asked_message, from, sizeof(asked_message)))
 			return -EFAULT;

@@ -11,8 +11,10 @@
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/skbuff.h>
 #include <linux/timerqueue.h>
+#include <linux/wait.h>
 #include <linux/xarray.h>
 
 #include "../line.h"
@@ -102,6 +104,19 @@ struct roce_nic {
 	struct tc_switch_roce_xstats stats;
 };
 
+/* A file of /dev/roce, and its pairs. */
+struct roce_program {
+	struct net *net;
+	struct list_head pairs;
+	spinlock_t lock;
+	struct list_head done;		/* messages to read */
+	u32 messages;			/* posted and not read */
+	wait_queue_head_t readers;
+};
+
+/* Pairs come and go, and NICs go, one at a time. */
+extern struct mutex roce_life;
+
 /* -- nic.c: the pairs' turns; what the port asks. Under the chip's lock ------------------------- */
 
 /* Whether a frame of the NIC's is to be sent at `now`; else when that may be, or NEVER. */
@@ -158,6 +173,10 @@ struct sk_buff *roce_packet(const struct roce_pair *pair, const struct roce_base
 bool roce_receive(struct net_device *dev, struct sk_buff *skb);
 /* Gives the port a frame that answers one. */
 void roce_answer(struct roce_nic *nic, struct sk_buff *skb, u64 now);
+
+/* -- connect.c ----------------------------------------------------------------------------------- */
+
+int roce_connect_pair(struct roce_program *program, const struct roce_connect *connect);
 
 /* -- device.c ------------------------------------------------------------------------------------ */
 
