@@ -54,7 +54,7 @@ const DEVICES: [(&str, u64, u64); 7] = [
     ("random", 1, 8),
     ("urandom", 1, 9),
     ("tty", 5, 0),
-    ("roce", 10, 240),
+    ("roce", 10, 241),
 ];
 
 /// Links of /dev. Shared memory lies in each root's own /run.

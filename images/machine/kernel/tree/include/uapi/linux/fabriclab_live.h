@@ -13,7 +13,7 @@
 
 /* The character device by which PID 1 reads inputs and writes what they lead to. */
 #define LIVE_DEVICE_MAJOR	10
-#define LIVE_DEVICE_MINOR	240
+#define LIVE_DEVICE_MINOR	240	/* 241 is ROCE_DEVICE_MINOR */
 
 /* Of the device: time stands still from now on, until the host lets it go on. */
 #define LIVE_IOC_STOP		_IO('f', 1)

@@ -14,7 +14,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define ROCE_DEVICE_MINOR 240	/* of character device 10: for local use */
+#define ROCE_DEVICE_MINOR 241	/* of character device 10: for local use, beside LIVE_DEVICE_MINOR */
 #define ROCE_PAIR_MAX ((1 << 24) - 1)
 #define ROCE_MESSAGE_MAX (1ULL << 31)	/* bytes (InfiniBand, 9.7.6) */
 
