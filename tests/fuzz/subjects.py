@@ -266,13 +266,17 @@ def lab_files(directory: Path) -> dict[str, str]:
     return files
 
 
+_ITEM = r"""\s*(?:'[^'\n]*'|"[^"\n]*"|[^,\]\n'"]+)"""
+"""Of a list in one line. A text in quotes may have commas."""
+
+
 def _with_short_axes(text: str) -> str:
     head, matrix, rest = text.partition("\nmatrix:\n")
     if not matrix:
         return text
     lines = rest.splitlines(keepends=True)
     section = list(takewhile(lambda line: line[0] in " #\n", lines))
-    short = re.sub(r"\[([^,\]\n]+,[^,\]\n]+),[^\]\n]*\]", r"[\1]", "".join(section))
+    short = re.sub(rf"\[({_ITEM},{_ITEM}),[^\]\n]*\]", r"[\1]", "".join(section))
     short = re.sub(r"(seed: [0-9]+)\.\.[0-9]+", r"\1", short)
     return head + matrix + short + "".join(lines[len(section) :])
 
