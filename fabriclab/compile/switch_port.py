@@ -13,6 +13,7 @@ from math import gcd
 from fabriclab.compile.qdisc import loss_percent, wire_bytes
 from fabriclab.formats.framing import FRAMING_BYTES, LEAST_ON_LINE_BYTES
 from fabriclab.formats.plan.node import Nic, Node, Pacer, Port
+from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.plan.switch import (
     Account,
     Pfc,
@@ -31,6 +32,7 @@ SWITCH_HANDLE = "1:"
 """The qdisc's handle; its backlog is that of all the port's queues."""
 
 _DEFAULT_MAPS = QosMaps()
+_LARGEST_GAIN = (1 << 32) - 1
 
 
 def _listed(numbers: Iterable[int]) -> str:
@@ -161,6 +163,8 @@ def _nic(nic: Nic) -> Iterator[str]:
     if nic.qcn is not None:
         rates = f"{nic.qcn.least_bps}bit {nic.qcn.active_bps}bit {nic.qcn.hyper_bps}bit"
         yield f"qcn {rates} {nic.qcn.cycle_bytes} {nic.qcn.cycle_ns}ns"
+    if nic.roce is not None:
+        yield from _roce(nic.roce)
 
 
 def _pacer(pacer: Pacer) -> str:
@@ -169,6 +173,18 @@ def _pacer(pacer: Pacer) -> str:
         f"pacer {pacer.bucket_bytes} interval {pacer.interval_ns}ns idle {pacer.idle_ns}ns eta {eta} beta {pacer.beta} "
         f"probability {probability}"
     )
+
+
+def _roce(roce: Roce) -> Iterator[str]:
+    counts = f"{roce.mtu} {roce.window_packets or 0} {roce.ack_every} {roce.retries}"
+    classes = f"{roce.dscp} {roce.ack_dscp} {roce.cnp_dscp}"
+    yield f"roce {counts} {roce.timeout_ns}ns {roce.cnp_interval_ns}ns {classes}"
+    if roce.dcqcn is not None:
+        of = roce.dcqcn
+        rates = f"{of.least_bps}bit {of.active_bps}bit {of.hyper_bps}bit"
+        # A gain of 1 is the largest fraction of 2^32 that 32 bits hold.
+        gain = min((of.gain_ppb << 32) // 10**9, _LARGEST_GAIN)
+        yield f"dcqcn {gain} {of.recovery_cycles} {rates} {of.cycle_bytes} {of.cycle_ns}ns {of.alpha_ns}ns"
 
 
 def _pool(index: int, pool: Pool) -> str:

@@ -23,6 +23,17 @@ TIMESTAMP_BYTES = 12
 """TCP's timestamps, padded (RFC 7323, appendix A): in every segment of an established connection."""
 
 
+ROCE_HEADER_BYTES = 20 + 8 + 12
+"""What each packet of RoCEv2 has before its data: IPv4, UDP, InfiniBand's base transport header (InfiniBand
+Architecture Specification, volume 1, annex A17)."""
+ROCE_RETH_BYTES = 16
+"""The extended header of the first packet of a WRITE: address, key and length."""
+ROCE_CRC_BYTES = 4
+"""The invariant CRC behind the data, which are padded to whole words of four bytes."""
+ROCE_AROUND_PAYLOAD_BYTES = ROCE_HEADER_BYTES + ROCE_RETH_BYTES + ROCE_CRC_BYTES
+"""What the longest packet has beside its data, of the MTU."""
+
+
 def ip_and_tcp_bytes(family: Family) -> int:
     """Return the length of IP's and TCP's headers without options."""
     return IP_BYTES[family] + TCP_BYTES

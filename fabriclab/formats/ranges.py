@@ -63,6 +63,14 @@ LIMITER_RATE = Within(8_000, 10**12)
 CYCLE_BYTES = Within(1_000, 10**9)
 CYCLE_TIME = Within(1_000, _S)
 DSCP = Within(0, LARGEST_DSCP)
+ROCE_WINDOW = Within(1, 1 << 22)
+"""ROCE_WINDOW_MAX of the kernel's `switch_port`: a quarter of the numbers of 24 bits that packets have."""
+ROCE_RETRIES = Within(0, 7)
+"""Three bits (InfiniBand Architecture Specification, retry_cnt)."""
+ROCE_TIMEOUT = Within(1_000, 10 * _S)
+CNP_INTERVAL = Within(0, _S)
+GAIN_PPB = Within(1, 10**9)
+RECOVERY_CYCLES = Within(1, 1_000)
 
 # Switches with a shared buffer
 MEMORY_BYTES = Within(0, 10**15)

@@ -31,11 +31,13 @@ HOSTS = Table("hosts", 1, texts("host", "address", "ipv6"), frozenset(("ipv6",))
 of IPv4."""
 MODES = ("push", "pull", "iperf3")
 """Who connects: the sender, the receiver, or iperf3 in place of the replay. Empty is the first."""
-TRANSPORTS = ("tcp", "mptcp")
+TRANSPORTS = ("tcp", "mptcp", "roce")
 """What a flow asks for. Empty is the first."""
 
 LARGEST_FLOW = 2**32 - 2
 """Largest number of a flow: a packet's mark is the number plus one, and has 32 bits."""
+LARGEST_ROCE_FLOW = 2**24 - 2
+"""Largest number of a flow over RoCE: its queue pair's is the number plus one, and has 24 bits."""
 LARGEST_NS = 2**62 - 1
 """Times end here (146 years), so that a sum of two is still one in 64 bits."""
 SMALLEST_BYTES = 4

@@ -21,6 +21,7 @@ from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.hosts.mptcp_checks import check_endpoints, check_mptcp
+from fabriclab.lab.hosts.roce_checks import check_roce_ends, check_roce_mtu
 from fabriclab.lab.hosts.transport import WrittenTransport, read_hosts
 from fabriclab.lab.keys import ADDRESSES, EXPERIMENT, LIMIT, SEED
 from fabriclab.lab.network.families import check_families, families_of_lab
@@ -148,7 +149,9 @@ def parse_experiment(
         _check_shared(experiment, topology, root)
         if layer2 and len(root.problems) == before:
             check_mptcp(topology, layer2, experiment.hosts, problems)
+        check_roce_mtu(topology, links.mtu, experiment.hosts, root)
     check_endpoints(families, experiment.hosts, traffic, problems)
+    check_roce_ends(root, experiment.hosts, traffic)
     _check_ecn(experiment, problems)
     return experiment
 

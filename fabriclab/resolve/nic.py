@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from fabriclab.formats.plan.node import Limiter, Nic, Pacer, Queue
+from fabriclab.formats.plan.roce import Dcqcn, Roce, RoceMtu
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, SwitchPort, SwitchQueue
-from fabriclab.lab.hosts import keys
-from fabriclab.lab.hosts.nic import WrittenLimiter, WrittenNic, WrittenPacer
+from fabriclab.lab.hosts import keys, roce_keys
+from fabriclab.lab.hosts.nic import WrittenDcqcn, WrittenLimiter, WrittenNic, WrittenPacer, WrittenRoce
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import value_or
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.resolve.switch.checks import queues_in_use
 
@@ -33,6 +37,7 @@ def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
         ring_bytes=keys.NIC_RING.or_default(written.ring) if has_front else None,
         pacer=_resolve_pacer(written.pacer),
         qcn=_resolve_limiter(written.qcn),
+        roce=_resolve_roce(written.roce),
     )
 
 
@@ -61,12 +66,47 @@ def _resolve_limiter(written: WrittenLimiter | None) -> Limiter | None:
     )
 
 
+def _resolve_roce(written: WrittenRoce | None) -> Roce | None:
+    if written is None or written.is_none:
+        return None
+    dscp = roce_keys.ROCE_DSCP.or_default(written.dscp)
+    return Roce(
+        mtu=cast(RoceMtu, roce_keys.ROCE_MTU.or_default(written.mtu)),
+        window_packets=roce_keys.ROCE_WINDOW.or_default(written.window),
+        ack_every=roce_keys.ROCE_ACK_EVERY.or_default(written.ack_every),
+        retries=roce_keys.ROCE_RETRIES.or_default(written.retries),
+        timeout_ns=roce_keys.ROCE_TIMEOUT.or_default(written.timeout),
+        dscp=dscp,
+        ack_dscp=value_or(written.ack_dscp, dscp),
+        cnp_dscp=roce_keys.ROCE_CNP_DSCP.or_default(written.cnp_dscp),
+        cnp_interval_ns=roce_keys.ROCE_CNP_INTERVAL.or_default(written.cnp_interval),
+        dcqcn=_resolve_dcqcn(written.dcqcn or WrittenDcqcn()),
+    )
+
+
+def _resolve_dcqcn(written: WrittenDcqcn) -> Dcqcn | None:
+    if written.is_none:
+        return None
+    return Dcqcn(
+        gain_ppb=round(roce_keys.DCQCN_GAIN.or_default(written.gain) * 10**9),
+        recovery_cycles=roce_keys.DCQCN_RECOVERY_CYCLES.or_default(written.recovery_cycles),
+        least_bps=roce_keys.DCQCN_LEAST.or_default(written.least),
+        active_bps=roce_keys.DCQCN_ACTIVE.or_default(written.active),
+        hyper_bps=roce_keys.DCQCN_HYPER.or_default(written.hyper),
+        cycle_bytes=roce_keys.DCQCN_CYCLE_BYTES.or_default(written.cycle_bytes),
+        cycle_ns=roce_keys.DCQCN_CYCLE_TIME.or_default(written.cycle_time),
+        alpha_ns=roce_keys.DCQCN_ALPHA_TIME.or_default(written.alpha_time),
+    )
+
+
 def port_of_nic(nic: Nic, facing: SwitchPort | None, written: WrittenNic, problems: Problems) -> SwitchPort:
     """Return the exact port below a NIC; `facing`: the port of a switch with a shared buffer that it leads to.
 
     With classes of their own (PFC) each class has its queue. What stands in front of a queue has the limit.
     """
     limit = nic.queue.limit_bytes if nic.ring_bytes is None else None
+    if nic.roce is not None and (facing is None or (facing.pfc is None and len(queues_in_use(facing.maps)) == 1)):
+        return _port_with_roce(nic, nic.roce, limit)
     if facing is not None and len(queues_in_use(facing.maps)) > 1:
         if nic.tx_queues > 1 and written.queues is not None:
             written.queues.complain(
@@ -79,6 +119,22 @@ def port_of_nic(nic: Nic, facing: SwitchPort | None, written: WrittenNic, proble
     queues = tuple(SwitchQueue(index=index, account=account, scheduler=scheduler) for index in range(nic.tx_queues))
     pfc = None if facing is None or facing.pfc is None else facing.pfc.model_copy(update={"watchdog": None})
     return SwitchPort(queues=queues, maps=_ONE_QUEUE if facing is None else facing.maps, pfc=pfc)
+
+
+def _port_with_roce(nic: Nic, roce: Roce, limit: int | None) -> SwitchPort:
+    """Return the port of a NIC that sends RoCE to a switch without classes.
+
+    RoCE's data have a queue behind those of TCP, as queue pairs have a hardware queue each, and its notifications
+    another: they are served in turn.
+    """
+    data, notifications = nic.tx_queues, nic.tx_queues + 1
+    classes = [0] * len(QosMaps().dscp_to_tc)
+    classes[roce.dscp] = classes[roce.ack_dscp] = data
+    classes[roce.cnp_dscp] = notifications
+    account, scheduler = Account(limit_bytes=limit), Scheduler(kind="dwrr")
+    queues = [SwitchQueue(index=index, account=account, scheduler=scheduler) for index in range(nic.tx_queues + 2)]
+    to_queue = tuple(index if index in (data, notifications) else 0 for index in range(len(_ONE_QUEUE.tc_to_queue)))
+    return SwitchPort(queues=tuple(queues), maps=QosMaps(dscp_to_tc=tuple(classes), tc_to_queue=to_queue))
 
 
 def _port_facing(facing: SwitchPort, queue_bytes: int | None) -> SwitchPort:

@@ -56,6 +56,7 @@ from fabriclab.resolve.mismatched_ends import ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
+from fabriclab.resolve.roce_warnings import roce_warnings
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
 from fabriclab.resolve.transports import resolve_transports
@@ -144,6 +145,7 @@ class Resolver:
         nodes, buffers, route_notes = self._network(experiment, bgp)
         nodes = draw_clocks(nodes, experiment.hosts, experiment.seed)
         traffic = experiment.traffic
+        over_sockets = [each for each in traffic if each.carried_by.transport != "roce"]
         plan = Plan(
             lab=lab.name,
             title=experiment.title,
@@ -160,7 +162,8 @@ class Resolver:
                 *route_notes,
                 *plan_warnings(buffers.shared, nodes, traffic),
                 *burst_warnings(nodes, traffic),
-                *ends_warnings(experiment.hosts, nodes, traffic),
+                *ends_warnings(experiment.hosts, nodes, over_sockets),
+                *roce_warnings(nodes, traffic),
                 *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),
                 *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
             ),

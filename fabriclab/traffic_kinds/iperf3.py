@@ -42,6 +42,8 @@ class Iperf3(Kind[Iperf3Traffic]):
         start_ns = read_start(section)
         stop_ns = read_stop(section, start_ns, "the start", "all its flows end")
         carrier = read_carrier(section, scope.names)
+        if carrier.transport == "roce":
+            section.complain("transport", "is roce, but iperf3 sends over sockets; write tcp or mptcp, or kind: long")
         if hosts is None or stop_ns is None:
             return None
         senders, receiver = hosts

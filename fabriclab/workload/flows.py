@@ -48,9 +48,10 @@ def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str,
     length = len(columns["start_ns"])
     given = {
         "class": traffic,
-        "transport": "mptcp" if carrier.transport == "mptcp" else None,
+        "transport": None if carrier.transport == "tcp" else carrier.transport,
         "congestion_control": carrier.congestion_control,
-        "dscp": carrier.dscp or None,
+        # RoCE has the NIC's.
+        "dscp": None if carrier.transport == "roce" else carrier.dscp or None,
         "ip": carrier.ip,
         **columns,
     }

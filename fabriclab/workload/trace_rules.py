@@ -15,12 +15,14 @@ from fabriclab.formats.trace import (
     LARGEST_FLOW,
     LARGEST_NS,
     LARGEST_REQUEST_BYTES,
+    LARGEST_ROCE_FLOW,
     MODES,
     SMALLEST_BYTES,
     TRANSPORTS,
 )
 
 _MOST_LISTED = 20
+_TOO_LARGE_FOR_ROCE = f"must be at most {LARGEST_ROCE_FLOW} over RoCE, whose queue pairs have numbers of 24 bits"
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def _says_which_end(row: dict[str, Any]) -> str:
 def _rules_of_kinds() -> list[Rule]:
     """Return the rules of what goes with what."""
     long, mptcp, iperf3 = pl.col("stop_ns").is_not_null(), pl.col("transport") == "mptcp", pl.col("mode") == "iperf3"
+    roce = (pl.col("transport") == "roce").fill_null(value=False)
     request, kept = pl.col("request_bytes").is_not_null(), pl.col("connection").is_not_null()
     return [
         Rule("mode", iperf3 & ~long, "needs a stop_ns, because iperf3 sends until a set time"),
@@ -123,6 +126,16 @@ def _rules_of_kinds() -> list[Rule]:
         Rule(
             "connection", kept & mptcp, "would be kept, but each flow over MPTCP has its own connection; leave it empty"
         ),
+        Rule(
+            "connection", kept & roce, "would be kept, but each flow over RoCE has its own queue pair; leave it empty"
+        ),
+        Rule("mode", iperf3 & roce, "sends over sockets, not over RoCE; write another transport"),
+        *(
+            Rule(column, roce & pl.col(column).is_not_null(), "is what the NIC says for RoCE; leave it empty")
+            for column in ("congestion_control", "dscp")
+        ),
+        Rule("ip", roce & (pl.col("ip") == "6"), "can't be 6, because RoCE goes over IPv4 only; leave it empty"),
+        Rule("flow", roce & ~whole_number("flow").is_between(0, LARGEST_ROCE_FLOW), _TOO_LARGE_FOR_ROCE),
     ]
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
+from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
@@ -87,6 +88,7 @@ class Nic(Frozen):
     in front, the card's queue itself is the host's."""
     pacer: Pacer | None = None
     qcn: Limiter | None = None
+    roce: Roce | None = None
     clock_ppb: Annotated[int, ranges.CLOCK_PPB] = 0
     """How much faster the NIC's clock is than those of the switches, in parts of a billion."""
 
@@ -94,7 +96,7 @@ class Nic(Frozen):
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value or key not in ("qcn", "clock_ppb")}
+        return {key: value for key, value in record.items() if value or key not in ("qcn", "roce", "clock_ppb")}
 
 
 DEFAULT, DEFAULT6 = "default", "::/0"

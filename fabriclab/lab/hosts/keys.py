@@ -8,6 +8,7 @@ from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys, Named
 from fabriclab.keys.quantities import FALSE_WORDS, TRUE_WORDS, Flag, Number, Percent, Quantity
 from fabriclab.keys.values import NONE_WORD, Either, Text, Word, or_none
+from fabriclab.lab.hosts.roce_keys import NIC_ROCE
 from fabriclab.lab.ports.keys import AQM, BUFFER_BYTES, OWN_QDISC
 from fabriclab.units import DURATION, RATE, SIZE, TOLERANCE
 
@@ -256,6 +257,7 @@ NIC = Keys(
         NIC_CLOCK_ERROR,
         NIC_PACER,
         NIC_QCN,
+        NIC_ROCE,
     ),
 )
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
+from fabriclab.formats import ranges
 from fabriclab.keys.values import NONE
 from fabriclab.lab.hosts.keys import LIMITER, NIC, NIC_GRO, PACER
+from fabriclab.lab.hosts.roce_keys import DCQCN, ROCE
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.or_none import Part, read_part
@@ -39,6 +42,38 @@ class WrittenLimiter(Part):
 
 
 @dataclass(frozen=True)
+class WrittenDcqcn(Part):
+    """What an experiment says of a NIC's DCQCN; None: nothing. With `is_none` it says that there is none."""
+
+    gain: Written[Fraction] | None = None
+    recovery_cycles: Written[int] | None = None
+    least: Written[int] | None = None
+    active: Written[int] | None = None
+    hyper: Written[int] | None = None
+    cycle_bytes: Written[int] | None = None
+    cycle_time: Written[int] | None = None
+    alpha_time: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenRoce(Part):
+    """What an experiment says of a NIC's RoCE; None: nothing. With `is_none` it says that the NIC has none."""
+
+    mtu: Written[int] | None = None
+    window: Written[int | None] | None = None
+    ack_every: Written[int] | None = None
+    retries: Written[int] | None = None
+    timeout: Written[int] | None = None
+    dscp: Written[int] | None = None
+    ack_dscp: Written[int] | None = None
+    cnp_dscp: Written[int] | None = None
+    cnp_interval: Written[int] | None = None
+    dcqcn: WrittenDcqcn | None = None
+    place: Place | None = field(default=None, compare=False)
+    """Where it is written."""
+
+
+@dataclass(frozen=True)
 class WrittenNic(Part):
     """What an experiment says of a host's NIC; None: nothing. It is never `is_none`: every host has a NIC."""
 
@@ -54,10 +89,12 @@ class WrittenNic(Part):
     """Parts of a billion."""
     pacer: WrittenPacer | None = None
     qcn: WrittenLimiter | None = None
+    roce: WrittenRoce | None = None
     place: Place | None = field(default=None, compare=False)
     """Where it is written."""
 
 
+_MOST_QUEUES_BESIDE_ROCE = ranges.TX_QUEUES.most - 2
 _EVERY_HOST_HAS_ONE = (
     "is no longer a value, because every host has an exact NIC; remove the key (CHANGELOG.md says what that changes in "
     "figures that were measured with a token bucket)"
@@ -77,7 +114,13 @@ def read_nic(host: Section) -> WrittenNic | None:
 def _read(nic: Section) -> WrittenNic:
     pacer = read_part(nic, "pacer", PACER, lambda part: part.fill(WrittenPacer, PACER), WrittenPacer(is_none=True))
     qcn = read_part(nic, "qcn", LIMITER, lambda part: part.fill(WrittenLimiter, LIMITER), WrittenLimiter(is_none=True))
-    return nic.fill(WrittenNic, NIC, pacer=pacer, qcn=qcn, place=nic.place)
+    roce = read_part(nic, "roce", ROCE, _read_roce, WrittenRoce(is_none=True))
+    return nic.fill(WrittenNic, NIC, pacer=pacer, qcn=qcn, roce=roce, place=nic.place)
+
+
+def _read_roce(roce: Section) -> WrittenRoce:
+    dcqcn = read_part(roce, "dcqcn", DCQCN, lambda part: part.fill(WrittenDcqcn, DCQCN), WrittenDcqcn(is_none=True))
+    return roce.fill(WrittenRoce, ROCE, dcqcn=dcqcn, place=roce.place)
 
 
 def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems) -> None:
@@ -87,6 +130,11 @@ def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems
     if nic.interrupt_delay is not None and nic.interrupt_delay.value and not NIC_GRO.or_default(nic.gro):
         nic.interrupt_delay.complain(
             problems, "delays interrupts, whose frames NAPI takes in together; that needs gro: on"
+        )
+    has_roce = nic.roce is not None and not nic.roce.is_none
+    if has_roce and nic.queues is not None and nic.queues.value > _MOST_QUEUES_BESIDE_ROCE:
+        nic.queues.complain(
+            problems, f"leaves no queues to the NIC's RoCE, which has two; write {_MOST_QUEUES_BESIDE_ROCE} at most"
         )
     paces = nic.pacing is not None and nic.pacing.value == "fq"
     if paces and nic.pacing is not None and aqm is not None and aqm.kind is not None and aqm.kind.value != "fq":

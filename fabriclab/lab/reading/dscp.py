@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fabriclab.keys.quantities import WHOLE_NUMBER
+from fabriclab.keys.quantities import WHOLE_NUMBER, Number
+from fabriclab.keys.values import Either, Scalar, Text
 from fabriclab.keys.wording import did_you_mean, shown
 
 LARGEST_DSCP = 63
@@ -27,3 +28,27 @@ def parse_dscp(text: str) -> int:
         f"{shown(text)} is not a DSCP, a number from 0 to {LARGEST_DSCP} or a name; "
         f"{did_you_mean(text.lower(), DSCP_NAMES)}"
     )
+
+
+def dscp_names() -> str:
+    """Return a regular expression of the names of DSCPs, in any case."""
+    return "|".join("".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in name) for name in DSCP_NAMES)
+
+
+class Dscp(Either[int]):
+    """A DSCP, by its number or its name."""
+
+    def parse(self, text: str) -> int:
+        """Return the number. Raises ValueError."""
+        return parse_dscp(text)
+
+    def canonical(self, text: str) -> Scalar | None:
+        """Return the first of its names, the number where it has none."""
+        try:
+            number = parse_dscp(text.strip())
+        except ValueError:
+            return None
+        return next((name for name, codepoint in DSCP_NAMES.items() if codepoint == number), number)
+
+
+DSCP_VALUE = Dscp((Number(0, LARGEST_DSCP), Text("a name such as `ef`, `cs3`, `af21`", rf"\s*(?:{dscp_names()})\s*")))

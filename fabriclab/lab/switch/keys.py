@@ -14,7 +14,7 @@ from fabriclab.keys.quantities import Factor, Number, Quantity
 from fabriclab.keys.values import NONE, Either, Several, Text, Value, Word, or_none
 from fabriclab.lab.network.keys import LAYER2
 from fabriclab.lab.ports.keys import PORT_BUFFER
-from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
+from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, dscp_names
 from fabriclab.lab.switch.queue_keys import GROUP, LARGEST_BYTES, QUEUE, RATE_OF_A_PORT, SIZE_OF_MEMORY, SLOWEST_BPS
 from fabriclab.units import DURATION, RATE, SIZE
 
@@ -34,11 +34,6 @@ _WATCH = Quantity(DURATION, *ranges.WATCH)
 be faster."""
 PRIORITY = Number(0, QUEUES - 1, "a priority")
 PRIORITIES = Several(PRIORITY, f"priorities from 0 to {QUEUES - 1}, a list or one", is_set=True)
-
-
-def dscp_names() -> str:
-    """Return a regular expression of the names of DSCPs, in any case."""
-    return "|".join("".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in name) for name in DSCP_NAMES)
 
 
 DSCP_PATTERN = rf"{_CODEPOINT}(?:\.\.{_CODEPOINT})?|{dscp_names()}"

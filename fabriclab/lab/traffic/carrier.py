@@ -4,21 +4,39 @@ kept."""
 from __future__ import annotations
 
 from fabriclab.formats.family import FAMILIES, Family
-from fabriclab.formats.plan.traffic import Carrier, Connection
+from fabriclab.formats.plan.traffic import Carried, Carrier, Connection
 from fabriclab.lab.hosts.transport import read_congestion_control
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.section import Section, value_of
+from fabriclab.lab.reading.section import Section, Written, value_of
 from fabriclab.lab.traffic.keys import CONNECTION, DSCP, IP, TRANSPORT
 
 
 def read_carrier(section: Section, names: Names) -> Carrier:
     """Return what carries the flows."""
+    transport = section.read(TRANSPORT)
+    if transport is not None and transport.value == "roce":
+        _check_roce(section, names, transport)
     return Carrier(
-        transport=TRANSPORT.or_default(section.read(TRANSPORT)),
+        transport=TRANSPORT.or_default(transport),
         congestion_control=value_of(read_congestion_control(section, names)),
         dscp=read_dscp(section),
         ip=_read_family(section, names),
     )
+
+
+def _check_roce(section: Section, names: Names, transport: Written[Carried]) -> None:
+    """Record what a NIC decides that sends by itself, and what it can't send."""
+    if "congestion_control" in section:
+        section.complain(
+            "congestion_control", "is TCP's; that of RoCE is the NIC's (hosts: ... nic.roce.dcqcn); remove the key"
+        )
+    written = section.read(IP)
+    if written is not None and written.value == "6":
+        written.complain(section.problems, "RoCE goes over IPv4 only; write ip: 4, or another transport")
+    if names.families and 4 not in names.families:
+        transport.complain(
+            section.problems, "is roce, which goes over IPv4 only, but the fabric has no IPv4; write addresses: dual"
+        )
 
 
 def read_dscp(section: Section) -> int:
@@ -39,10 +57,12 @@ def _read_family(section: Section, names: Names) -> Family | None:
 
 
 def read_connection(section: Section, carrier: Carrier) -> Connection:
-    """Return `kept` (one connection of each pair carries all its flows) or `new`; over MPTCP each flow has its own."""
+    """Return `kept` (one connection of each pair carries all its flows) or `new`; over MPTCP and RoCE each flow has
+    its own."""
     connection = section.read(CONNECTION)
-    if carrier.transport != "mptcp":
+    if carrier.transport == "tcp":
         return CONNECTION.or_default(connection)
     if connection is not None and connection.value == "kept":
-        connection.complain(section.problems, "each flow over MPTCP has a connection of its own; write connection: new")
+        what = "MPTCP has a connection" if carrier.transport == "mptcp" else "RoCE has a queue pair"
+        connection.complain(section.problems, f"each flow over {what} of its own; write connection: new")
     return "new"

@@ -14,8 +14,7 @@ from fabriclab.keys.mappings import Key, Keys, Kinds, MadeWhenAsked, Named
 from fabriclab.keys.quantities import Flag, NamesOrCount, Number, Percent, Quantity, quantity_pattern
 from fabriclab.keys.values import Either, Scalar, Several, Text, Word
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROL_NAME
-from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
-from fabriclab.lab.switch.keys import dscp_names
+from fabriclab.lab.reading.dscp import DSCP_VALUE
 from fabriclab.registry.traffic_kinds import load
 from fabriclab.units import DURATION
 from fabriclab.units import SIZE as SIZE_DIMENSION
@@ -37,22 +36,6 @@ class SizeRange(Text):
         if re.fullmatch(self.pattern, text) is None:
             return None
         return " .. ".join(str(BYTES.canonical(end)) for end in text.split("..", 1))
-
-
-class Dscp(Either[int]):
-    """A DSCP, by its number or its name."""
-
-    def parse(self, text: str) -> int:
-        """Return the number. Raises ValueError."""
-        return parse_dscp(text)
-
-    def canonical(self, text: str) -> Scalar | None:
-        """Return the first of its names, the number where it has none."""
-        try:
-            number = parse_dscp(text.strip())
-        except ValueError:
-            return None
-        return next((name for name, codepoint in DSCP_NAMES.items() if codepoint == number), number)
 
 
 _DISTRIBUTION = Text("a distribution's name, or a file of the lab's directory")
@@ -80,7 +63,8 @@ ENABLED = Key(
 TRANSPORT = Key(
     "transport",
     Word[Carried](get_args(Carried)),
-    "The transport protocol of the flows. A flow over MPTCP has a connection of its own.",
+    "The transport protocol of the flows. A flow over MPTCP has a connection of its own. `roce`: a flow is a message of "
+    "a [RoCE](hosts.md#roce) NIC, over a queue pair of its own.",
     default="tcp",
 )
 CONGESTION_CONTROL = Key(
@@ -91,7 +75,7 @@ CONGESTION_CONTROL = Key(
 )
 DSCP = Key(
     "dscp",
-    Dscp((Number(0, LARGEST_DSCP), Text("a name such as `ef`, `cs3`, `af21`", rf"\s*(?:{dscp_names()})\s*"))),
+    DSCP_VALUE,
     "The DSCP of the packets, which selects their class at switches with a shared buffer.",
     default=0,
     examples=("ef", "cs3"),

@@ -37,6 +37,7 @@ pub mod port {
     pub const PACER: u16 = 18;
     pub const QCN: u16 = 19;
     pub const SLICE: u16 = 20;
+    pub const ROCE: u16 = 21;
 }
 
 /// `enum tc_switch_storm_action`

@@ -1,5 +1,6 @@
 //! A port's options as netlink attributes. Source: the kernel's `uapi/switch_port.h`, whose order and layout this has.
 
+use super::roce::Roce;
 use netlink::switch_port::{buffer, group, port, queue, CODEPOINTS, NO_POOL, QUEUES};
 use netlink::Request;
 
@@ -19,6 +20,7 @@ pub(super) struct Port {
     pub(super) tx_queues: Option<u8>,
     pub(super) pacer: Option<Pacer>,
     pub(super) limiter: Option<Limiter>,
+    pub(super) roce: Option<Roce>,
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
@@ -154,6 +156,7 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
         add(options, port::PFC, port.pfc.as_ref(), Pfc::bytes);
         add(options, port::PACER, port.pacer.as_ref(), Pacer::bytes);
         add(options, port::QCN, port.limiter.as_ref(), Limiter::bytes);
+        add(options, port::ROCE, port.roce.as_ref(), Roce::bytes);
         add(options, port::SLICE, port.slice, |[into, out]| {
             vec![into, out, 0, 0]
         });

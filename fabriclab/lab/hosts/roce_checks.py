@@ -1,0 +1,74 @@
+"""What the hosts and links of traffic over RoCE must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fabriclab.formats.framing import ROCE_AROUND_PAYLOAD_BYTES
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.lab.hosts.nic import WrittenRoce
+from fabriclab.lab.hosts.roce_keys import ROCE_DSCP, ROCE_MTU
+from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.section import Section, Written
+
+_MOST_NAMED = 3
+
+
+def check_roce_ends(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:
+    """Record traffic over RoCE between hosts whose NICs have none, and in a class that is not the NIC's."""
+    for each in traffic:
+        if each.carried_by.transport != "roce":
+            continue
+        section = root.section("traffic", None)
+        own = None if section is None else section.section(each.name, None)
+        if own is None:
+            continue
+        ends = each.sending(hosts) | each.receiving()
+        lacking = [host for host in hosts if host in ends and roce_of(hosts[host]) is None]
+        if lacking:
+            who = ", ".join(lacking[:_MOST_NAMED]) + (" and others" if len(lacking) > _MOST_NAMED else "")
+            own.complain(
+                "transport", f"is roce, but there is no RoCE in the NIC of {who}; write nic: {{roce: {{}}}} for it"
+            )
+            continue
+        dscps = {ROCE_DSCP.or_default(roce.dscp) for host, roce in _nics(hosts) if host in ends}
+        dscp = each.carried_by.dscp
+        if dscp and dscps != {dscp}:
+            of = " and ".join(map(str, sorted(dscps)))
+            own.complain("dscp", f"is {dscp}, but the NIC says the class of all its RoCE, {of}; remove the key")
+
+
+def check_roce_mtu(
+    topology: Topology, links_mtu: Written[int] | None, hosts: Mapping[str, WrittenTransport], root: Section
+) -> None:
+    """Record NICs whose full packets are longer than a link of the lab takes: no fragment of RoCE is ever sent."""
+    written = [links_mtu or link.mtu for link in topology.links]
+    least = min((DEFAULT_MTU_BYTES if mtu is None else mtu.value for mtu in written), default=DEFAULT_MTU_BYTES)
+    said: set[object] = set()
+    for host, roce in _nics(hosts):
+        mtu = ROCE_MTU.or_default(roce.mtu)
+        if mtu + ROCE_AROUND_PAYLOAD_BYTES <= least:
+            continue
+        message = (
+            f"a packet of {mtu} B has {mtu + ROCE_AROUND_PAYLOAD_BYTES} B with its headers, more than the MTU of the "
+            f"lab's links, {least} B; write a smaller one, or links: {{mtu: ...}}"
+        )
+        place = roce.place if roce.mtu is None else roce.mtu.place
+        if place is not None and place not in said:
+            said.add(place)
+            root.problems.add(place, f"hosts.{host}.nic.roce.mtu", message, host)
+
+
+def roce_of(transport: WrittenTransport) -> WrittenRoce | None:
+    """Return what is written of the RoCE of a host's NIC; None: it has none."""
+    roce = None if transport.nic is None else transport.nic.roce
+    return None if roce is None or roce.is_none else roce
+
+
+def _nics(hosts: Mapping[str, WrittenTransport]) -> Iterator[tuple[str, WrittenRoce]]:
+    for host, transport in hosts.items():
+        roce = roce_of(transport)
+        if roce is not None:
+            yield host, roce

@@ -1,0 +1,98 @@
+"""What will happen to traffic over RoCE that was probably not meant: a sentence for each kind of place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.roce import Roce
+from fabriclab.formats.plan.switch import SwitchPort
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.keys.wording import listed
+from fabriclab.resolve.switch.checks import marks
+
+_MOST_NAMED = 6
+
+
+def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[str, ...]:
+    """Return a sentence for each thing that keeps RoCE's packets from what they need: a class that loses nothing, marks
+    for DCQCN, a class apart for notifications, and no other traffic in their queue."""
+    over = [each for each in traffic if each.carried_by.transport == "roce"]
+    if not over:
+        return ()
+    hosts = frozenset(node.name for node in nodes if node.role == "host")
+    ends = frozenset(host for each in over for host in each.sending(hosts) | each.receiving())
+    nics = list(dict.fromkeys(roce for node in nodes if node.name in ends for roce in _nics(node)))
+    switches = [node for node in nodes if node.role == "switch"]
+    return tuple(sentence for roce in nics for sentence in _of_nic(roce, switches, traffic))
+
+
+def _nics(node: Node) -> Iterator[Roce]:
+    for port in node.ports:
+        if port.nic is not None and port.nic.roce is not None:
+            yield port.nic.roce
+
+
+def _of_nic(roce: Roce, switches: Sequence[Node], traffic: Sequence[Traffic]) -> Iterator[str]:
+    lossy = [node.name for node in switches if any(_is_lossy(port, roce.dscp) for port in node.ports)]
+    if lossy:
+        yield (
+            f"RoCE with DSCP {roce.dscp} is in a class that loses packets at {_names(lossy)}: a queue pair sends all "
+            "again from a lost packet on (go-back-N); write priority_groups with lossless: true and pfc for its class"
+        )
+    unmarked = [node.name for node in switches if any(_marks_nothing(port, roce.dscp) for port in node.ports)]
+    if unmarked and roce.dcqcn is not None:
+        yield (
+            f"RoCE with DSCP {roce.dscp} gets no marks at {_names(unmarked)}, so DCQCN never lowers a rate; write an "
+            "ecn_threshold, or wred with ecn for its queue"
+        )
+    behind = [node.name for node in switches if any(_shares_queue(port, roce) for port in node.ports)]
+    if behind and roce.dcqcn is not None:
+        yield (
+            f"notifications (CNPs, DSCP {roce.cnp_dscp}) wait behind the data of RoCE (DSCP {roce.dscp}) at "
+            f"{_names(behind)}, where both are in one queue; write another cnp_dscp, or other classes"
+        )
+    beside = [each.name for each in traffic if _is_beside(each, roce)]
+    if beside:
+        yield (
+            f"{listed([f'traffic.{name}' for name in beside])}: packets of TCP with the DSCP of RoCE, {roce.dscp}, are "
+            "in the class of RoCE; write another dscp"
+        )
+
+
+def _is_beside(traffic: Traffic, roce: Roce) -> bool:
+    carrier = traffic.carried_by
+    return carrier.transport != "roce" and carrier.dscp == roce.dscp
+
+
+def _is_lossy(port: Port, dscp: int) -> bool:
+    buffer = port.switch_port
+    if buffer is None or buffer.pfc is None:
+        return True
+    index = buffer.maps.tc_to_group[buffer.maps.dscp_to_tc[dscp]]
+    group = next((group for group in buffer.groups if group.index == index), None)
+    pausing = any(buffer.maps.priority_to_group[priority] == index for priority in buffer.pfc.priorities)
+    return group is None or group.lossless is None or not pausing
+
+
+def _marks_nothing(port: Port, dscp: int) -> bool:
+    if port.queue is not None:
+        return port.queue.ecn_threshold_bytes is None and (port.queue.aqm is None or not port.queue.aqm.marks)
+    if port.switch_port is None:
+        return True
+    index = _queue(port.switch_port, dscp)
+    queue = next((queue for queue in port.switch_port.queues if queue.index == index), None)
+    return queue is None or not marks(queue)
+
+
+def _shares_queue(port: Port, roce: Roce) -> bool:
+    buffer = port.switch_port
+    return buffer is None or _queue(buffer, roce.dscp) == _queue(buffer, roce.cnp_dscp)
+
+
+def _queue(buffer: SwitchPort, dscp: int) -> int:
+    return buffer.maps.tc_to_queue[buffer.maps.dscp_to_tc[dscp]]
+
+
+def _names(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= _MOST_NAMED else f"{len(names)} switches ({names[0]} to {names[-1]})"
