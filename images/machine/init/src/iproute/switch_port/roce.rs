@@ -33,8 +33,8 @@ struct Dcqcn {
 /// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [dcqcn GAIN CYCLES LEASTbit ACTIVEbit
 /// HYPERbit CYCLE_BYTES CYCLEns ALPHAns]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
-    let mut count = || Ok(number(words, name, 0, u32::MAX.into())? as u32);
-    let (mtu, window, ack_every, retries) = (count()?, count()?, count()?, count()?);
+    let (mtu, window) = (count(words, name)?, count(words, name)?);
+    let (ack_every, retries) = (count(words, name)?, count(words, name)?);
     let (timeout_ns, notify_ns) = (time(words, name)?, time(words, name)?);
     let mut dscps = [0; 3];
     for dscp in &mut dscps {
@@ -55,13 +55,17 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
 
 fn dcqcn(words: &mut Words, name: &str) -> Parsed<Dcqcn> {
     Ok(Dcqcn {
-        gain: number(words, name, 0, u32::MAX.into())? as u32,
-        recovery_cycles: number(words, name, 0, u32::MAX.into())? as u32,
+        gain: count(words, name)?,
+        recovery_cycles: count(words, name)?,
         rates_bps: [rate(words, name)?, rate(words, name)?, rate(words, name)?],
         cycle_bytes: number(words, name, 0, u32::MAX.into())?,
         cycle_ns: time(words, name)?,
         alpha_ns: time(words, name)?,
     })
+}
+
+fn count(words: &mut Words, name: &str) -> Parsed<u32> {
+    Ok(number(words, name, 0, u32::MAX.into())? as u32)
 }
 
 impl Roce {
