@@ -188,10 +188,9 @@ class Roce:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
         classes = (self.dscp, self.ack_dscp, self.notify_dscp, int(self.gain > 0))
         rates = (self.least_bps, self.active_bps, self.hyper_bps)
-        return struct.pack(
-            *("=IIIIQQBBBBIIIQQQQQQ", *transport, *classes, round(self.gain * 2**32), self.recovery_cycles, 0),
-            *(*rates, self.cycle_bytes, self.cycle_ns, self.alpha_ns),
-        )
+        dcqcn = (round(self.gain * 2**32), self.recovery_cycles, 0, *rates)
+        control = (*dcqcn, self.cycle_bytes, self.cycle_ns, self.alpha_ns) if self.gain else (0,) * 9
+        return struct.pack("=IIIIQQBBBBIIIQQQQQQ", *transport, *classes, *control)
 
 
 @dataclass(frozen=True)
