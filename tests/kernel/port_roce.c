@@ -51,9 +51,12 @@ static void print_completions(int fd)
 	if (bytes < 0)
 		die("read");
 	for (i = 0; i < bytes / sizeof(done[0]); i++)
-		printf("%lld %d %d %d %lld %lld\n", (long long)done[i].time_ns - epoch(),
-		       done[i].kind, done[i].status, done[i].pair, (long long)done[i].id,
-		       (long long)done[i].bytes);
+		printf("%lld %d %d %d %lld %lld %lld %u %u %u %u\n",
+		       (long long)done[i].time_ns - epoch(), done[i].kind, done[i].status,
+		       done[i].pair, (long long)done[i].id, (long long)done[i].bytes,
+		       done[i].first_ns ? (long long)done[i].first_ns - epoch() : 0,
+		       done[i].sent_again, done[i].timeouts, done[i].notifications,
+		       done[i].marks);
 }
 
 void exchange_messages(char **arguments)

@@ -23,7 +23,7 @@ WAIT_NS = 100_000_000
 
 @dataclass(frozen=True)
 class Completion:
-    """Since the start; kind, status, pair, number, bytes."""
+    """Since the start; kind, status, pair, number, bytes; the first packet's time, and the pair's counters."""
 
     time_ns: int
     kind: int
@@ -31,6 +31,11 @@ class Completion:
     pair: int
     number: int
     bytes: int
+    first_ns: int
+    sent_again: int = 0
+    timeouts: int = 0
+    notifications: int = 0
+    marks: int = 0
 
 
 def wire_bytes(payload: int, *, begins: bool = False) -> int:
@@ -65,7 +70,10 @@ def exchange(pair: int, peer: str, peer_pair: int, count: int, size: int, *, ope
 def completions(run: Path, name: str) -> list[Completion]:
     lines = (run / name).read_text().splitlines()
     found = [Completion(*map(int, line.split())) for line in lines]
-    return [replace(one, time_ns=one.time_ns - START_NS) for one in found]
+    return [
+        replace(one, time_ns=one.time_ns - START_NS, first_ns=one.first_ns - START_NS if one.first_ns else 0)
+        for one in found
+    ]
 
 
 def sent_and_received(
@@ -84,9 +92,10 @@ def test_one_message_arrives_by_the_arithmetic_of_its_headers(boot: Boot) -> Non
     """Three packets, the last of 100 bytes; the acknowledgement goes back the same way."""
     sent, received, run = sent_and_received(boot, 1, 2 * MTU + 100)
     sizes = [wire_bytes(MTU, begins=True), wire_bytes(MTU), wire_bytes(100)]
-    last = ends(sizes)[-1]
-    assert received == [Completion(last, RECEIVED, DONE, 2, 0, 2 * MTU + 100)]
-    assert sent == [Completion(last + ends([max(84, HEADERS + AETH + CRC + ETHERNET)])[0], SENT, DONE, 1, 0, 2148)]
+    first, *_, last = ends(sizes)
+    assert received == [Completion(last, RECEIVED, DONE, 2, 0, 2 * MTU + 100, first)]
+    back = ends([max(84, HEADERS + AETH + CRC + ETHERNET)])[0]
+    assert sent == [Completion(last + back, SENT, DONE, 1, 0, 2148, 0)]
     one, two = (shown(run, host, "eth1").port["roce"] for host in ("h1", "h2"))
     assert (one["sent_packets"], one["sent_bytes"], one["acks_received"]) == (3, 2148, 1)
     assert (two["received_packets"], two["received_bytes"], two["acks_sent"]) == (3, 2148, 1)
@@ -110,6 +119,8 @@ def test_lost_packets_are_sent_again_from_the_gap_on(boot: Boot) -> None:
     assert [message.number for message in sent] == [message.number for message in received] == list(range(20))
     assert two["received_bytes"] == 20 * 100 * MTU
     assert one["sent_again"] > one["naks_received"] > 10
+    assert sent[-1].sent_again == one["sent_again"]
+    assert [message.sent_again for message in sent] == sorted(message.sent_again for message in sent)
     assert two["received_packets"] == one["sent_packets"] - one["sent_again"]
 
 
@@ -120,7 +131,7 @@ def test_a_peer_that_is_not_there_costs_the_retries(boot: Boot) -> None:
     run = boot.run(star, [("h1", [there]), ("h2", [])])
     failed = completions(run, "one")
     assert [(one.number, one.status) for one in failed] == [(0, RETRIES_EXCEEDED), (1, FLUSHED)]
-    assert {one.time_ns for one in failed} == {3_000_000}
+    assert {(one.time_ns, one.timeouts) for one in failed} == {(3_000_000, 3)}
     assert shown(run, "h1", "eth1").port["roce"]["timeouts"] == 3
     assert shown(run, "h2", "eth1").port["roce"]["strays"] == 6
 
@@ -145,7 +156,7 @@ def test_marks_are_told_once_in_the_interval(boot: Boot) -> None:
     marks = Port(RATE_BPS, queues=[Queue(3, wred=Wred(0, 0))])
     _, received, run = sent_and_received(boot, 1, 2_000 * MTU, nic=nic, switch=marks)
     one, two = (shown(run, host, "eth1").port["roce"] for host in ("h1", "h2"))
-    assert two["ce_received"] == 2_000
+    assert two["ce_received"] == received[0].marks == 2_000
     first = ends([wire_bytes(MTU, begins=True)])[0]
     # A notification goes with the first packet that comes 50 us or more after the one before.
     expected, next_ns = 0, 0

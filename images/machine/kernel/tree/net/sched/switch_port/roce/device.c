@@ -21,8 +21,14 @@ DEFINE_MUTEX(roce_life);
 
 /* -- Completions --------------------------------------------------------------------------------- */
 
-void roce_complete(struct roce_program *program, struct roce_message *message)
+void roce_complete(struct roce_pair *pair, struct roce_message *message)
 {
+	struct roce_program *program = pair->program;
+
+	message->completion.sent_again = pair->sent_again;
+	message->completion.timeouts = pair->timeouts;
+	message->completion.notifications = pair->notifications;
+	message->completion.marks = pair->marks;
 	spin_lock_bh(&program->lock);
 	list_add_tail(&message->list, &program->done);
 	spin_unlock_bh(&program->lock);
@@ -37,12 +43,13 @@ void roce_arrived(struct roce_pair *pair, u64 now)
 		return;
 	message->completion = (struct roce_completion) {
 		.time_ns = now,
+		.first_ns = pair->received_first_ns,
 		.id = pair->received_messages,
 		.bytes = pair->received_bytes,
 		.pair = pair->number,
 		.kind = ROCE_RECEIVED,
 	};
-	roce_complete(pair->program, message);
+	roce_complete(pair, message);
 }
 
 static struct roce_message *next_done(struct roce_program *program)

@@ -120,6 +120,11 @@ static inline bool roce_begins_write(u8 opcode)
 	return opcode == ROCE_WRITE_FIRST || opcode == ROCE_WRITE_ONLY;
 }
 
+static inline bool roce_begins_message(u8 opcode)
+{
+	return opcode == ROCE_SEND_FIRST || opcode == ROCE_SEND_ONLY || roce_begins_write(opcode);
+}
+
 static inline bool roce_ends_message(u8 opcode)
 {
 	return opcode == ROCE_SEND_LAST || opcode == ROCE_SEND_ONLY ||

@@ -91,8 +91,10 @@ static void count_sent(struct roce_pair *pair, u32 payload)
 
 	stats->sent_packets++;
 	stats->sent_bytes += payload;
-	if (pair->next < pair->sent)
+	if (pair->next < pair->sent) {
 		stats->sent_again++;
+		pair->sent_again++;
+	}
 }
 
 /* The packet has gone: when the next may go. */
@@ -136,6 +138,8 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 	if (!skb)
 		return NULL;
 	count_sent(pair, payload);
+	if (!place && !message->completion.first_ns)
+		message->completion.first_ns = now;
 	pace(pair, skb, now);
 	advance_cursor(pair);
 	pair->sent = max(pair->sent, pair->next);
@@ -171,7 +175,7 @@ static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
 			break;
 		list_del(&message->list);
 		message->completion.time_ns = now;
-		roce_complete(pair->program, message);
+		roce_complete(pair, message);
 	}
 	roce_pair_wait(pair, now);
 }
@@ -200,6 +204,7 @@ void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, u64 now)
 void roce_pair_timed_out(struct roce_pair *pair, u64 now)
 {
 	pair->nic->stats.timeouts++;
+	pair->timeouts++;
 	if (++pair->attempts > pair->nic->port->config.roce.retries) {
 		roce_pair_fail(pair, ROCE_RETRIES_EXCEEDED, now);
 		return;
@@ -221,7 +226,7 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 		list_del(&message->list);
 		message->completion.time_ns = now;
 		message->completion.status = status;
-		roce_complete(pair->program, message);
+		roce_complete(pair, message);
 		/* Those behind the first have failed with it. */
 		status = ROCE_FLUSHED;
 	}
@@ -236,6 +241,7 @@ void roce_pair_notified(struct roce_pair *pair, u64 now)
 	const struct roce_config *config = &pair->nic->port->config.roce;
 
 	pair->nic->stats.notifications_received++;
+	pair->notifications++;
 	if (pair->failed || config->control != TC_SWITCH_ROCE_DCQCN)
 		return;
 	roce_dcqcn_advance(&config->dcqcn, &pair->dcqcn, now);

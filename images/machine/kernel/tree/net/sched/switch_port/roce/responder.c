@@ -44,6 +44,8 @@ static void send_notification(struct roce_pair *pair, u64 now)
 
 static void take(struct roce_pair *pair, const struct roce_base *base, u32 bytes, u64 now)
 {
+	if (roce_begins_message(base->opcode))
+		pair->received_first_ns = now;
 	pair->expected++;
 	pair->told_gap = false;
 	pair->nic->stats.received_packets++;
@@ -65,6 +67,7 @@ void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base, u32
 
 	if (marked) {
 		nic->stats.ce_received++;
+		pair->marks++;
 		if (nic->port->config.roce.control == TC_SWITCH_ROCE_DCQCN &&
 		    roce_notifies(&pair->notify_ns, nic->port->config.roce.notify_ns, now))
 			send_notification(pair, now);

@@ -84,11 +84,16 @@ struct roce_pair {
 	u64 last_bps;		/* and at which rate the next is paced, unless that has changed */
 	u32 last_bytes;
 	struct roce_dcqcn dcqcn;
+	u32 sent_again;		/* these count for its program */
+	u32 timeouts;
+	u32 notifications;
 
 	/* What it receives. */
 	u64 expected;		/* packet */
 	u64 received_messages;
 	u64 received_bytes;	/* of the message that is coming in */
+	u64 received_first_ns;	/* when its first packet came */
+	u32 marks;
 	bool told_gap;
 	u64 notify_ns;		/* the next notification goes at this time at the earliest */
 };
@@ -180,8 +185,8 @@ int roce_connect_pair(struct roce_program *program, const struct roce_connect *c
 
 /* -- device.c ------------------------------------------------------------------------------------ */
 
-/* Gives the program a message that is done. */
-void roce_complete(struct roce_program *program, struct roce_message *message);
+/* Gives the pair's program a message that is done. */
+void roce_complete(struct roce_pair *pair, struct roce_message *message);
 /* A message has come in whole. */
 void roce_arrived(struct roce_pair *pair, u64 now);
 /* The NIC goes: its pairs end. */

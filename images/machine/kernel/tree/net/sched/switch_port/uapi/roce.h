@@ -51,11 +51,17 @@ enum roce_completion_status {
 
 struct roce_completion {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u64 first_ns;		/* when its first packet left, or came; 0: none has */
 	__u64 id;
 	__u64 bytes;
 	__u32 pair;
 	__u16 kind;
 	__u16 status;
+	/* Of the pair, until then. */
+	__u32 sent_again;	/* packets of data that had been sent before */
+	__u32 timeouts;
+	__u32 notifications;	/* that it received */
+	__u32 marks;		/* packets of data that came with CE */
 };
 
 #define ROCE_CONNECT _IOW('r', 1, struct roce_connect)
