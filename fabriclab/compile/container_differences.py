@@ -111,6 +111,8 @@ def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[s
             yield "priority group", group.index, shortfall
     if buffer.pfc is not None and buffer.pfc.priorities:
         yield "", None, _of_pfc(buffer.pfc)
+    if port.nic is not None and port.nic.roce is not None:
+        yield "", None, ("nic.roce", "no RoCE, because only the virtual machine's NICs have it")
     if port.nic is not None and (port.nic.gro or port.nic.pacer is not None or port.nic.tx_queues > 1):
         yield "", None, ("nic", "a token bucket; bursts, merging and interrupts are those of the container's veth")
 

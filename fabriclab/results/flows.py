@@ -36,7 +36,7 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
 from fabriclab.formats.trace import TRACE
 from fabriclab.results.csv_logs import ResultsError, Scan, scan_csv
-from fabriclab.results.idle_path import ideal_columns, path_table
+from fabriclab.results.idle_path import ideal_columns, path_table, roce_ideal
 from fabriclab.results.iperf3 import scan_iperf3
 
 FLOW_SCHEMA = {
@@ -155,7 +155,7 @@ def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
     pairs = trace.select("src", "dst").unique().collect(engine="streaming")
     hosts = [(node.name, node.transport and node.transport.congestion_control) for node in plan.nodes]
     controls = pl.LazyFrame(hosts, schema={"src": pl.String, "host_control": pl.String}, orient="row")
-    return (
+    asked = (
         trace.rename({"start_ns": "planned_ns", "transport": "transport_asked"})
         .with_columns(pl.col("ip").fill_null(plan.families[0]))
         .with_columns(
@@ -165,6 +165,28 @@ def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
         .with_columns(pl.coalesce("congestion_control", "host_control").alias("congestion_control"))
         .join(path_table(plan, pairs.iter_rows()), on=["src", "dst"], how="left")
         .with_columns(*ideal_columns(pl.col("ip") if 6 in plan.families else None))
+    )
+    return _of_roce(asked, plan) if plan.uses_roce else asked
+
+
+def _of_roce(asked: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
+    """Return the trace with what the senders' NICs say of their flows over RoCE."""
+    nics = [(node.name, nic) for node in plan.nodes for port in node.ports if (nic := port.nic) and nic.roce]
+    rows = [
+        (name, nic.roce.mtu, nic.roce.dscp, "none" if nic.roce.dcqcn is None else "dcqcn")
+        for name, nic in dict(nics).items()
+        if nic.roce is not None
+    ]
+    schema = {"src": pl.String, "roce_mtu": pl.Int64, "roce_dscp": pl.Int64, "roce_control": pl.String}
+    over_roce = pl.col("transport_asked") == "roce"
+
+    def instead(name: str, value: pl.Expr) -> pl.Expr:
+        return pl.when(over_roce).then(value).otherwise(pl.col(name)).alias(name)
+
+    return asked.join(pl.LazyFrame(rows, schema=schema, orient="row"), on="src", how="left").with_columns(
+        instead("ideal_ns", roce_ideal()),
+        instead("dscp", pl.col("roce_dscp")),
+        instead("congestion_control", pl.col("roce_control")),
     )
 
 

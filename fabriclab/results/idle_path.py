@@ -22,6 +22,10 @@ made of.
               SYN and SYN-ACK, 98 bytes each with 20 of options. Of a request: its first frame, 90 bytes and what it
               carries
 
+Over RoCE there is no set-up. A packet carries the NIC's `mtu`, padded to whole words of 4 bytes, and has 82 bytes
+around that: 40 of IPv4, UDP and InfiniBand's header, 4 of the invariant CRC, 38 of Ethernet; the first one of a WRITE
+has 16 more. A frame is at least 84 bytes long on the line.
+
 The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least
 delay. Slow start, acknowledgements and the options of MPTCP are not part of it: a lone flow has a slowdown of 1 when it
 fits into the initial window, and more when its window has to grow. MPTCP over several ports of a host can be faster
@@ -36,7 +40,15 @@ from typing import NamedTuple
 import polars as pl
 
 from fabriclab.formats.family import Family
-from fabriclab.formats.framing import AROUND_MTU_BYTES, ip_and_tcp_bytes, segment_header_bytes
+from fabriclab.formats.framing import (
+    AROUND_MTU_BYTES,
+    LEAST_ON_LINE_BYTES,
+    ROCE_CRC_BYTES,
+    ROCE_HEADER_BYTES,
+    ROCE_RETH_BYTES,
+    ip_and_tcp_bytes,
+    segment_header_bytes,
+)
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.trace import SMALLEST_BYTES
@@ -135,6 +147,33 @@ def ideal_columns(ip: pl.Expr | None = None) -> Iterator[pl.Expr]:
     headers, syn_bytes = _of_family(ip, segment_header_bytes), _of_family(ip, syn_wire_bytes)
     payload = pl.col("mtu") - headers
     base_rtt = pl.col("delay_ns") + pl.col("return_delay_ns")
+    yield base_rtt.alias("base_rtt_ns")
+    yield _over_sockets(payload, headers, base_rtt, syn_bytes).alias("ideal_ns")
+
+
+def roce_ideal() -> pl.Expr:
+    """Return the `ideal_ns` of flows over RoCE, whose NICs' `roce_mtu` is a column."""
+    mtu, size = pl.col("roce_mtu"), pl.col("size_bytes")
+    frames = (size + mtu - 1) // mtu
+    whole = _roce_frame(mtu)
+    end = _roce_frame(size - (frames - 1) * mtu)
+    first = pl.when(frames == 1).then(_roce_frame(size, ROCE_RETH_BYTES)).otherwise(whole + ROCE_RETH_BYTES)
+    last = pl.when(frames == 1).then(first).otherwise(end)
+    behind = pl.when(frames == 1).then(0).otherwise((frames - 2) * whole + end)
+    forerunner = pl.when(frames > 2).then(whole).otherwise(first)
+    request = _roce_frame(pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), mtu))
+    asked = pl.col("return_delay_ns") + request * pl.col("return_stored_ns")
+    wait = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
+    return (wait + pl.col("delay_ns") + _transmission(first, behind, forerunner, last)).round().cast(pl.Int64)
+
+
+def _roce_frame(payload: pl.Expr, extension: int = 0) -> pl.Expr:
+    """Return what a packet with so many bytes of data takes on the line."""
+    around = ROCE_HEADER_BYTES + ROCE_CRC_BYTES + AROUND_MTU_BYTES + extension
+    return pl.max_horizontal((payload + 3) // 4 * 4 + around, pl.lit(LEAST_ON_LINE_BYTES, dtype=pl.Int64))
+
+
+def _over_sockets(payload: pl.Expr, headers: pl.Expr, base_rtt: pl.Expr, syn_bytes: pl.Expr) -> pl.Expr:
     syns = syn_bytes * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
     set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
     request_bytes = (
@@ -142,10 +181,13 @@ def ideal_columns(ip: pl.Expr | None = None) -> Iterator[pl.Expr]:
     )
     asked = pl.col("return_delay_ns") + request_bytes * pl.col("return_stored_ns")
     request = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
-    yield base_rtt.alias("base_rtt_ns")
-    # A terabyte in nanoseconds of bits is beyond 64-bit integers; sums and divisions of floats are the same everywhere.
-    transmission = _transmission(payload, headers + AROUND_MTU_BYTES)
-    yield (set_up + request + pl.col("delay_ns") + transmission).round().cast(pl.Int64).alias("ideal_ns")
+    overhead, size = headers + AROUND_MTU_BYTES, pl.col("size_bytes")
+    frames = (size + payload - 1) // payload
+    first = pl.min_horizontal(size, payload) + overhead
+    last = size - (frames - 1) * payload + overhead
+    # The last frame but one is as long as the first.
+    transmission = _transmission(first, size + frames * overhead - first, first, last)
+    return (set_up + request + pl.col("delay_ns") + transmission).round().cast(pl.Int64)
 
 
 def _of_family(ip: pl.Expr | None, length: Callable[[Family], int]) -> pl.Expr:
@@ -155,18 +197,19 @@ def _of_family(ip: pl.Expr | None, length: Callable[[Family], int]) -> pl.Expr:
     return pl.when(ip == 6).then(pl.lit(length(6), dtype=pl.Int64)).otherwise(pl.lit(length(4), dtype=pl.Int64))
 
 
-def _transmission(payload: pl.Expr, overhead: pl.Expr) -> pl.Expr:
-    """Return from the first bit's departure to the last one's arrival, but for the propagation; `overhead` is what a
-    frame has beside its payload."""
-    size = pl.col("size_bytes")
-    frames = (size + payload - 1) // payload
-    first = (pl.min_horizontal(size, payload) + overhead).cast(pl.Float64)
-    last = (size - (frames - 1) * payload + overhead).cast(pl.Float64)
-    behind = (size + frames * overhead).cast(pl.Float64) - first
+def _transmission(first: pl.Expr, behind: pl.Expr, forerunner: pl.Expr, last: pl.Expr) -> pl.Expr:
+    """Return from the first bit's departure to the last one's arrival, but for the propagation.
+
+    Bytes on the line: of the first frame, of all behind it, of the last frame but one, of the last.
+    """
+    # A terabyte in nanoseconds of bits is beyond 64-bit integers; sums and divisions of floats are the same everywhere.
+    first, behind, forerunner, last = (part.cast(pl.Float64) for part in (first, behind, forerunner, last))
     behind_the_slowest = _sent(behind, "rate_bps") + first * pl.col("head_ns") + last * pl.col("tail_ns")
-    # The last frame but one is as long as the first.
     behind_its_forerunner = (
-        _sent(behind - last, "rate_bps") + first * (pl.col("head_ns") + pl.col("tail_ns")) + _sent(last, "last_bps")
+        _sent(behind - last, "rate_bps")
+        + first * (pl.col("head_ns") + pl.col("tail_ns"))
+        + (forerunner - first) * pl.col("tail_ns")
+        + _sent(last, "last_bps")
     )
     return pl.max_horizontal(behind_the_slowest, behind_its_forerunner)
 

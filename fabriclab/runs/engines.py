@@ -75,6 +75,11 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
                 f"{', '.join(own)}: your own algorithm is compiled for the virtual machine's kernel, but "
                 "containers use the host's kernel"
             )
+        if roce := sorted({f"traffic.{one.name}" for plan in plans for one in plan.over_roce}):
+            raise EngineError(
+                f"{', '.join(roce)}: goes over RoCE, which only the virtual machine's NICs have; containers have TCP "
+                "and MPTCP (write transport: tcp, or run it with --engine vm)"
+            )
         from fabriclab.engine.containers.preflight import check_host
 
         compilers = [(NodeCompiler(plan, stock=True), plan) for plan in plans]

@@ -212,6 +212,16 @@ class Plan(Frozen):
         )
 
     @cached_property
+    def uses_roce(self) -> bool:
+        """Whether there are hosts whose NICs have RoCE."""
+        return any(port.nic is not None and port.nic.roce is not None for node in self.nodes for port in node.ports)
+
+    @cached_property
+    def over_roce(self) -> tuple[Traffic, ...]:
+        """The traffic that those NICs send. A user's trace may have more."""
+        return tuple(traffic for traffic in self.traffic if traffic.carried_by.transport == "roce")
+
+    @cached_property
     def limits_windows(self) -> bool:
         """Whether there are hosts with a window limit."""
         return any(node.transport is not None and node.transport.window_limit_segments for node in self.nodes)

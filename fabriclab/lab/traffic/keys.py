@@ -63,8 +63,8 @@ ENABLED = Key(
 TRANSPORT = Key(
     "transport",
     Word[Carried](get_args(Carried)),
-    "The transport protocol of the flows. A flow over MPTCP has a connection of its own. `roce`: a flow is a message of "
-    "a [RoCE](hosts.md#roce) NIC, over a queue pair of its own.",
+    "The transport protocol of the flows. A flow over MPTCP has a connection of its own. With `roce` a flow is a "
+    "message of a [RoCE](hosts.md#roce) NIC, over a queue pair of its own.",
     default="tcp",
 )
 CONGESTION_CONTROL = Key(
