@@ -35,6 +35,8 @@ pub const INET_DIAG_CONG: u16 = 4;
 const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_MARK: u16 = 15;
 const INET_DIAG_ULP_INFO: u16 = 19;
+/// Of `include/uapi/linux/fabriclab_samples.h`: a RoCE NIC's queue pair, in place of INET_DIAG_INFO.
+const SAMPLES_ATTRIBUTE_PAIR: u16 = 200;
 
 /// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes
 /// unasked, and MPTCP's ULP information with INET_DIAG_INFO (`tcp_diag_get_aux` in `net/ipv4/tcp_diag.c`).
@@ -79,7 +81,8 @@ pub struct Connection {
     state: u8,
     ca_state: u8,
     congestion: [u8; CONGESTION_NAME_BYTES],
-    dctcp_alpha: Option<u32>,
+    /// DCTCP's or DCQCN's estimate of the marked fraction, 0 to 1.
+    alpha: Option<f64>,
 }
 
 impl Connection {
@@ -104,10 +107,8 @@ impl Connection {
         std::str::from_utf8(&self.congestion[..end]).unwrap_or("")
     }
 
-    /// DCTCP's estimate of the marked fraction, 0 to 1.
     pub fn alpha(&self) -> Option<f64> {
-        self.dctcp_alpha
-            .map(|alpha| f64::from(alpha) / DCTCP_MAX_ALPHA)
+        self.alpha
     }
 }
 
@@ -144,6 +145,7 @@ pub fn dump_request() -> Request {
 /// Reads one message of a dump. `None` for what is no full socket any more (TIME_WAIT and the like have no `tcp_info`).
 pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
     let (mut info, mut congestion, mut dctcp, mut mark) = (None, &[][..], None, 0);
+    let mut pair = None;
     let mut subflow = None;
     for (attribute, value) in attributes(payload.get(DIAG_HEADER_BYTES..)?) {
         match attribute {
@@ -152,22 +154,31 @@ pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
             INET_DIAG_DCTCPINFO => dctcp = Some(value),
             INET_DIAG_MARK => mark = u32_at(value, 0)?,
             INET_DIAG_ULP_INFO => subflow = Subflow::read(payload, value),
+            SAMPLES_ATTRIBUTE_PAIR => pair = Some(value),
             _ => {}
         }
     }
-    let info = info.filter(|info| !info.is_empty())?;
+    let (numbers, ca_state, alpha) = match pair {
+        Some(pair) => (numbers_of_pair(pair), u8::MAX, pair_alpha(pair)),
+        None => {
+            let info = info.filter(|info: &&[u8]| !info.is_empty())?;
+            let ca_state = info.get(offset_of!(TcpInfo, ca_state)).copied();
+            (
+                numbers(info),
+                ca_state.unwrap_or(u8::MAX),
+                dctcp.and_then(read_alpha),
+            )
+        }
+    };
     let mut name = [0; CONGESTION_NAME_BYTES];
     let length = congestion.len().min(CONGESTION_NAME_BYTES);
     name[..length].copy_from_slice(&congestion[..length]);
     let connection = Connection {
-        numbers: numbers(info),
+        numbers,
         state: payload[STATE_OFFSET],
-        ca_state: info
-            .get(offset_of!(TcpInfo, ca_state))
-            .copied()
-            .unwrap_or(u8::MAX),
+        ca_state,
         congestion: name,
-        dctcp_alpha: dctcp.and_then(read_alpha),
+        alpha,
     };
     // Two 32-bit words, the lower one first (`__sock_gen_cookie`, `sock_diag_save_cookie`).
     let cookie = u64::from(u32_at(payload, COOKIE_OFFSET)?)
@@ -221,11 +232,34 @@ fn numbers(info: &[u8]) -> [Option<u64>; NUMBERS] {
 }
 
 /// `struct tcp_dctcp_info`: enabled, ce_state (16 bits each), alpha, ... It is not enabled where the peer refused ECN.
-fn read_alpha(info: &[u8]) -> Option<u32> {
+fn read_alpha(info: &[u8]) -> Option<f64> {
     match u16_at(info, 0)? {
         0 => None,
-        _ => u32_at(info, 4),
+        _ => Some(f64::from(u32_at(info, 4)?) / DCTCP_MAX_ALPHA),
     }
+}
+
+/// The columns of `struct samples_pair`; a NIC has no window of bytes and measures no round trip.
+fn numbers_of_pair(pair: &[u8]) -> [Option<u64>; NUMBERS] {
+    let count = |place: usize| u32_at(pair, place).map(u64::from);
+    let mut numbers = [None; NUMBERS];
+    numbers[5] = u64_at(pair, 16).map(|timeout_ns| timeout_ns / 1000);
+    numbers[6] = count(24);
+    // Sent again, timeouts, acknowledged, told of marks.
+    for (column, place) in (9..13).zip((28..).step_by(4)) {
+        numbers[column] = count(place);
+    }
+    numbers[13] = u64_at(pair, 0);
+    numbers[15] = u64_at(pair, 8);
+    numbers
+}
+
+/// DCQCN's; without it there is none.
+fn pair_alpha(pair: &[u8]) -> Option<f64> {
+    let alpha = f64::from(u32_at(pair, 44)?) / f64::from(u32::MAX);
+    u32_at(pair, 48)
+        .filter(|&control| control != 0)
+        .map(|_| alpha)
 }
 
 #[cfg(test)]

@@ -94,9 +94,31 @@ fn infinite_unknown_and_unlimited_are_absent() {
 }
 
 #[test]
+fn a_queue_pair_has_the_columns_that_a_nic_knows() {
+    let mut pair = Vec::new();
+    for word in [40_000_000_000u64, 123_456, 67_108_864] {
+        pair.extend(word.to_ne_bytes());
+    }
+    for count in [31u32, 7, 2, 1000, 5, u32::MAX / 4, 1, 0] {
+        pair.extend(count.to_ne_bytes());
+    }
+    let mut numbers = [None; NUMBERS];
+    numbers[5..7].copy_from_slice(&[Some(67_108), Some(31)]);
+    numbers[9..14].copy_from_slice(&[Some(7), Some(2), Some(1000), Some(5), Some(40_000_000_000)]);
+    numbers[15] = Some(123_456);
+    assert_eq!(numbers_of_pair(&pair), numbers);
+    assert!((pair_alpha(&pair).unwrap() - 0.25).abs() < 1e-9);
+    pair[48..52].fill(0);
+    assert_eq!(pair_alpha(&pair), None, "no control");
+}
+
+#[test]
 fn dctcp_without_ecn_has_no_alpha() {
     assert_eq!(read_alpha(&[0, 0, 0, 0, 255, 0, 0, 0]), None);
-    assert_eq!(read_alpha(&[1, 0, 0, 0, 255, 0, 0, 0]), Some(255));
+    assert_eq!(
+        read_alpha(&[1, 0, 0, 0, 255, 0, 0, 0]),
+        Some(255.0 / 1024.0)
+    );
 }
 
 #[test]

@@ -7,7 +7,9 @@
 
 #include <linux/jump_label.h>
 
+struct net;
 struct net_device;
+struct samples_pair;
 struct sk_buff;
 
 #ifdef CONFIG_NET_SCH_SWITCH_PORT
@@ -15,6 +17,9 @@ struct sk_buff;
 DECLARE_STATIC_KEY_FALSE(roce_is_on);
 
 bool roce_receive(struct net_device *dev, struct sk_buff *skb);
+/* Tells of each queue pair of a node that sends data, at this instant. */
+void roce_each_pair(struct net *net,
+		    void (*tell)(void *to, u32 number, const struct samples_pair *sample), void *to);
 
 /* Whether the NIC has taken a frame that has arrived, whose data begin behind Ethernet's header. */
 static inline bool roce_takes(struct net_device *dev, struct sk_buff *skb)
@@ -25,6 +30,12 @@ static inline bool roce_takes(struct net_device *dev, struct sk_buff *skb)
 static inline bool roce_takes(struct net_device *dev, struct sk_buff *skb)
 {
 	return false;
+}
+
+static inline void roce_each_pair(struct net *net,
+				  void (*tell)(void *to, u32 number,
+					       const struct samples_pair *sample), void *to)
+{
 }
 #endif
 

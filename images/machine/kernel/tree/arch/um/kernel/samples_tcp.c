@@ -4,6 +4,7 @@
  * samplers read it. Nobody runs meanwhile: what a task may hold the lock of is read all the
  * same.
  */
+#include <linux/fabriclab_roce.h>
 #include <linux/inet_diag.h>
 #include <linux/tcp.h>
 #include <linux/version.h>
@@ -11,6 +12,7 @@
 #include <net/net_namespace.h>
 #include <net/netlink.h>
 #include <net/tcp.h>
+#include <uapi/linux/fabriclab_samples.h>
 #include "samples.h"
 
 /* Those in which a socket has a connection. */
@@ -117,10 +119,40 @@ static bool is_wanted(const struct samples_recorder *recorder, u32 mark)
 	return mark && !recorder->mark_count;
 }
 
+/* -- RoCE ---------------------------------------------------------------------------- */
+
+/* Whom pairs are told to. */
+struct pairs_taker {
+	struct samples_recorder *recorder;
+	u32 number;
+	struct sk_buff *skb;
+};
+
+static void take_pair(void *to, u32 mark, const struct samples_pair *sample)
+{
+	struct pairs_taker *taker = to;
+	struct sk_buff *skb = taker->skb;
+	struct inet_diag_msg *head;
+
+	if (!is_wanted(taker->recorder, mark))
+		return;
+	skb_trim(skb, 0);
+	head = skb_put_zero(skb, sizeof(*head));
+	head->idiag_family = AF_INET;
+	head->idiag_state = sample->failed ? TCP_CLOSE : TCP_ESTABLISHED;
+	head->id.idiag_cookie[0] = mark;
+	nla_put_u32(skb, INET_DIAG_MARK, mark);
+	nla_put_string(skb, INET_DIAG_CONG,
+		       sample->control ? "dcqcn" : "none");
+	nla_put_64bit(skb, SAMPLES_ATTRIBUTE_PAIR, sizeof(*sample), sample, INET_DIAG_PAD);
+	samples_append(taker->recorder, taker->number, skb);
+}
+
 void samples_take_connections(struct samples_recorder *recorder, u32 number, struct sk_buff *skb)
 {
 	struct net *net = recorder->items[number].net;
 	struct inet_hashinfo *table = net->ipv4.tcp_death_row.hashinfo;
+	struct pairs_taker taker = { recorder, number, skb };
 	struct hlist_nulls_node *place;
 	struct sock *sk;
 	u32 bucket;
@@ -135,6 +167,7 @@ void samples_take_connections(struct samples_recorder *recorder, u32 number, str
 			put_connection(sk, skb);
 			samples_append(recorder, number, skb);
 		}
+	roce_each_pair(net, take_pair, &taker);
 	/* Their end. */
 	skb_trim(skb, 0);
 	samples_append(recorder, number, skb);

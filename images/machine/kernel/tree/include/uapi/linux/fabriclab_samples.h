@@ -24,7 +24,8 @@ enum samples_kind {
 	SAMPLES_QUEUE = 2,
 	/*
 	 * A node's TCP connections: for each what inet_diag answers, as far as samplers read it.
-	 * All have records in each sample, and behind them one without bytes.
+	 * Behind them are the queue pairs of its RoCE NICs that send data, by samples_pair. All
+	 * have records in each sample, and behind them one without bytes.
 	 */
 	SAMPLES_CONNECTIONS = 3,
 	/* Only connections with the mark `handle` are told, or with another one that is asked for. */
@@ -59,6 +60,26 @@ struct samples_record {
 	__u32 item;
 	/* Of what follows; the next record begins at a multiple of 8 bytes. */
 	__u32 length;
+};
+
+/*
+ * A queue pair's: in place of INET_DIAG_INFO, with INET_DIAG_MARK, which is the pair's number,
+ * and INET_DIAG_CONG.
+ */
+#define SAMPLES_ATTRIBUTE_PAIR 200
+
+struct samples_pair {
+	__u64 rate_bps;
+	__u64 acknowledged_bytes;
+	__u64 timeout_ns;
+	__u32 in_flight;	/* packets, as are the next five; the rest is counted from the start */
+	__u32 sent_again;
+	__u32 timeouts;
+	__u32 acknowledged;
+	__u32 notifications;
+	__u32 alpha;		/* of 2^32 - 1 */
+	__u32 control;		/* enum tc_switch_roce_control */
+	__u32 failed;
 };
 
 enum samples_part_kind {

@@ -21,6 +21,7 @@ void roce_pair_post(struct roce_pair *pair, struct roce_message *message)
 {
 	u64 bytes = message->completion.bytes;
 
+	pair->writes |= roce_begins_write(message->opcode);
 	message->first = pair->end;
 	message->packets = roce_packets(bytes, pair->nic->port->config.roce.mtu);
 	pair->end += message->packets;
@@ -175,6 +176,7 @@ static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
 			break;
 		list_del(&message->list);
 		message->completion.time_ns = now;
+		pair->acknowledged_bytes += message->completion.bytes;
 		roce_complete(pair, message);
 	}
 	roce_pair_wait(pair, now);

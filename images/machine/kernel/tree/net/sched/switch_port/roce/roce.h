@@ -72,6 +72,8 @@ struct roce_pair {
 	u64 oldest;		/* not acknowledged */
 	u64 sent;		/* all before it have been sent once */
 	u64 end;		/* behind the last message */
+	u64 acknowledged_bytes;	/* of whole messages */
+	bool writes;		/* it has ever been given a WRITE */
 	u32 unasked;		/* packets since an acknowledgement was asked for */
 	u32 attempts;		/* timeouts since there was progress */
 	enum roce_turn turn;

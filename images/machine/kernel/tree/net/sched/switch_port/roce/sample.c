@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a sample tells of a node's queue pairs (arch/um/kernel/samples_tcp.c). Looking changes
+ * nothing: a rate that would have risen since the pair sent last is computed on a copy.
+ */
+#include <linux/fabriclab_roce.h>
+#include <net/net_namespace.h>
+#include <uapi/linux/fabriclab_samples.h>
+
+#include "../switch.h"
+
+static u64 acknowledged_bytes(const struct roce_pair *pair)
+{
+	const struct roce_message *first = list_first_entry_or_null(&pair->messages,
+								    struct roce_message, list);
+	u64 bytes = pair->acknowledged_bytes;
+
+	if (first)
+		bytes += (pair->oldest - first->first) * pair->nic->port->config.roce.mtu;
+	return bytes;
+}
+
+static struct samples_pair sample_of(const struct roce_pair *pair, u64 now)
+{
+	const struct roce_config *config = &pair->nic->port->config.roce;
+	struct roce_dcqcn dcqcn = pair->dcqcn;
+
+	roce_dcqcn_advance(&config->dcqcn, &dcqcn, now);
+	return (struct samples_pair) {
+		.rate_bps = dcqcn.rate_bps,
+		.acknowledged_bytes = acknowledged_bytes(pair),
+		.timeout_ns = config->timeout_ns,
+		.in_flight = pair->next - pair->oldest,
+		.sent_again = pair->sent_again,
+		.timeouts = pair->timeouts,
+		.acknowledged = pair->oldest,
+		.notifications = pair->notifications,
+		.alpha = dcqcn.alpha,
+		.control = config->control,
+		.failed = pair->failed,
+	};
+}
+
+static void tell_nic(const struct roce_nic *nic, u64 now,
+		     void (*tell)(void *to, u32 number, const struct samples_pair *sample), void *to)
+{
+	struct roce_pair *pair;
+	unsigned long number;
+
+	xa_for_each(&nic->pairs, number, pair) {
+		struct samples_pair sample = sample_of(pair, now);
+
+		/* Who has asked for data only is no sender of a flow. */
+		if (pair->writes)
+			tell(to, number, &sample);
+	}
+}
+
+void roce_each_pair(struct net *net,
+		    void (*tell)(void *to, u32 number, const struct samples_pair *sample), void *to)
+{
+	struct net_device *dev;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(net, dev) {
+		struct switch_port *port = switch_port_of_device(dev);
+
+		if (!port || !port->roce)
+			continue;
+		tell_nic(port->roce, switch_chip_lock(port->chip), tell, to);
+		switch_chip_unlock(port->chip);
+	}
+	rcu_read_unlock();
+}
