@@ -31,7 +31,7 @@ HOSTS = Table("hosts", 1, texts("host", "address", "ipv6"), frozenset(("ipv6",))
 of IPv4."""
 MODES = ("push", "pull", "iperf3")
 """Who connects: the sender, the receiver, or iperf3 in place of the replay. Empty is the first."""
-TRANSPORTS = ("tcp", "mptcp")
+TRANSPORTS = ("tcp", "mptcp", "roce")
 """What a flow asks for. Empty is the first."""
 
 LARGEST_FLOW = 2**32 - 2
