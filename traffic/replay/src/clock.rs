@@ -33,6 +33,11 @@ impl Clock {
         self.read.set(None);
     }
 
+    /// A time of CLOCK_MONOTONIC as one after the epoch.
+    pub fn after_epoch_ns(&self, monotonic_ns: i64) -> i64 {
+        monotonic_ns.saturating_sub(self.epoch_ns)
+    }
+
     /// A time after the epoch as CLOCK_MONOTONIC has it.
     pub fn monotonic_ns(&self, after_epoch_ns: i64) -> i64 {
         self.epoch_ns.saturating_add(after_epoch_ns)

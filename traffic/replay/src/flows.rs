@@ -6,8 +6,9 @@ use std::io;
 use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::counters::TcpCounters;
-use crate::log::{Entry, FlowLog, Status};
+use crate::log::{Carried, Entry, FlowLog, Status};
 use crate::receiver::{FindFlow, Incoming};
+use crate::roce::End;
 use crate::schedule::{RowId, Schedule};
 use crate::sender::Outgoing;
 use crate::trace::{Extent, Flow, GroupId, KeptId, Mode, Side, Trace};
@@ -122,6 +123,33 @@ impl Flows {
             subflows: connection.most_subflows(),
         };
         self.end(received.row, &entry, clock)
+    }
+
+    /// The flow ended at a time at its queue pair, as far as `end` says.
+    pub fn end_paired(
+        &mut self,
+        row: RowId,
+        end: &End,
+        status: Status,
+        end_ns: i64,
+        clock: &Clock,
+    ) -> io::Result<()> {
+        let flow = self.flow(row);
+        let entry = Entry {
+            flow: flow.number,
+            side: flow.side,
+            status,
+            start_ns: end.start_ns,
+            // There is no handshake.
+            connected_ns: None,
+            first_byte_ns: end.first_byte_ns,
+            end_ns: Some(end_ns),
+            bytes: end.moved_bytes(flow),
+            tcp: TcpCounters::default(),
+            transport: Some(Carried::Roce),
+            subflows: None,
+        };
+        self.end(row, &entry, clock)
     }
 
     /// The flow ended before there was a connection for it.

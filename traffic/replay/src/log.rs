@@ -45,6 +45,8 @@ pub enum Carried {
     Mptcp,
     /// MPTCP was asked for, and plain TCP came of it.
     Fallback,
+    /// A queue pair of the host's NIC.
+    Roce,
 }
 
 impl fmt::Display for Carried {
@@ -53,6 +55,7 @@ impl fmt::Display for Carried {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
             Self::Fallback => "fallback",
+            Self::Roce => "roce",
         })
     }
 }

@@ -21,6 +21,7 @@ mod problems;
 mod program;
 mod receiver;
 mod rendezvous;
+mod roce;
 mod schedule;
 mod sender;
 mod sys;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::hosts::Addresses;
+use crate::hosts::{Addresses, Family};
 use crate::sys;
 use crate::trace::{Flow, Service, ServiceId, Trace, Transport};
 use crate::window::{RouteWindows, WindowLimit};
@@ -73,6 +73,10 @@ impl Network {
     pub fn listen(trace: &Trace, local: Local, descriptor_limit: u64) -> io::Result<Self> {
         let mut listeners = Vec::new();
         for (id, service) in trace.services.iter().enumerate() {
+            if service.transport == Transport::Roce {
+                listeners.push(None);
+                continue;
+            }
             let of_service = |flow: &&Flow| usize::from(flow.service) == id;
             if trace.flows.iter().any(|flow| of_service(&flow)) {
                 new_socket(local.address(service)?, service)
@@ -113,6 +117,11 @@ impl Network {
             }
             None => Err(io::ErrorKind::WouldBlock.into()),
         }
+    }
+
+    /// This host's address in one family.
+    pub fn own_address(&self, family: Family) -> Option<IpAddr> {
+        self.local.addresses.of(Some(family))
     }
 
     pub fn is_mptcp(&self, service: ServiceId) -> bool {
@@ -275,7 +284,8 @@ fn set_dscp(socket: &Socket, family: IpAddr, dscp: u8) -> io::Result<()> {
 /// A non-blocking socket without Nagle's delay; accepted sockets inherit both from the listening one.
 fn new_socket(family: IpAddr, service: &Service) -> io::Result<Socket> {
     let protocol = match service.transport {
-        Transport::Tcp => Protocol::TCP,
+        // Flows over RoCE have no sockets.
+        Transport::Tcp | Transport::Roce => Protocol::TCP,
         Transport::Mptcp => Protocol::MPTCP,
     };
     let domain = Domain::for_address(SocketAddr::new(family, 0));

@@ -22,6 +22,8 @@ pub type RowId = u32;
 pub enum Action {
     /// Open a kept connection (again, when its peer was not listening yet).
     Open(KeptId),
+    /// Connect a flow's queue pair (again, when there was no way to its peer yet).
+    Connect(RowId),
     /// Tell a host what waits for it (again, when it was not there yet).
     Tell(HostId),
     /// A long flow's end.

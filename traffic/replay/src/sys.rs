@@ -16,6 +16,8 @@ use nix::sys::socket::{recv, recvmsg, setsockopt, MsgFlags, SetSockOpt};
 use socket2::Socket;
 use tcp_info::TcpInfo;
 
+use crate::roce;
+
 /// Largest read or write in one call.
 pub const BLOCK_BYTES: usize = 1 << 20;
 
@@ -261,6 +263,22 @@ pub fn read_subflows<const MOST: usize>(
     } else {
         0
     }
+}
+
+/* -- The RoCE NIC ------------------------------------------------------------------------------------ */
+
+/// Connects a queue pair; the structure is `struct roce_connect`.
+pub fn connect_pair(fd: RawFd, connect: &roce::Connect) -> io::Result<()> {
+    // SAFETY: the device only reads the structure, of the size that the request's number says.
+    Errno::result(unsafe { libc::ioctl(fd, roce::CONNECT as _, connect) })?;
+    Ok(())
+}
+
+/// Posts a message; the structure is `struct roce_post`.
+pub fn post_message(fd: RawFd, post: &roce::Post) -> io::Result<()> {
+    // SAFETY: the device only reads the structure, of the size that the request's number says.
+    Errno::result(unsafe { libc::ioctl(fd, roce::POST as _, post) })?;
+    Ok(())
 }
 
 /* -- The process ------------------------------------------------------------------------------------- */

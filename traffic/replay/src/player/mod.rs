@@ -22,9 +22,11 @@ use crate::rendezvous::Rendezvous;
 use crate::schedule::{Action, RowId};
 use crate::trace::{Extent, KeptId, ServiceId};
 use crate::wakeups::{self, Epoll, Termination, Timer};
+use roce::QueuePairs;
 use source::Source;
 
 mod meet;
+mod roce;
 mod serve;
 mod source;
 mod start;
@@ -59,6 +61,8 @@ pub struct Player {
     kept: Vec<KeptState>,
     /// The connections of long flows, which end at a time.
     long: HashMap<RowId, Handle>,
+    /// Where no flow goes over RoCE there are none.
+    queue_pairs: Option<QueuePairs>,
     /// Whether something may have become due.
     look_for_due: bool,
     terminated: bool,
@@ -91,6 +95,10 @@ impl Player {
         if let Some(rendezvous) = &rendezvous {
             watch(rendezvous.mailbox().as_fd(), Source::Mailbox)?;
         }
+        let queue_pairs = QueuePairs::of(&flows.trace)?;
+        if let Some(queue_pairs) = &queue_pairs {
+            watch(queue_pairs.as_fd(), Source::Roce)?;
+        }
         watch(timer.as_fd(), Source::Timer)?;
         watch(signals.as_fd(), Source::Signals)?;
         let kept = vec![KeptState::Unopened; flows.trace.kept.len()];
@@ -107,6 +115,7 @@ impl Player {
             connections: Connections::default(),
             kept,
             long: HashMap::new(),
+            queue_pairs,
             look_for_due: true,
             terminated: false,
             power_lost: false,
@@ -119,6 +128,7 @@ impl Player {
     /// after an error.
     pub fn run(mut self) -> io::Result<()> {
         self.open_kept_connections();
+        self.open_queue_pairs();
         let played = self.play();
         self.finish()?;
         played
@@ -170,6 +180,7 @@ impl Player {
         while let Some(action) = self.flows.schedule.pop_due(now_ns) {
             match action {
                 Action::Open(kept) => self.open_kept(kept)?,
+                Action::Connect(row) => self.connect_pair(row)?,
                 Action::Tell(host) => self.deliver(host)?,
                 Action::Stop(row) => self.stop(row)?,
                 Action::Elapse(group) => self.flows.other_part_complete(group, &self.clock),
@@ -194,6 +205,7 @@ impl Player {
             Source::Listener(service) => return self.accept_all(service),
             Source::Peer(host) => return self.deliver(host),
             Source::Mailbox => return self.read_mailbox(),
+            Source::Roce => return self.read_completions(),
             Source::Timer => {
                 self.timer.expired();
                 self.look_for_due = true;
@@ -265,6 +277,9 @@ impl Player {
     fn stop(&mut self, row: RowId) -> io::Result<()> {
         if self.flows.has_ended(row) {
             return Ok(());
+        }
+        if self.flows.trace.is_roce(self.flows.flow(row)) {
+            return self.stop_pair(row);
         }
         let taken = self
             .long
@@ -354,6 +369,7 @@ impl Player {
                 reset_on_close(&connection.socket);
             }
         }
+        self.end_pairs(status)?;
         self.flows.end_rest(&self.clock)?;
         self.send_notices()?;
         self.flows.log().flush()

@@ -12,6 +12,8 @@ pub enum Source {
     Peer(HostId),
     /// What other hosts tell.
     Mailbox,
+    /// The host's RoCE NIC.
+    Roce,
     Timer,
     Signals,
 }
@@ -23,6 +25,7 @@ const PEER: u64 = 2;
 const MAILBOX: u64 = 3;
 const TIMER: u64 = 4;
 const SIGNALS: u64 = 5;
+const ROCE: u64 = 6;
 
 impl Source {
     pub fn token(self) -> u64 {
@@ -31,6 +34,7 @@ impl Source {
             Self::Listener(service) => (LISTENER, service.into()),
             Self::Peer(host) => (PEER, host),
             Self::Mailbox => (MAILBOX, 0),
+            Self::Roce => (ROCE, 0),
             Self::Timer => (TIMER, 0),
             Self::Signals => (SIGNALS, 0),
         };
@@ -46,6 +50,7 @@ impl Source {
             LISTENER => Self::Listener(which as ServiceId),
             PEER => Self::Peer(which),
             MAILBOX => Self::Mailbox,
+            ROCE => Self::Roce,
             TIMER => Self::Timer,
             _ => Self::Signals,
         }
@@ -64,6 +69,7 @@ mod tests {
             Source::Listener(65_535),
             Source::Peer(u32::MAX),
             Source::Mailbox,
+            Source::Roce,
             Source::Timer,
             Source::Signals,
         ];

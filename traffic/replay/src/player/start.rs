@@ -22,6 +22,9 @@ impl Player {
     pub(super) fn start(&mut self, row: RowId) -> io::Result<()> {
         let start_ns = self.clock.now_ns();
         let flow = self.flows.flow(row).clone();
+        if self.flows.trace.is_roce(&flow) {
+            return self.start_pair(row, start_ns);
+        }
         let Some(kept) = flow.kept else {
             return self.start_on_its_own(row, &flow, start_ns);
         };

@@ -8,6 +8,7 @@ mod flow;
 mod groups;
 mod row;
 mod services;
+mod suits;
 
 use std::path::Path;
 
@@ -67,6 +68,10 @@ impl Trace {
     /// The groups that a flow belongs to, from its own to the outermost.
     pub fn groups_of(&self, flow: &Flow) -> impl Iterator<Item = GroupId> + '_ {
         self.path(flow.group)
+    }
+
+    pub fn is_roce(&self, flow: &Flow) -> bool {
+        self.services[usize::from(flow.service)].transport == Transport::Roce
     }
 
     fn path(&self, group: Option<GroupId>) -> impl Iterator<Item = GroupId> + '_ {

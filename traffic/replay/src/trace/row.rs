@@ -3,6 +3,7 @@
 use super::flow::{Extent, Mode, HEAD_BYTES};
 use super::groups::is_path;
 use super::services::Transport;
+use super::suits;
 use crate::hosts::{Family, HostId, Hosts};
 use crate::problems::{suggestion, Problems};
 use crate::table::{Columns, Row};
@@ -29,13 +30,13 @@ pub const COLUMNS: Columns = Columns {
     ],
     required: 5,
 };
-const FLOW: usize = 0;
+pub const FLOW: usize = 0;
 const START_NS: usize = 1;
 const SRC: usize = 2;
 const DST: usize = 3;
-const SIZE_BYTES: usize = 4;
+pub const SIZE_BYTES: usize = 4;
 const STOP_NS: usize = 5;
-const MODE: usize = 6;
+pub const MODE: usize = 6;
 const REQUEST_BYTES: usize = 7;
 pub const CONNECTION: usize = 8;
 pub const GROUP: usize = 9;
@@ -44,7 +45,7 @@ const TRANSPORT: usize = 12;
 pub const CONGESTION_CONTROL: usize = 13;
 pub const DSCP: usize = 14;
 const DEADLINE_NS: usize = 15;
-const IP: usize = 16;
+pub const IP: usize = 16;
 
 /// Times end here (146 years), so that a sum of two is still one.
 const MAX_NS: u64 = i64::MAX as u64 / 2;
@@ -96,6 +97,7 @@ pub fn parse_outline(row: &Row<'_>, hosts: &Hosts, problems: &mut Problems) -> O
     let has_names = are_names_right(row, problems);
     let family = parse_family(row, problems);
     let (src, dst, mode, transport, family) = (src?, dst?, mode?, transport?, family?);
+    let family = family.or_else(|| transport.only_family());
     if src == dst {
         let right = "is also src; must be another node";
         problems.wrong(row.line, "dst", row.text(DST), right);
@@ -121,9 +123,7 @@ pub fn parse_details(row: &Row<'_>, outline: &Outline, problems: &mut Problems) 
         request_bytes: request_bytes?,
         ..details?
     };
-    let fits = may_have_connection(row, outline, &details, problems)
-        & suits_iperf3(row, outline, &details, problems);
-    fits.then_some(details)
+    suits::is_all_right(row, outline, &details, problems).then_some(details)
 }
 
 /// What can be judged whatever the outline is; a request has the default's length.
@@ -243,9 +243,10 @@ fn parse_transport(row: &Row<'_>, problems: &mut Problems) -> Option<Transport> 
     match row.text(TRANSPORT) {
         "" | "tcp" => Some(Transport::Tcp),
         "mptcp" => Some(Transport::Mptcp),
+        "roce" => Some(Transport::Roce),
         other => {
-            let hint = suggestion(other, ["tcp", "mptcp"]);
-            let right = format!("must be tcp or mptcp (empty: tcp){hint}");
+            let hint = suggestion(other, ["tcp", "mptcp", "roce"]);
+            let right = format!("must be tcp, mptcp or roce (empty: tcp){hint}");
             problems.wrong(row.line, "transport", other, right);
             None
         }
@@ -275,10 +276,12 @@ fn has_address(
 ) -> bool {
     let has = hosts.addresses(host).of(family).is_some();
     if !has {
-        let right = format!(
-            "{} has no such address in the hosts file; must be another one, or empty",
-            hosts.name(host)
-        );
+        let name = hosts.name(host);
+        let right = if row.text(IP).is_empty() {
+            format!("{name} has no IPv4 address in the hosts file, by which RoCE goes")
+        } else {
+            format!("{name} has no such address in the hosts file; must be another one, or empty")
+        };
         problems.wrong(row.line, "ip", row.text(IP), right);
     }
     has
@@ -343,51 +346,6 @@ fn parse_dscp(row: &Row<'_>, problems: &mut Problems) -> Option<u8> {
         problems.wrong(row.line, "dscp", written, right);
     }
     dscp
-}
-
-fn may_have_connection(
-    row: &Row<'_>,
-    outline: &Outline,
-    details: &Details,
-    problems: &mut Problems,
-) -> bool {
-    let written = row.text(CONNECTION);
-    let right = match (details.extent, outline.transport) {
-        _ if written.is_empty() => return true,
-        (Extent::UntilNs(_), _) => {
-            "a long flow ends with its connection; must be empty where stop_ns is given"
-        }
-        (_, Transport::Mptcp) => {
-            "a flow over MPTCP has a connection of its own; must be empty where transport is mptcp"
-        }
-        _ => return true,
-    };
-    problems.wrong(row.line, "connection", written, right);
-    false
-}
-
-/// An iperf3 flow has a time at each end.
-fn suits_iperf3(
-    row: &Row<'_>,
-    outline: &Outline,
-    details: &Details,
-    problems: &mut Problems,
-) -> bool {
-    if outline.mode.is_some() {
-        return true;
-    }
-    let wrong = if matches!(details.extent, Extent::Bytes(_)) {
-        (SIZE_BYTES, "iperf3 sends until a time; must be empty, with stop_ns in its place, where mode is iperf3")
-    } else if !row.text(AFTER).is_empty() {
-        (
-            AFTER,
-            "iperf3 starts at a time; must be empty where mode is iperf3",
-        )
-    } else {
-        return true;
-    };
-    problems.wrong(row.line, COLUMNS.names[wrong.0], row.text(wrong.0), wrong.1);
-    false
 }
 
 /// When an iperf3 flow ends; what is wrong with it is said elsewhere.

@@ -13,6 +13,15 @@ pub enum Transport {
     #[default]
     Tcp,
     Mptcp,
+    /// No service: nobody listens for it, and its rank has no port.
+    Roce,
+}
+
+impl Transport {
+    /// The version of IP of flows that name none; `None`: that of the hosts' first addresses.
+    pub fn only_family(self) -> Option<Family> {
+        (self == Self::Roce).then_some(Family::V4)
+    }
 }
 
 impl fmt::Display for Transport {
@@ -20,6 +29,7 @@ impl fmt::Display for Transport {
         f.write_str(match self {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
+            Self::Roce => "roce",
         })
     }
 }

@@ -81,6 +81,19 @@ static u32 longest_frame(const struct roce_config *config)
 	       ROCE_ICRC_BYTES;
 }
 
+/* A program names its pairs by their numbers, whatever NIC they are of. */
+static int insert(struct roce_pair *pair, struct roce_nic *nic)
+{
+	int error = xa_insert(&pair->program->pairs, pair->number, pair, GFP_KERNEL);
+
+	if (error)
+		return error;
+	error = xa_insert(&nic->pairs, pair->number, pair, GFP_KERNEL);
+	if (error)
+		xa_erase(&pair->program->pairs, pair->number);
+	return error;
+}
+
 /* Under RTNL and `roce_life`. */
 static int join(struct roce_pair *pair, struct net_device *dev)
 {
@@ -94,12 +107,11 @@ static int join(struct roce_pair *pair, struct net_device *dev)
 		return -ENODEV;
 	if (longest_frame(&port->config.roce) > dev->mtu + ETH_HLEN)
 		return -EMSGSIZE;
-	error = xa_insert(&port->roce->pairs, pair->number, pair, GFP_KERNEL);
+	error = insert(pair, port->roce);
 	if (error)
 		return error == -EBUSY ? -EADDRINUSE : error;
 	pair->nic = port->roce;
 	roce_dcqcn_begin(&pair->dcqcn, port->config.rate_bps);
-	list_add_tail(&pair->of_program, &pair->program->pairs);
 	return 0;
 }
 

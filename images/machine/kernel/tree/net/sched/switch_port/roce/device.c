@@ -97,16 +97,6 @@ static __poll_t roce_poll(struct file *file, struct poll_table_struct *table)
 
 /* -- Messages ------------------------------------------------------------------------------------ */
 
-static struct roce_pair *find_pair(struct roce_program *program, u32 number)
-{
-	struct roce_pair *pair;
-
-	list_for_each_entry(pair, &program->pairs, of_program)
-		if (pair->number == number)
-			return pair;
-	return NULL;
-}
-
 static int count_message(struct roce_program *program, int change)
 {
 	int error = 0;
@@ -168,7 +158,7 @@ static int post(struct roce_program *program, const struct roce_post *post)
 		.kind = ROCE_SENT,
 	};
 	mutex_lock(&roce_life);
-	error = give(find_pair(program, post->pair), message);
+	error = give(xa_load(&program->pairs, post->pair), message);
 	mutex_unlock(&roce_life);
 	if (error) {
 		count_message(program, -1);
@@ -211,7 +201,7 @@ static void end_pair(struct roce_pair *pair)
 		part(pair, switch_chip_lock(chip));
 		switch_chip_unlock(chip);
 	}
-	list_del(&pair->of_program);
+	xa_erase(&pair->program->pairs, pair->number);
 	kfree(pair);
 }
 
@@ -222,7 +212,7 @@ static int roce_open(struct inode *inode, struct file *file)
 	if (!program)
 		return -ENOMEM;
 	program->net = get_net(current->nsproxy->net_ns);
-	INIT_LIST_HEAD(&program->pairs);
+	xa_init(&program->pairs);
 	INIT_LIST_HEAD(&program->done);
 	spin_lock_init(&program->lock);
 	init_waitqueue_head(&program->readers);
@@ -234,12 +224,14 @@ static int roce_release(struct inode *inode, struct file *file)
 {
 	struct roce_program *program = file->private_data;
 	struct roce_message *message;
-	struct roce_pair *pair, *next;
+	struct roce_pair *pair;
+	unsigned long number;
 
 	mutex_lock(&roce_life);
-	list_for_each_entry_safe(pair, next, &program->pairs, of_program)
+	xa_for_each(&program->pairs, number, pair)
 		end_pair(pair);
 	mutex_unlock(&roce_life);
+	xa_destroy(&program->pairs);
 	while ((message = next_done(program)))
 		kfree(message);
 	put_net(program->net);

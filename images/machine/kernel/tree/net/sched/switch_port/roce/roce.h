@@ -60,7 +60,6 @@ enum roce_turn {
 struct roce_pair {
 	struct roce_nic *nic;	/* NULL: gone */
 	struct roce_program *program;
-	struct list_head of_program;
 	u32 number, peer;
 	u8 headers[ROCE_HEADERS_BYTES];	/* of its packets, without lengths, DSCP and checksum */
 	bool failed;
@@ -114,7 +113,7 @@ struct roce_nic {
 /* A file of /dev/roce, and its pairs. */
 struct roce_program {
 	struct net *net;
-	struct list_head pairs;
+	struct xarray pairs;		/* by number, of all NICs */
 	spinlock_t lock;
 	struct list_head done;		/* messages to read */
 	u32 messages;			/* posted and not read */

@@ -1,0 +1,264 @@
+//! What the player does with flows over RoCE. The times of their ends are the NIC's, not those of waking up.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustc_hash::FxHashMap;
+
+use super::Player;
+use crate::errno;
+use crate::hosts::Family;
+use crate::log::Status;
+use crate::roce::{Completion, Connect, Device, End, Event, Post};
+use crate::schedule::{Action, RowId};
+use crate::trace::{Flow, Side, Trace, Transport};
+
+/// How long after there was no way to a peer its queue pair is tried again, before the epoch.
+const RETRY_NS: i64 = 1_000_000;
+
+/// The queue pairs of this host's flows that have not ended. A passive end has its pair before the first packet comes,
+/// because RoCE has no handshake here.
+pub(super) struct QueuePairs {
+    device: Device,
+    ends: FxHashMap<RowId, End>,
+    /// Why flows that start here, later, have no queue pair.
+    failed: FxHashMap<RowId, i32>,
+    said_why: bool,
+}
+
+impl QueuePairs {
+    /// `None` where no flow of this host goes over RoCE.
+    pub(super) fn of(trace: &Trace) -> io::Result<Option<Self>> {
+        let Some(flow) = trace.flows.iter().find(|flow| trace.is_roce(flow)) else {
+            return Ok(None);
+        };
+        let device = Device::open().map_err(|error| {
+            let line = trace.services[usize::from(flow.service)].line;
+            let transport = Transport::Roce;
+            io::Error::new(
+                error.kind(),
+                format!("transport is \"{transport}\" on line {line} of the trace: this kernel has no RoCE: {error}"),
+            )
+        })?;
+        Ok(Some(Self {
+            device,
+            ends: FxHashMap::default(),
+            failed: FxHashMap::default(),
+            said_why: false,
+        }))
+    }
+
+    /// Posts all that an end may post now.
+    fn post(&mut self, row: RowId, flow: &Flow) -> io::Result<()> {
+        let Some(end) = self.ends.get_mut(&row) else {
+            return Ok(());
+        };
+        while let Some(message) = end.next_message(flow) {
+            self.device.post(&Post::of(flow.number, message))?;
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for QueuePairs {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+impl Player {
+    pub(super) fn open_queue_pairs(&mut self) {
+        for row in 0..self.flows.trace.flows.len() as RowId {
+            if self.flows.trace.is_roce(self.flows.flow(row)) {
+                self.flows.schedule.at(i64::MIN, Action::Connect(row));
+            }
+        }
+    }
+
+    pub(super) fn connect_pair(&mut self, row: RowId) -> io::Result<()> {
+        let connect = self.addresses_of(row);
+        let Some(pairs) = &mut self.queue_pairs else {
+            return Ok(());
+        };
+        match connect.and_then(|connect| pairs.device.connect(&connect)) {
+            Ok(()) => {
+                pairs.ends.insert(row, End::default());
+                Ok(())
+            }
+            Err(error) => self.pair_unconnected(row, errno::number(&error)),
+        }
+    }
+
+    fn addresses_of(&self, row: RowId) -> io::Result<Connect> {
+        let flow = self.flows.flow(row);
+        let peer = self.hosts.addresses(flow.peer).of(Some(Family::V4));
+        let own = self.network.own_address(Family::V4);
+        let (peer, own) = (ipv4(peer)?, ipv4(own)?);
+        let ends = match flow.side {
+            Side::Src => [own, peer],
+            Side::Dst => [peer, own],
+        };
+        Ok(Connect::of(flow.number, peer, ends))
+    }
+
+    /// A queue pair could not be connected: routes may come until the epoch. Who starts the flow has then failed when
+    /// it starts; the other end at once, as nothing can come any more.
+    fn pair_unconnected(&mut self, row: RowId, number: i32) -> io::Result<()> {
+        // The kernel may have waited for the peer's hardware address.
+        self.clock.forget();
+        let now_ns = self.clock.now_ns();
+        if [libc::EHOSTUNREACH, libc::ENETUNREACH].contains(&number) && now_ns < 0 {
+            let again_ns = (now_ns + RETRY_NS).min(0);
+            self.flows.schedule.at(again_ns, Action::Connect(row));
+            return Ok(());
+        }
+        let flow = self.flows.flow(row);
+        if let Some(pairs) = &mut self.queue_pairs {
+            if !std::mem::replace(&mut pairs.said_why, true) {
+                let (flow, why) = (flow.number, reason(number));
+                let name = errno::Name(number);
+                eprintln!("replay: the queue pair of flow {flow} failed: {name}{why}; others are not named");
+            }
+            if flow.starts_here() {
+                pairs.failed.insert(row, number);
+                return Ok(());
+            }
+        }
+        self.look_for_due = true;
+        self.flows
+            .end_unconnected(row, Status::Failed(number), None, &self.clock)
+    }
+
+    pub(super) fn start_pair(&mut self, row: RowId, start_ns: i64) -> io::Result<()> {
+        let flow = self.flows.flow(row).clone();
+        let Some(pairs) = &mut self.queue_pairs else {
+            return Ok(());
+        };
+        let Some(end) = pairs.ends.get_mut(&row) else {
+            let number = pairs.failed.remove(&row).unwrap_or(libc::ENOTCONN);
+            let status = Status::Failed(number);
+            return self
+                .flows
+                .end_unconnected(row, status, Some(start_ns), &self.clock);
+        };
+        end.start(&flow, start_ns);
+        self.post_messages(row, &flow)
+    }
+
+    /// Posts what may be posted now; a flow that cannot has failed.
+    fn post_messages(&mut self, row: RowId, flow: &Flow) -> io::Result<()> {
+        let posted = self.queue_pairs.as_mut().map(|pairs| pairs.post(row, flow));
+        match posted {
+            Some(Err(error)) => {
+                let status = Status::Failed(errno::number(&error));
+                self.end_pair(row, status, self.clock.now_ns())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn read_completions(&mut self) -> io::Result<()> {
+        let Some(pairs) = &self.queue_pairs else {
+            return Ok(());
+        };
+        let mut completions = Vec::new();
+        pairs.device.read_completions(&mut completions)?;
+        completions
+            .iter()
+            .try_for_each(|completion| self.on_completion(completion))
+    }
+
+    fn on_completion(&mut self, completion: &Completion) -> io::Result<()> {
+        // What comes for a flow that has ended here is of no interest: a long one that stopped, say.
+        let Some(row) = self.flows.find_open(completion.flow) else {
+            return Ok(());
+        };
+        let flow = self.flows.flow(row).clone();
+        let at_ns = self.clock.after_epoch_ns(completion.time_ns);
+        let pairs = self.queue_pairs.as_mut();
+        let Some(end) = pairs.and_then(|pairs| pairs.ends.get_mut(&row)) else {
+            return Ok(());
+        };
+        match completion.event {
+            Event::Sent => end.sent(completion.bytes),
+            Event::Received => end.received(&flow, completion.bytes, at_ns),
+            Event::Failed(number) => {
+                let status = match () {
+                    () if self.power_lost => Status::Failed(libc::EHOSTDOWN),
+                    () if self.is_time_over(row) => Status::Stopped,
+                    () => Status::Failed(number),
+                };
+                return self.end_pair(row, status, at_ns);
+            }
+        }
+        if end.is_complete(&flow) {
+            return self.end_pair(row, Status::Complete, at_ns);
+        }
+        self.post_messages(row, &flow)
+    }
+
+    /// Ends a flow that has a queue pair. The pair stays until the program ends, and nothing is posted to it any more.
+    fn end_pair(&mut self, row: RowId, status: Status, end_ns: i64) -> io::Result<()> {
+        let pairs = self.queue_pairs.as_mut();
+        let Some(end) = pairs.and_then(|pairs| pairs.ends.remove(&row)) else {
+            return Ok(());
+        };
+        // A group may be complete with it, and flows that wait for the group due at once.
+        self.look_for_due = true;
+        self.flows
+            .end_paired(row, &end, status, end_ns, &self.clock)
+    }
+
+    /// Ends a long flow on time. What it has posted the NIC still sends; neither end counts it.
+    pub(super) fn stop_pair(&mut self, row: RowId) -> io::Result<()> {
+        // What has come by now counts.
+        self.read_completions()?;
+        let flow = self.flows.flow(row);
+        // The destination sees nothing of a flow before a message is whole. That it was under way it knows where the
+        // clock alone starts it.
+        let is_timed = flow.side == Side::Dst && flow.after.is_none();
+        let end = self
+            .queue_pairs
+            .as_ref()
+            .and_then(|pairs| pairs.ends.get(&row));
+        if end.is_some_and(|end| end.is_under_way() || is_timed) {
+            return self.end_pair(row, Status::Stopped, self.clock.now_ns());
+        }
+        self.flows
+            .end_unconnected(row, Status::Unstarted, None, &self.clock)
+    }
+
+    /// Ends what is open at the end of the run, in trace order; what nothing was seen of is left.
+    pub(super) fn end_pairs(&mut self, status: Status) -> io::Result<()> {
+        if !self.power_lost {
+            self.read_completions()?;
+        }
+        let Some(pairs) = &self.queue_pairs else {
+            return Ok(());
+        };
+        let under_way = pairs.ends.iter().filter(|(_, end)| end.is_under_way());
+        let mut rows: Vec<_> = under_way.map(|(&row, _)| row).collect();
+        rows.sort_unstable();
+        let now_ns = self.clock.now_ns();
+        rows.into_iter()
+            .try_for_each(|row| self.end_pair(row, status, now_ns))
+    }
+}
+
+fn ipv4(address: Option<IpAddr>) -> io::Result<Ipv4Addr> {
+    match address {
+        Some(IpAddr::V4(address)) => Ok(address),
+        _ => Err(io::Error::from_raw_os_error(libc::EADDRNOTAVAIL)),
+    }
+}
+
+/// What an error of a queue pair means, where its name does not say it.
+fn reason(number: i32) -> &'static str {
+    match number {
+        libc::ENODEV => " (the NIC towards its peer has no RoCE)",
+        libc::EMSGSIZE => " (a packet of the path MTU is longer than the link's MTU allows)",
+        libc::EADDRINUSE => " (another program has a pair of this number)",
+        _ => "",
+    }
+}

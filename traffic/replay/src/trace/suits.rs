@@ -1,0 +1,216 @@
+//! What of a row goes with what: the rules of connections, of iperf3 and of RoCE.
+
+use super::flow::Extent;
+use super::row::{self, Details, Outline, COLUMNS};
+use super::services::Transport;
+use crate::hosts::Family;
+use crate::problems::Problems;
+use crate::table::Row;
+
+/// A queue pair has the number of its flow plus one, in 24 bits, of which the largest means multicast (InfiniBand
+/// Architecture Specification, volume 1, 3.5.10).
+const MAX_ROCE_FLOW: u32 = (1 << 24) - 3;
+
+/// Judges a row whose values are right one by one.
+pub fn is_all_right(
+    row: &Row<'_>,
+    outline: &Outline,
+    details: &Details,
+    problems: &mut Problems,
+) -> bool {
+    may_have_connection(row, outline, details, problems)
+        & suits_iperf3(row, outline, details, problems)
+        & suits_roce(row, outline, details, problems)
+}
+
+fn may_have_connection(
+    row: &Row<'_>,
+    outline: &Outline,
+    details: &Details,
+    problems: &mut Problems,
+) -> bool {
+    let written = row.text(row::CONNECTION);
+    let right = match (details.extent, outline.transport) {
+        _ if written.is_empty() => return true,
+        (_, Transport::Roce) => {
+            "a flow over RoCE has a queue pair of its own; must be empty where transport is roce"
+        }
+        (Extent::UntilNs(_), _) => {
+            "a long flow ends with its connection; must be empty where stop_ns is given"
+        }
+        (_, Transport::Mptcp) => {
+            "a flow over MPTCP has a connection of its own; must be empty where transport is mptcp"
+        }
+        _ => return true,
+    };
+    problems.wrong(row.line, "connection", written, right);
+    false
+}
+
+/// An iperf3 flow has a time at each end.
+fn suits_iperf3(
+    row: &Row<'_>,
+    outline: &Outline,
+    details: &Details,
+    problems: &mut Problems,
+) -> bool {
+    if outline.mode.is_some() {
+        return true;
+    }
+    let wrong = if matches!(details.extent, Extent::Bytes(_)) {
+        (row::SIZE_BYTES, "iperf3 sends until a time; must be empty, with stop_ns in its place, where mode is iperf3")
+    } else if !row.text(row::AFTER).is_empty() {
+        (
+            row::AFTER,
+            "iperf3 starts at a time; must be empty where mode is iperf3",
+        )
+    } else {
+        return true;
+    };
+    problems.wrong(row.line, COLUMNS.names[wrong.0], row.text(wrong.0), wrong.1);
+    false
+}
+
+/// The NIC, not the flow, decides how packets of RoCE are marked and when they are sent.
+fn suits_roce(
+    row: &Row<'_>,
+    outline: &Outline,
+    details: &Details,
+    problems: &mut Problems,
+) -> bool {
+    if outline.transport != Transport::Roce {
+        return true;
+    }
+    let last = format!("must be at most {MAX_ROCE_FLOW} where transport is roce: a queue pair's number has 24 bits");
+    let rules = [
+        (details.number > MAX_ROCE_FLOW, row::FLOW, last.as_str()),
+        (
+            outline.mode.is_none(),
+            row::MODE,
+            "iperf3 has no RoCE; must be push or pull where transport is roce",
+        ),
+        (
+            !row.text(row::CONGESTION_CONTROL).is_empty(),
+            row::CONGESTION_CONTROL,
+            "the host's NIC decides it; must be empty where transport is roce",
+        ),
+        (
+            details.dscp != 0,
+            row::DSCP,
+            "the host's NIC decides it; must be empty or 0 where transport is roce",
+        ),
+        (
+            outline.family == Some(Family::V6),
+            row::IP,
+            "RoCE goes by IPv4; must be 4 or empty where transport is roce",
+        ),
+    ];
+    let broken = rules.iter().filter(|(is_broken, ..)| *is_broken);
+    let mut right = true;
+    for &(_, column, should) in broken {
+        problems.wrong(row.line, COLUMNS.names[column], row.text(column), should);
+        right = false;
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use crate::hosts::{Addresses, Hosts};
+    use crate::trace::{check, read, Transport};
+
+    const HEAD: &str = "# fabriclab-trace-1\n\
+        flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,transport,congestion_control,dscp,ip\n";
+
+    fn hosts() -> Hosts {
+        let mut hosts = Hosts::default();
+        for (name, address) in [("h1", "10.0.0.1"), ("h2", "10.0.0.2"), ("six", "fd00::1")] {
+            let address = Addresses::only(address.parse().expect("address"));
+            hosts.add(name.to_owned(), address);
+        }
+        hosts
+    }
+
+    fn file(rows: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("temporary file");
+        write!(file, "{HEAD}{rows}").expect("write");
+        file
+    }
+
+    #[test]
+    fn a_flow_over_roce_has_its_own_transport() {
+        let rows = "0,0,h1,h2,9,,pull,,roce,,,\n1,0,h1,h2,,9,,,roce,,0,4\n2,0,h1,h2,9,,,,,,,\n\
+            16777213,0,h1,h2,9,,,,roce,,,\n";
+        let hosts = hosts();
+        let trace = read(file(rows).path(), &hosts, 0).expect("valid");
+        let is_roce: Vec<_> = trace.flows.iter().map(|flow| trace.is_roce(flow)).collect();
+        assert_eq!(is_roce, [true, true, false, true]);
+        let transports: Vec<_> = trace.services.iter().map(|one| one.transport).collect();
+        assert_eq!(transports, [Transport::Roce, Transport::Tcp]);
+    }
+
+    #[test]
+    fn what_the_nic_decides_stays_empty() {
+        for (row, expected) in [
+            (
+                "0,0,h1,h2,9,,,k,roce,,,",
+                "connection is \"k\": a flow over RoCE has a queue pair of its own",
+            ),
+            (
+                "0,0,h1,h2,,9,,k,roce,,,",
+                "connection is \"k\": a flow over RoCE has a queue pair of its own",
+            ),
+            (
+                "0,0,h1,h2,9,,,,roce,dctcp,,",
+                "congestion_control is \"dctcp\": the host's NIC decides it",
+            ),
+            (
+                "0,0,h1,h2,9,,,,roce,,8,",
+                "dscp is \"8\": the host's NIC decides it",
+            ),
+            (
+                "0,0,h1,h2,,9,iperf3,,roce,,,",
+                "mode is \"iperf3\": iperf3 has no RoCE",
+            ),
+            (
+                "16777214,0,h1,h2,9,,,,roce,,,",
+                "flow is \"16777214\": must be at most 16777213",
+            ),
+            (
+                "0,0,six,h2,9,,,,roce,,,",
+                "ip is \"\": six has no IPv4 address in the hosts file",
+            ),
+            ("0,0,h1,h2,9,,,,rose,,,", "did you mean \"roce\"?"),
+        ] {
+            let rows = format!("{row}\n");
+            let message = check(file(&rows).path(), &hosts())
+                .expect_err(row)
+                .to_string();
+            assert!(
+                message.contains(expected),
+                "expected {expected:?} in:\n{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn roce_goes_by_ipv4() {
+        let mut hosts = Hosts::default();
+        for (name, address) in [("a", "fd00::1"), ("b", "fd00::2")] {
+            hosts.add(
+                name.to_owned(),
+                Addresses::only(address.parse().expect("address")),
+            );
+        }
+        let rows = "0,0,a,b,9,,,,roce,,,6\n";
+        let message = check(file(rows).path(), &hosts)
+            .expect_err("wrong")
+            .to_string();
+        assert!(
+            message.contains("ip is \"6\": RoCE goes by IPv4; must be 4 or empty"),
+            "{message}"
+        );
+    }
+}
