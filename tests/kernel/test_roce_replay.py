@@ -68,7 +68,9 @@ def test_a_push_and_a_pull_after_it_end_when_their_frames_do(boot: Boot) -> None
     arrived = START_NS + ends(data(2148))[-1]
     assert (push["flow"], push["status"], push["bytes"], push["transport"]) == ("0", "complete", "2148", "roce")
     assert int(push["end_ns"]) == arrived
-    assert push["start_ns"] == push["connected_ns"] == push["first_byte_ns"] == push["retransmits"] == ""
+    assert push["start_ns"] == push["connected_ns"] == push["retransmits"] == ""
+    assert int(push["first_byte_ns"]) == START_NS + ends(data(2148))[0]
+    assert sent[0]["retransmits"] == sent[0]["timeouts"] == sent[0]["marks"] == "0"
     assert int(sent[0]["end_ns"]) == arrived + ends([ACKNOWLEDGEMENT])[0]
     assert sent[0]["start_ns"] == sent[0]["first_byte_ns"] == str(START_NS)
 

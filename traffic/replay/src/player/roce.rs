@@ -180,9 +180,13 @@ impl Player {
         let Some(end) = pairs.and_then(|pairs| pairs.ends.get_mut(&row)) else {
             return Ok(());
         };
+        let first_ns = completion
+            .first_ns
+            .map(|first_ns| self.clock.after_epoch_ns(first_ns));
+        end.counters = completion.counters;
         match completion.event {
-            Event::Sent => end.sent(completion.bytes),
-            Event::Received => end.received(&flow, completion.bytes, at_ns),
+            Event::Sent => end.sent(&flow, completion.bytes, first_ns),
+            Event::Received => end.received(&flow, completion.bytes, first_ns),
             Event::Failed(number) => {
                 let status = match () {
                     () if self.power_lost => Status::Failed(libc::EHOSTDOWN),

@@ -3,7 +3,8 @@
 //! A push is a WRITE of the flow's size. A pull is a SEND of its request, upon which the source posts the WRITE. (A
 //! client of RoCE would READ; the kernel's NIC has no READ yet.)
 
-use super::{Message, Operation};
+use super::{Counters, Message, Operation};
+use crate::counters::TcpCounters;
 use crate::trace::{Extent, Flow, Mode, Side};
 
 /// Longer flows are several messages: a message has 2^31 bytes at most.
@@ -30,8 +31,11 @@ pub enum Event {
 pub struct End {
     /// If this end starts the flow.
     pub start_ns: Option<i64>,
-    /// When the source posted its first data. The destination's NIC tells of whole messages only.
+    /// When the first packet of the data left, or came.
     pub first_byte_ns: Option<i64>,
+    /// The last that was heard of the queue pair.
+    pub counters: Counters,
+    has_data: bool,
     /// What is not posted yet.
     unposted_bytes: u64,
     in_flight: u32,
@@ -44,13 +48,13 @@ impl End {
     pub fn start(&mut self, flow: &Flow, now_ns: i64) {
         self.start_ns = Some(now_ns);
         match flow.side {
-            Side::Src => self.begin_data(flow, now_ns),
+            Side::Src => self.begin_data(flow),
             Side::Dst => self.unposted_bytes = flow.request_bytes.into(),
         }
     }
 
-    fn begin_data(&mut self, flow: &Flow, now_ns: i64) {
-        self.first_byte_ns = Some(now_ns);
+    fn begin_data(&mut self, flow: &Flow) {
+        self.has_data = true;
         self.unposted_bytes = match flow.extent {
             Extent::Bytes(bytes) => bytes,
             Extent::UntilNs(_) => u64::MAX,
@@ -73,20 +77,27 @@ impl End {
         Some(Message { operation, bytes })
     }
 
-    /// A message of this end is acknowledged.
-    pub fn sent(&mut self, bytes: u64) {
+    /// A message of this end is acknowledged; its first packet left at `first_ns`.
+    pub fn sent(&mut self, flow: &Flow, bytes: u64, first_ns: Option<i64>) {
+        if flow.side == Side::Src {
+            self.first_byte_ns = self.first_byte_ns.or(first_ns);
+        }
         self.in_flight = self.in_flight.saturating_sub(1);
         self.sent_bytes += bytes;
     }
 
-    /// A message of the peer is whole: data, or a pull's request, upon which there are data to post.
-    pub fn received(&mut self, flow: &Flow, bytes: u64, at_ns: i64) {
+    /// A message of the peer is whole, whose first packet came at `first_ns`: data, or a pull's request, upon which
+    /// there are data to post.
+    pub fn received(&mut self, flow: &Flow, bytes: u64, first_ns: Option<i64>) {
+        if flow.side == Side::Dst {
+            self.first_byte_ns = self.first_byte_ns.or(first_ns);
+        }
         self.received_bytes += bytes;
         let is_asked = flow.side == Side::Src
             && flow.mode == Mode::Pull
             && self.received_bytes >= flow.request_bytes.into();
-        if is_asked && self.first_byte_ns.is_none() {
-            self.begin_data(flow, at_ns);
+        if is_asked && !self.has_data {
+            self.begin_data(flow);
         }
     }
 
@@ -100,6 +111,25 @@ impl End {
 
     pub fn is_complete(&self, flow: &Flow) -> bool {
         flow.extent == Extent::Bytes(self.moved_bytes(flow))
+    }
+
+    /// What the log says of the sender, in the words of TCP: packets sent again, and notifications as marks that it was
+    /// told of.
+    pub fn counters_of(&self, side: Side) -> TcpCounters {
+        if side == Side::Dst {
+            return TcpCounters::default();
+        }
+        let Counters {
+            sent_again,
+            timeouts,
+            notifications,
+        } = self.counters;
+        TcpCounters {
+            retransmits: Some(sent_again),
+            timeouts: Some(timeouts.min(u16::MAX.into()) as u16),
+            marks: Some(notifications),
+            ..TcpCounters::default()
+        }
     }
 
     /// Whether anything of the flow was seen here.
@@ -149,14 +179,18 @@ mod tests {
         let (mut from, mut to) = (End::default(), End::default());
         assert_eq!(messages(&mut from, &src), []);
         from.start(&src, 10);
-        assert_eq!((from.start_ns, from.first_byte_ns), (Some(10), Some(10)));
+        assert_eq!((from.start_ns, from.first_byte_ns), (Some(10), None));
         assert_eq!(messages(&mut from, &src), writes(&[5000]));
         assert!(!to.is_under_way() && !to.is_complete(&dst));
-        to.received(&dst, 5000, 20);
+        to.received(&dst, 5000, Some(20));
         assert!(to.is_under_way() && to.is_complete(&dst));
-        assert_eq!((to.first_byte_ns, messages(&mut to, &dst)), (None, vec![]));
+        assert_eq!(
+            (to.first_byte_ns, messages(&mut to, &dst)),
+            (Some(20), vec![])
+        );
         assert!(!from.is_complete(&src));
-        from.sent(5000);
+        from.sent(&src, 5000, Some(10));
+        assert_eq!(from.first_byte_ns, Some(10));
         assert!(from.is_complete(&src));
     }
 
@@ -172,14 +206,15 @@ mod tests {
             bytes: 64,
         };
         assert_eq!(messages(&mut to, &dst), [request]);
-        from.received(&src, 64, 15);
-        assert_eq!((from.start_ns, from.first_byte_ns), (None, Some(15)));
+        from.received(&src, 64, Some(15));
+        assert_eq!((from.start_ns, from.first_byte_ns), (None, None));
         assert_eq!(messages(&mut from, &src), writes(&[5000]));
-        to.sent(64);
+        to.sent(&dst, 64, Some(10));
         assert_eq!((to.moved_bytes(&dst), to.is_complete(&dst)), (0, false));
-        from.sent(5000);
-        to.received(&dst, 5000, 30);
+        from.sent(&src, 5000, Some(16));
+        to.received(&dst, 5000, Some(18));
         assert!(from.is_complete(&src) && to.is_complete(&dst));
+        assert_eq!((from.first_byte_ns, to.first_byte_ns), (Some(16), Some(18)));
     }
 
     #[test]
@@ -192,11 +227,11 @@ mod tests {
             messages(&mut end, &flow),
             writes(&[LONGEST_MESSAGE_BYTES; 4])
         );
-        end.sent(LONGEST_MESSAGE_BYTES);
+        end.sent(&flow, LONGEST_MESSAGE_BYTES, None);
         assert_eq!(messages(&mut end, &flow), writes(&[LONGEST_MESSAGE_BYTES]));
-        (0..3).for_each(|_| end.sent(LONGEST_MESSAGE_BYTES));
+        (0..3).for_each(|_| end.sent(&flow, LONGEST_MESSAGE_BYTES, None));
         assert!(!end.is_complete(&flow));
-        end.sent(LONGEST_MESSAGE_BYTES);
+        end.sent(&flow, LONGEST_MESSAGE_BYTES, None);
         assert!(end.is_complete(&flow) && messages(&mut end, &flow).is_empty());
     }
 
@@ -210,7 +245,7 @@ mod tests {
             writes(&[LONG_FLOW_MESSAGE_BYTES; 4])
         );
         for _ in 0..100 {
-            end.sent(LONG_FLOW_MESSAGE_BYTES);
+            end.sent(&flow, LONG_FLOW_MESSAGE_BYTES, None);
             assert_eq!(
                 messages(&mut end, &flow),
                 writes(&[LONG_FLOW_MESSAGE_BYTES])

@@ -90,12 +90,24 @@ pub struct Message {
 pub struct Completion {
     /// CLOCK_MONOTONIC.
     pub time_ns: i64,
+    /// When the message's first packet left, or came.
+    pub first_ns: Option<i64>,
     pub bytes: u64,
     pub flow: u32,
     pub event: Event,
+    pub counters: Counters,
 }
 
-const COMPLETION_BYTES: usize = 32;
+/// What the queue pair of a completion went through, until then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub sent_again: u32,
+    pub timeouts: u32,
+    /// Notifications (CNPs) that it received.
+    pub notifications: u32,
+}
+
+const COMPLETION_BYTES: usize = 56;
 /// Completions taken from the kernel at a time.
 const COMPLETIONS: usize = 256;
 const ROCE_SENT: u16 = 0;
@@ -106,8 +118,8 @@ impl Completion {
     /// Of [`COMPLETION_BYTES`] as the kernel writes them.
     fn of(bytes: &[u8]) -> Self {
         let (kind, status) = (
-            u16::from_ne_bytes(field(bytes, 28)),
-            u16::from_ne_bytes(field(bytes, 30)),
+            u16::from_ne_bytes(field(bytes, 36)),
+            u16::from_ne_bytes(field(bytes, 38)),
         );
         let event = match (status, kind) {
             (ROCE_DONE, ROCE_SENT) => Event::Sent,
@@ -118,9 +130,15 @@ impl Completion {
         };
         Self {
             time_ns: i64::from_ne_bytes(field(bytes, 0)),
-            bytes: u64::from_ne_bytes(field(bytes, 16)),
-            flow: u32::from_ne_bytes(field(bytes, 24)).wrapping_sub(1),
+            first_ns: Some(i64::from_ne_bytes(field(bytes, 8))).filter(|&first_ns| first_ns != 0),
+            bytes: u64::from_ne_bytes(field(bytes, 24)),
+            flow: u32::from_ne_bytes(field(bytes, 32)).wrapping_sub(1),
             event,
+            counters: Counters {
+                sent_again: u32::from_ne_bytes(field(bytes, 40)),
+                timeouts: u32::from_ne_bytes(field(bytes, 44)),
+                notifications: u32::from_ne_bytes(field(bytes, 48)),
+            },
         }
     }
 }

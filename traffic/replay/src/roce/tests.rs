@@ -58,11 +58,15 @@ fn ports_of_flows_are_spread() {
 fn completion(kind: u16, status: u16) -> Completion {
     let mut bytes = [0; COMPLETION_BYTES];
     bytes[..8].copy_from_slice(&5_000_000_123_u64.to_ne_bytes());
-    bytes[8..16].copy_from_slice(&99_u64.to_ne_bytes());
-    bytes[16..24].copy_from_slice(&4096_u64.to_ne_bytes());
-    bytes[24..28].copy_from_slice(&7_u32.to_ne_bytes());
-    bytes[28..30].copy_from_slice(&kind.to_ne_bytes());
-    bytes[30..].copy_from_slice(&status.to_ne_bytes());
+    bytes[8..16].copy_from_slice(&4_000_000_000_u64.to_ne_bytes());
+    bytes[16..24].copy_from_slice(&99_u64.to_ne_bytes());
+    bytes[24..32].copy_from_slice(&4096_u64.to_ne_bytes());
+    bytes[32..36].copy_from_slice(&7_u32.to_ne_bytes());
+    bytes[36..38].copy_from_slice(&kind.to_ne_bytes());
+    bytes[38..40].copy_from_slice(&status.to_ne_bytes());
+    for (place, count) in [(40, 3_u32), (44, 1), (48, 20), (52, 9)] {
+        bytes[place..place + 4].copy_from_slice(&count.to_ne_bytes());
+    }
     Completion::of(&bytes)
 }
 
@@ -70,9 +74,15 @@ fn completion(kind: u16, status: u16) -> Completion {
 fn a_completion_is_read_as_the_kernel_writes_it() {
     let received = Completion {
         time_ns: 5_000_000_123,
+        first_ns: Some(4_000_000_000),
         bytes: 4096,
         flow: 6,
         event: Event::Received,
+        counters: Counters {
+            sent_again: 3,
+            timeouts: 1,
+            notifications: 20,
+        },
     };
     assert_eq!(completion(1, 0), received);
     assert_eq!(completion(0, 0).event, Event::Sent);

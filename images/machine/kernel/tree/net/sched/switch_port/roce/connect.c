@@ -107,12 +107,11 @@ static int join(struct roce_pair *pair, struct net_device *dev)
 		return -ENODEV;
 	if (longest_frame(&port->config.roce) > dev->mtu + ETH_HLEN)
 		return -EMSGSIZE;
-	error = insert(pair, port->roce);
-	if (error)
-		return error == -EBUSY ? -EADDRINUSE : error;
+	/* A packet may come as soon as the NIC knows the pair. */
 	pair->nic = port->roce;
 	roce_dcqcn_begin(&pair->dcqcn, port->config.rate_bps);
-	return 0;
+	error = insert(pair, port->roce);
+	return error == -EBUSY ? -EADDRINUSE : error;
 }
 
 int roce_connect_pair(struct roce_program *program, const struct roce_connect *connect)

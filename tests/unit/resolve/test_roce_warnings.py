@@ -1,0 +1,88 @@
+"""What `check` says of RoCE where it will not get what it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabriclab.lab import parse_lab
+from fabriclab.resolve import resolve_plan
+
+TOPOLOGY = """
+name: star
+topology:
+  kinds: {linux: {image: 'fabriclab/host:latest'}}
+  nodes:
+    s1: {kind: linux, image: 'fabriclab/switch:latest', labels: {fabriclab.role: switch}}
+    h1: {kind: linux, labels: {fabriclab.role: host}}
+    h2: {kind: linux, labels: {fabriclab.role: host}}
+  links:
+    - endpoints: ["h1:eth1", "s1:eth1"]
+    - endpoints: ["h2:eth1", "s1:eth2"]
+"""
+LOSSLESS = """
+switches:
+  default:
+    pools: {lossy: {size: 500 KB}, lossless: {size: 500 KB}}
+    queues: {default: {pool: lossy, alpha: 1}, 3: {pool: none, limit: none, WRED}}
+    priority_groups: {3: {pool: lossless, alpha: 1/4, lossless: true}}
+    pfc: {priorities: [3]}
+"""
+MARKS = "wred: {min: 30 KB, max: 100 KB, ecn: on}"
+MIXED = "traffic:\n  tcp: {kind: flows, senders: [h1], receiver: h2, size: 9 KB, dscp: af31}"
+
+
+def warnings(directory: Path, switches: str, hosts: str = "{nic: {roce: {}}}", traffic: str = "traffic:") -> list[str]:
+    (directory / "topology.clab.yml").write_text(TOPOLOGY)
+    (directory / "experiment.yml").write_text(
+        f"title: RoCE\nlinks: {{rate: 10 Gbps}}\n{switches}\nhosts: {{default: {hosts}}}\n{traffic}\n"
+        "  one: {kind: flows, senders: [h1], receiver: h2, size: 9 KB, transport: roce}\n"
+    )
+    return list(resolve_plan(parse_lab(directory), {}).warnings)
+
+
+def test_a_lossless_class_with_marks_is_right(tmp_path: Path) -> None:
+    assert warnings(tmp_path, LOSSLESS.replace("WRED", MARKS)) == []
+
+
+@pytest.mark.parametrize(
+    ("switches", "hosts", "said"),
+    [
+        (LOSSLESS.replace("WRED", "weight: 1"), "{nic: {roce: {}}}", ["gets no marks at s1, so DCQCN never lowers"]),
+        (LOSSLESS.replace("WRED", "weight: 1"), "{nic: {roce: {dcqcn: none}}}", []),
+        (
+            LOSSLESS.replace("WRED", MARKS),
+            "{nic: {roce: {dscp: cs1}}}",
+            ["DSCP 8 is in a class that loses packets at s1", "DSCP 8 gets no marks"],
+        ),
+        (
+            LOSSLESS.replace("WRED", MARKS),
+            "{nic: {roce: {cnp_dscp: 27}}}",
+            ["notifications (CNPs, DSCP 27) wait behind the data of RoCE (DSCP 26) at s1"],
+        ),
+        (
+            "switches: {default: {buffer: 100 KB, ecn_threshold: 30 KB}}",
+            "{nic: {roce: {}}}",
+            ["DSCP 26 is in a class that loses packets at s1", "wait behind the data"],
+        ),
+    ],
+)
+def test_what_is_missing_is_told(tmp_path: Path, switches: str, hosts: str, said: list[str]) -> None:
+    found = warnings(tmp_path, switches, hosts)
+    assert len(found) == len(said)
+    for sentence, part in zip(found, said, strict=True):
+        assert part in sentence
+
+
+def test_tcp_in_the_class_of_roce_is_told(tmp_path: Path) -> None:
+    (found,) = warnings(tmp_path, LOSSLESS.replace("WRED", MARKS), traffic=MIXED)
+    assert found.startswith("traffic.tcp: packets of TCP with the DSCP of RoCE, 26")
+
+
+def test_nobody_is_told_of_nics_that_no_traffic_uses(tmp_path: Path) -> None:
+    directory = tmp_path
+    warnings(directory, "switches: {default: {buffer: 100 KB}}")
+    experiment = directory / "experiment.yml"
+    experiment.write_text(experiment.read_text().replace(", transport: roce", ""))
+    assert resolve_plan(parse_lab(directory), {}).warnings == ()
