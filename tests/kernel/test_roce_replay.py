@@ -80,7 +80,8 @@ def test_a_push_and_a_pull_after_it_end_when_their_frames_do(boot: Boot) -> None
     answered = asked + ends([wire_bytes(64)])[0]
     assert (pull["status"], pull["bytes"]) == ("complete", "100000")
     assert int(pull["end_ns"]) == answered + ends([ACKNOWLEDGEMENT, *data(100_000)])[-1]
-    assert (sent[1]["start_ns"], int(sent[1]["first_byte_ns"])) == ("", answered)
+    begun = answered + ACKNOWLEDGEMENT * 8 * 10**9 // RATE_BPS
+    assert (sent[1]["start_ns"], int(sent[1]["first_byte_ns"])) == ("", begun)
     assert sent[1]["status"] == "complete"
 
 
