@@ -12,7 +12,7 @@ SHIPPED_LABS = (
     *("applications", "buffer-pressure", "buffer-rule", "bufferbloat", "buffers", "convergence", "dctcp-fluid"),
     *("dctcp-queue", "dx", "dx-fat-tree", "ecn-thresholds", "hadoop", "hull", "incast", "l4s", "leaf-spine"),
     *("link-failure", "mptcp-short-flows", "multi-hop", "pfc-storm", "qcn", "query-mix", "queue-buildup"),
-    *("shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark", "websearch-load"),
+    *("roce-incast", "shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark", "websearch-load"),
 )
 """The labs that fabriclab brings along. They are trusted: who runs fabriclab runs them.
 
