@@ -16,8 +16,6 @@ use nix::sys::socket::{recv, recvmsg, setsockopt, MsgFlags, SetSockOpt};
 use socket2::Socket;
 use tcp_info::TcpInfo;
 
-use crate::roce;
-
 /// Largest read or write in one call.
 pub const BLOCK_BYTES: usize = 1 << 20;
 
@@ -265,19 +263,11 @@ pub fn read_subflows<const MOST: usize>(
     }
 }
 
-/* -- The RoCE NIC ------------------------------------------------------------------------------------ */
-
-/// Connects a queue pair; the structure is `struct roce_connect`.
-pub fn connect_pair(fd: RawFd, connect: &roce::Connect) -> io::Result<()> {
-    // SAFETY: the device only reads the structure, of the size that the request's number says.
-    Errno::result(unsafe { libc::ioctl(fd, roce::CONNECT as _, connect) })?;
-    Ok(())
-}
-
-/// Posts a message; the structure is `struct roce_post`.
-pub fn post_message(fd: RawFd, post: &roce::Post) -> io::Result<()> {
-    // SAFETY: the device only reads the structure, of the size that the request's number says.
-    Errno::result(unsafe { libc::ioctl(fd, roce::POST as _, post) })?;
+/// A call of a device whose request only reads a structure, of the size that its number says (`_IOW`).
+pub fn write_to_device<T: Copy>(fd: RawFd, request: u32, structure: &T) -> io::Result<()> {
+    assert_eq!((request >> 16) & 0x3fff, size_of::<T>() as u32);
+    // SAFETY: the device reads as many bytes as the structure has.
+    Errno::result(unsafe { libc::ioctl(fd, request as _, std::ptr::from_ref(structure)) })?;
     Ok(())
 }
 

@@ -22,10 +22,11 @@ use crate::rendezvous::Rendezvous;
 use crate::schedule::{Action, RowId};
 use crate::trace::{Extent, KeptId, ServiceId};
 use crate::wakeups::{self, Epoll, Termination, Timer};
-use roce::QueuePairs;
+use queue_pairs::QueuePairs;
 use source::Source;
 
 mod meet;
+mod queue_pairs;
 mod roce;
 mod serve;
 mod source;

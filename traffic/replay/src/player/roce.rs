@@ -2,70 +2,17 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::{AsFd, BorrowedFd};
-
-use rustc_hash::FxHashMap;
 
 use super::Player;
 use crate::errno;
 use crate::hosts::Family;
 use crate::log::Status;
-use crate::roce::{Completion, Connect, Device, End, Event, Post};
+use crate::roce::{Completion, Connect, End, Event};
 use crate::schedule::{Action, RowId};
-use crate::trace::{Flow, Side, Trace, Transport};
+use crate::trace::{Flow, Side};
 
 /// How long after there was no way to a peer its queue pair is tried again, before the epoch.
 const RETRY_NS: i64 = 1_000_000;
-
-/// The queue pairs of this host's flows that have not ended. A passive end has its pair before the first packet comes,
-/// because RoCE has no handshake here.
-pub(super) struct QueuePairs {
-    device: Device,
-    ends: FxHashMap<RowId, End>,
-    /// Why flows that start here, later, have no queue pair.
-    failed: FxHashMap<RowId, i32>,
-    said_why: bool,
-}
-
-impl QueuePairs {
-    /// `None` where no flow of this host goes over RoCE.
-    pub(super) fn of(trace: &Trace) -> io::Result<Option<Self>> {
-        let Some(flow) = trace.flows.iter().find(|flow| trace.is_roce(flow)) else {
-            return Ok(None);
-        };
-        let device = Device::open().map_err(|error| {
-            let line = trace.services[usize::from(flow.service)].line;
-            let transport = Transport::Roce;
-            io::Error::new(
-                error.kind(),
-                format!("transport is \"{transport}\" on line {line} of the trace: this kernel has no RoCE: {error}"),
-            )
-        })?;
-        Ok(Some(Self {
-            device,
-            ends: FxHashMap::default(),
-            failed: FxHashMap::default(),
-            said_why: false,
-        }))
-    }
-
-    /// Posts all that an end may post now.
-    fn post(&mut self, row: RowId, flow: &Flow) -> io::Result<()> {
-        let Some(end) = self.ends.get_mut(&row) else {
-            return Ok(());
-        };
-        while let Some(message) = end.next_message(flow) {
-            self.device.post(&Post::of(flow.number, message))?;
-        }
-        Ok(())
-    }
-}
-
-impl AsFd for QueuePairs {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.device.as_fd()
-    }
-}
 
 impl Player {
     pub(super) fn open_queue_pairs(&mut self) {

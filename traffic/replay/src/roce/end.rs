@@ -3,7 +3,7 @@
 //! A push is a WRITE of the flow's size. A pull is a SEND of its request, upon which the source posts the WRITE. (A
 //! client of RoCE would READ; the kernel's NIC has no READ yet.)
 
-use super::{Counters, Message, Operation};
+use super::device::{Counters, Message, Operation};
 use crate::counters::TcpCounters;
 use crate::trace::{Extent, Flow, Mode, Side};
 
@@ -15,17 +15,6 @@ const LONG_FLOW_MESSAGE_BYTES: u64 = 256 * 1024;
 /// Messages that are posted and not acknowledged. A megabyte of a long flow, 84 us at 100 Gbps, keeps the line busy
 /// while the acknowledgement comes. The NIC still sends it after the flow has stopped, so that it is not more.
 const MOST_IN_FLIGHT: u32 = 4;
-
-/// What became of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// One of this end is acknowledged.
-    Sent,
-    /// One of the peer is whole.
-    Received,
-    /// The error's number.
-    Failed(i32),
-}
 
 #[derive(Debug, Default)]
 pub struct End {

@@ -207,6 +207,9 @@ impl<'a> Reader<'a> {
 
     fn parse_details(&mut self, row: &Row<'_>, outline: &Outline) -> Option<Details> {
         let details = row::parse_details(row, outline, &mut self.problems)?;
+        if !suits::is_all_right(row, outline, &details, &mut self.problems) {
+            return None;
+        }
         self.numbers.push((details.number, row.line));
         Some(details)
     }

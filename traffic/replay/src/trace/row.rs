@@ -3,7 +3,6 @@
 use super::flow::{Extent, Mode, HEAD_BYTES};
 use super::groups::is_path;
 use super::services::Transport;
-use super::suits;
 use crate::hosts::{Family, HostId, Hosts};
 use crate::problems::{suggestion, Problems};
 use crate::table::{Columns, Row};
@@ -115,15 +114,14 @@ pub fn parse_outline(row: &Row<'_>, hosts: &Hosts, problems: &mut Problems) -> O
     })
 }
 
-/// The rest of a row whose outline is right.
+/// The rest of a row whose outline is right; what goes with what is judged elsewhere (`suits`).
 pub fn parse_details(row: &Row<'_>, outline: &Outline, problems: &mut Problems) -> Option<Details> {
     let details = parse_values(row, problems);
     let request_bytes = parse_request_bytes(row, outline.mode, problems);
-    let details = Details {
+    Some(Details {
         request_bytes: request_bytes?,
         ..details?
-    };
-    suits::is_all_right(row, outline, &details, problems).then_some(details)
+    })
 }
 
 /// What can be judged whatever the outline is; a request has the default's length.
