@@ -256,3 +256,13 @@ def with_groups(lab: Path) -> Path:
 @pytest.mark.slow("boots one machine, then two, then four")
 def test_vlans_and_port_channels(vm: Vm, tmp_path: Path) -> None:
     bits(vm, with_groups(write_lab(tmp_path / "lab")))
+
+
+@pytest.mark.slow("boots one machine, then two, then four")
+def test_roce(vm: Vm, tmp_path: Path) -> None:
+    """What a NIC's queue pairs do is between exact times, and their samples are taken by the kernel."""
+    lab = write_lab(tmp_path / "lab", SHARED, nic="{roce: {timeout: 1 ms}}", transport="roce", racks=4)
+    bits(vm, lab)
+    flows = vm.flows("run-4")
+    assert {flow["transport"] for flow in flows} == {"roce"}
+    assert sum(flow["marks"] for flow in flows if flow["marks"]) > 0

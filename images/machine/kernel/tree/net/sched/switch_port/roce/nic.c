@@ -133,7 +133,7 @@ void roce_pair_wait(struct roce_pair *pair, u64 now)
 	struct roce_nic *nic = pair->nic;
 
 	list_del_init(&pair->waiting);
-	if (pair->oldest == pair->sent)
+	if (pair->asked <= pair->oldest)
 		return;
 	pair->progress_ns = now;
 	list_add_tail(&pair->waiting, &nic->waiting);

@@ -48,6 +48,9 @@ static void rewind(struct roce_pair *pair, u64 number)
 {
 	struct roce_message *message;
 
+	/* What is sent again asks anew, and nothing is waited for until then. */
+	pair->asked = pair->oldest;
+	list_del_init(&pair->waiting);
 	if (number >= pair->next)
 		return;
 	pair->next = number;
@@ -98,6 +101,16 @@ static void count_sent(struct roce_pair *pair, u32 payload)
 	}
 }
 
+/* The packet asks: no answer in time is a timeout, counted from the first that has none. */
+static void wait_for_answer(struct roce_pair *pair, u64 now)
+{
+	bool waits = pair->asked > pair->oldest;
+
+	pair->asked = pair->next;
+	if (!waits)
+		roce_pair_wait(pair, now);
+}
+
 /* The packet has gone: when the next may go. */
 static void pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now)
 {
@@ -129,7 +142,6 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 	struct sk_buff *skb;
 	u32 zeros = payload == config->mtu ? pair->nic->zeros :
 					     roce_crc_zeros(payload + base.pad);
-	bool is_alone = pair->next == pair->oldest;
 
 	if (roce_begins_write(base.opcode)) {
 		put_reth(extension, message->completion.bytes);
@@ -144,8 +156,8 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 	pace(pair, skb, now);
 	advance_cursor(pair);
 	pair->sent = max(pair->sent, pair->next);
-	if (is_alone)
-		roce_pair_wait(pair, now);
+	if (base.ack_request)
+		wait_for_answer(pair, now);
 	return skb;
 }
 

@@ -74,11 +74,12 @@ struct roce_pair {
 	u64 acknowledged_bytes;	/* of whole messages */
 	bool writes;		/* it has ever been given a WRITE */
 	u32 unasked;		/* packets since an acknowledgement was asked for */
+	u64 asked;		/* it was by the packet before this one; up to `oldest`: by none */
 	u32 attempts;		/* timeouts since there was progress */
 	enum roce_turn turn;
 	struct list_head ready;
 	struct timerqueue_node paced;
-	struct list_head waiting;	/* for an acknowledgement, by `progress_ns` */
+	struct list_head waiting;	/* for one that was asked for, by `progress_ns` */
 	u64 progress_ns;
 	struct switch_line line;	/* of its rate */
 	u64 last_ns;		/* when it sent the last packet, */
@@ -132,7 +133,7 @@ void roce_nic_stage(struct switch_port *port, u64 now);
 /* After any change of what a pair may send. */
 void roce_pair_turn(struct roce_pair *pair, u64 now);
 void roce_pair_leave(struct roce_pair *pair);
-/* There was progress, or its first packet is on its way; or it waits for nothing. */
+/* There was progress, or the first packet that asks is on its way; or it waits for nothing. */
 void roce_pair_wait(struct roce_pair *pair, u64 now);
 enum hrtimer_restart roce_nic_timeout(struct hrtimer *timer);
 void roce_nic_read_stats(const struct switch_port *port, struct tc_switch_roce_xstats *stats);

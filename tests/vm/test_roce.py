@@ -1,0 +1,135 @@
+"""Flows over RoCE as a user has them: known answers, and what a capture shows of them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from lab_runs import LabRun, run_lab
+from patience import patient
+from vm import Vm
+
+from fabriclab.lab import parse_lab
+from fabriclab.resolve import resolve_plan
+
+pytestmark = pytest.mark.vm
+
+LINE_GBPS = 40 * 1024 / 1106
+"""What a link of 40 Gbps carries of data, in packets of 1,024 B with 82 B around each."""
+TOPOLOGY = """
+name: star
+topology:
+  kinds: {linux: {image: 'fabriclab/host:latest'}}
+  nodes:
+    s1: {kind: linux, image: 'fabriclab/switch:latest', labels: {fabriclab.role: switch}}
+    h1: {kind: linux, labels: {fabriclab.role: host}}
+    h2: {kind: linux, labels: {fabriclab.role: host}}
+  links:
+    - endpoints: ["h1:eth1", "s1:eth1"]
+    - {endpoints: ["h2:eth1", "s1:eth2"], vars: {rate: RATE, delay: 3 us}}
+"""
+IDLE = """
+title: RoCE on an idle path
+switches: {default: {buffer: 1 MB}}
+hosts: {default: {nic: {clock_error: 0 ppm, roce: {mtu: MTU}}}}
+traffic:
+"""
+
+
+def idle_lab(directory: Path, mtu: int, rate: str) -> Path:
+    """Write a lab in which each flow is alone."""
+    traffic, start_us = "", 0
+    for size in (4, 5, 84, mtu - 1, mtu, mtu + 1, 2 * mtu, 100_000):
+        for mode in ("push", "pull"):
+            traffic += (
+                f"  {mode}-{size}: {{kind: flows, senders: [h1], receiver: h2, size: {size} B, mode: {mode}, "
+                f"transport: roce, start: {start_us} us, jitter: 0 s}}\n"
+            )
+            start_us += 1000
+    topology = TOPOLOGY.replace("RATE", rate).replace('"s1:eth1"]', '"s1:eth1"]\n      vars: {rate: 10 Gbps, delay: 2 us}')
+    (directory / "topology.clab.yml").write_text(topology)
+    (directory / "experiment.yml").write_text(IDLE.replace("MTU", str(mtu)) + traffic)
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("mtu", "rate", "slowest"), [(1024, "10 Gbps", 1), (256, "1 Gbps", 10), (1024, "40 Gbps", 1)]
+)
+def test_lone_flows_take_their_ideal_to_the_nanosecond(
+    vm: Vm, tmp_path: Path, mtu: int, rate: str, slowest: int
+) -> None:
+    plan = resolve_plan(parse_lab(idle_lab(tmp_path, mtu, rate)), {})
+    assert vm.run(plan).status == "complete"
+    flows = pl.DataFrame(vm.flows())
+    assert flows["transport"].unique().to_list() == ["roce"]
+    # A line counts whole nanoseconds down, once for each of the hops of a request and of its answer. The data of a pull
+    # leave behind the acknowledgement of its request, which no READ would have.
+    late = {row["class"]: row["fct_ns"] - row["ideal_ns"] for row in flows.to_dicts()}
+    acknowledgement_ns = 86 * 8 / 10
+    for name, late_ns in late.items():
+        least = acknowledgement_ns - 4 if name.startswith("pull") else -4
+        most = acknowledgement_ns * slowest + 4 if name.startswith("pull") else 4
+        assert least <= late_ns <= most, late
+    assert flows["retransmits"].sum() == flows["marks"].sum() == 0
+
+
+def gbps(flows: pl.DataFrame) -> dict[str, float]:
+    rate = pl.col("bytes") * 8 / (pl.col("end_ns") - pl.col("first_byte_ns"))
+    return dict(flows.select("src", rate.alias("gbps")).iter_rows())
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory: pytest.TempPathFactory) -> LabRun:
+    return run_lab(tmp_path_factory.mktemp("roce"), "roce-incast", "variant=pfc; stop=10 ms")
+
+
+def test_pauses_alone_share_by_port_and_not_by_flow(paused: LabRun) -> None:
+    """Data come to t4 by three ports; h11 and h21 share one of them."""
+    rates = gbps(paused.flows())
+    assert rates["h42"] == pytest.approx(LINE_GBPS / 3, rel=0.02)
+    assert rates["h31"] == pytest.approx(LINE_GBPS / 3, rel=0.02)
+    assert rates["h11"] == pytest.approx(LINE_GBPS / 6, rel=0.03)
+    assert rates["h21"] == pytest.approx(LINE_GBPS / 6, rel=0.03)
+    metrics = paused.metrics()
+    assert metrics["pauses_sent"] > 1000
+    assert metrics["queue_drops"] == metrics["ingress_discards"] == metrics["retransmits"] == 0
+
+
+def test_dcqcn_makes_queues_short_and_pauses_few(tmp_path: Path, paused: LabRun) -> None:
+    marked = run_lab(tmp_path, "roce-incast", "variant=dcqcn; stop=10 ms")
+    metrics, before = marked.metrics(), paused.metrics()
+    assert metrics["marks"] > 20, "notifications"
+    assert metrics["pauses_sent"] < before["pauses_sent"] / 10
+    assert metrics["queue_mean_bytes"] < before["queue_mean_bytes"] / 2
+    sampled = pl.read_parquet(marked.directory / "tcp.parquet")
+    assert sampled["congestion"].drop_nulls().unique().to_list() == ["dcqcn"]
+    assert 0.3 < sampled["alpha"].min() < 0.9 < sampled["alpha"].max() <= 1  # type: ignore[operator]
+    assert sampled["pacing_bps"].min() < 10e9  # type: ignore[operator]
+
+
+def decoded(capture: Path, *fields: str) -> list[list[str]]:
+    """Return what Wireshark says of each packet."""
+    words = [word for field in fields for word in ("-e", field)]
+    command = ["tshark", "-r", str(capture), "-T", "fields", *words]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=patient(60)).stdout
+    return [line.split("\t") for line in said.splitlines()]
+
+
+def test_a_capture_moves_nothing_and_wireshark_reads_it(tmp_path: Path) -> None:
+    settings: tuple[Any, ...] = ("roce-incast", "variant=dcqcn; stop=2 ms")
+    without = run_lab(tmp_path, *settings, out="without")
+    captured = run_lab(tmp_path, *settings, "probes.pcap.ports=t4:eth1; probes.pcap.snaplen=2000 B", out="with")
+    for name in ("flows.parquet", "tcp.parquet", "queues.parquet"):
+        assert (without.directory / name).read_bytes() == (captured.directory / name).read_bytes(), name
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed (Debian: apt-get install tshark)")
+    packets = decoded(captured.directory / "pcap/t4-eth1.pcapng", "_ws.col.Protocol", "infiniband.bth.opcode", "udp.dstport")
+    assert {protocol for protocol, _, _ in packets} == {"RRoCE"}
+    assert {port for *_, port in packets} == {"4791"}
+    opcodes = [int(opcode, 0) for _, opcode, _ in packets]
+    # WRITE first, middle, last; what goes back is an acknowledgement or a notification (CNP).
+    assert {6, 7, 0x81} <= set(opcodes) <= {6, 7, 8, 10, 17, 0x81}
