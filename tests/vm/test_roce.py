@@ -34,7 +34,7 @@ topology:
 """
 IDLE = """
 title: RoCE on an idle path
-switches: {default: {buffer: 1 MB}}
+switches: {default: {pools: {all: {size: 1 MB}}, queues: {default: {pool: all, alpha: 1}}}}
 hosts: {default: {nic: {clock_error: 0 ppm, roce: {mtu: MTU}}}}
 traffic:
 """
@@ -49,7 +49,7 @@ def idle_lab(directory: Path, mtu: int, rate: str) -> Path:
                 f"  {mode}-{size}: {{kind: flows, senders: [h1], receiver: h2, size: {size} B, mode: {mode}, "
                 f"transport: roce, start: {start_us} us, jitter: 0 s}}\n"
             )
-            start_us += 1000
+            start_us += 2000
     topology = TOPOLOGY.replace("RATE", rate).replace('"s1:eth1"]', '"s1:eth1"]\n      vars: {rate: 10 Gbps, delay: 2 us}')
     (directory / "topology.clab.yml").write_text(topology)
     (directory / "experiment.yml").write_text(IDLE.replace("MTU", str(mtu)) + traffic)
