@@ -37,7 +37,7 @@ TRANSPORTS = ("tcp", "mptcp", "roce")
 LARGEST_FLOW = 2**32 - 2
 """Largest number of a flow: a packet's mark is the number plus one, and has 32 bits."""
 LARGEST_ROCE_FLOW = 2**24 - 3
-"""Largest number of a flow over RoCE: its queue pair's is the number plus one, of 24 bits, and the largest of those means
+"""Largest number of a flow over RoCE: its queue pair's is the number plus one, of 24 bits, of which the largest means
 multicast."""
 LARGEST_NS = 2**62 - 1
 """Times end here (146 years), so that a sum of two is still one in 64 bits."""

@@ -50,15 +50,15 @@ def idle_lab(directory: Path, mtu: int, rate: str) -> Path:
                 f"transport: roce, start: {start_us} us, jitter: 0 s}}\n"
             )
             start_us += 2000
-    topology = TOPOLOGY.replace("RATE", rate).replace('"s1:eth1"]', '"s1:eth1"]\n      vars: {rate: 10 Gbps, delay: 2 us}')
+    topology = TOPOLOGY.replace("RATE", rate).replace(
+        '"s1:eth1"]', '"s1:eth1"]\n      vars: {rate: 10 Gbps, delay: 2 us}'
+    )
     (directory / "topology.clab.yml").write_text(topology)
     (directory / "experiment.yml").write_text(IDLE.replace("MTU", str(mtu)) + traffic)
     return directory
 
 
-@pytest.mark.parametrize(
-    ("mtu", "rate", "slowest"), [(1024, "10 Gbps", 1), (256, "1 Gbps", 10), (1024, "40 Gbps", 1)]
-)
+@pytest.mark.parametrize(("mtu", "rate", "slowest"), [(1024, "10 Gbps", 1), (256, "1 Gbps", 10), (1024, "40 Gbps", 1)])
 def test_lone_flows_take_their_ideal_to_the_nanosecond(
     vm: Vm, tmp_path: Path, mtu: int, rate: str, slowest: int
 ) -> None:
@@ -127,7 +127,9 @@ def test_a_capture_moves_nothing_and_wireshark_reads_it(tmp_path: Path) -> None:
         assert (without.directory / name).read_bytes() == (captured.directory / name).read_bytes(), name
     if shutil.which("tshark") is None:
         pytest.skip("tshark is not installed (Debian: apt-get install tshark)")
-    packets = decoded(captured.directory / "pcap/t4-eth1.pcapng", "_ws.col.Protocol", "infiniband.bth.opcode", "udp.dstport")
+    packets = decoded(
+        captured.directory / "pcap/t4-eth1.pcapng", "_ws.col.Protocol", "infiniband.bth.opcode", "udp.dstport"
+    )
     assert {protocol for protocol, _, _ in packets} == {"RRoCE"}
     assert {port for *_, port in packets} == {"4791"}
     opcodes = [int(opcode, 0) for _, opcode, _ in packets]
