@@ -97,14 +97,15 @@ FLOWS = (
     Metric(
         "retransmits",
         "Retransmitted segments",
-        "the number of retransmitted segments, summed over the flows",
+        "the number of retransmitted segments, over RoCE of packets sent again, summed over the flows",
         _CLASS,
         better="less",
     ),
     Metric(
         "marks",
         "Segments acknowledged with ECE",
-        "the number of segments acknowledged with ECE, summed over the flows",
+        "the number of segments acknowledged with ECE, over RoCE of notifications (CNPs) that came, summed over the "
+        "flows",
         _CLASS,
     ),
     Metric("fct_mean_ns", f"{_FCT}, mean", f"the mean of {_OF_FCT}", _CLASS, better="less"),

@@ -33,6 +33,7 @@ BLIND_SPOTS: Mapping[str, str] = {
         arrivals-bursty-without-burst arrivals-jitter-of-fixed dctcp-without-ecn
         event-action-and-change flows-without-interval group-host-twice group-of-the-receiver group-rest
         ip-without-addresses kept-connections-over-mptcp long-receiver-and-receivers matrix-seed-twice
+        roce-mtu roce-traffic
         matrix-value-that-cannot-run
         probe-connections-nobody program-all-serve program-circle hadoop-disk hadoop-jobs-off hadoop-two-clusters
         matrix-value-twice missing-buffer pairs-hot-share-of-random pairs-hot-spot-everybody
