@@ -161,7 +161,7 @@ class Resolver:
                 *file_warnings(lab.topology),
                 *route_notes,
                 *plan_warnings(buffers.shared, nodes, traffic),
-                *burst_warnings(nodes, traffic),
+                *burst_warnings(nodes, over_sockets),
                 *ends_warnings(experiment.hosts, nodes, over_sockets),
                 *roce_warnings(nodes, traffic),
                 *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),

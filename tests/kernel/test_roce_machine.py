@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,6 +123,25 @@ def test_lost_packets_are_sent_again_from_the_gap_on(boot: Boot) -> None:
     assert sent[-1].sent_again == one["sent_again"]
     assert [message.sent_again for message in sent] == sorted(message.sent_again for message in sent)
     assert two["received_packets"] == one["sent_packets"] - one["sent_again"]
+
+
+def test_go_back_n_sends_again_what_was_under_way(boot: Boot) -> None:
+    """A loss costs all that leaves until its NAK is back: one packet more, there and back, on lines of one rate."""
+    part, packets = 1 / 200, 20_000
+    nic = replace(NIC, loss=round(2**32 * part), roce=Roce(ack_every=256))
+    sent, received, run = sent_and_received(boot, 1, packets * MTU, nic=nic)
+    one, two = (shown(run, host, "eth1").port["roce"] for host in ("h1", "h2"))
+    packet_ns = FULL_WIRE * 8 * 10**9 / RATE_BPS
+    answer_ns = 2 * (max(84, HEADERS + AETH + CRC + ETHERNET) * 8 * 10**9 / RATE_BPS + DELAY_NS)
+    under_way = math.ceil((3 * packet_ns + 2 * DELAY_NS + answer_ns) / packet_ns)
+    losses = two["naks_sent"]
+    assert one["timeouts"] == 0 == sent[0].timeouts
+    assert losses == pytest.approx(part * one["sent_packets"], abs=3 * math.sqrt(part * one["sent_packets"]))
+    # A packet that is lost among those that are sent again has its own NAK later.
+    assert one["sent_again"] == pytest.approx(under_way * losses, rel=0.04)
+    assert received[0].time_ns == pytest.approx(one["sent_packets"] * packet_ns, rel=0.001), "the line is never idle"
+    goodput = packets / one["sent_packets"]
+    assert goodput == pytest.approx(1 / (1 + part * under_way / (1 - part)), rel=0.02)
 
 
 def test_a_peer_that_is_not_there_costs_the_retries(boot: Boot) -> None:
