@@ -127,7 +127,7 @@ def test_lost_packets_are_sent_again_from_the_gap_on(boot: Boot) -> None:
 
 def test_go_back_n_sends_again_what_was_under_way(boot: Boot) -> None:
     """A loss costs all that leaves until its NAK is back: one packet more, there and back, on lines of one rate."""
-    part, packets = 1 / 200, 20_000
+    part, packets = 1 / 1_000, 40_000
     nic = replace(NIC, loss=round(2**32 * part), roce=Roce(ack_every=256))
     sent, received, run = sent_and_received(boot, 1, packets * MTU, nic=nic)
     one, two = (shown(run, host, "eth1").port["roce"] for host in ("h1", "h2"))
