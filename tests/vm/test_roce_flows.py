@@ -135,3 +135,53 @@ def test_a_capture_moves_nothing_and_wireshark_reads_it(tmp_path: Path) -> None:
     opcodes = [int(opcode, 0) for _, opcode, _ in packets]
     # WRITE first, middle, last; what goes back is an acknowledgement or a notification (CNP).
     assert {6, 7, 0x81} <= set(opcodes) <= {6, 7, 8, 10, 17, 0x81}
+
+
+STAR = """
+title: DCQCN's fixed point
+links: {rate: 40 Gbps, delay: 1 us}
+switches:
+  default:
+    pools: {lossy: {size: 1 MB}, lossless: {size: 32 MB}}
+    queues:
+      default: {pool: lossy, alpha: 1}
+      3: {pool: none, limit: none, wred: {min: 5 KB, max: 200 KB, probability: 1 %, ecn: on}}
+    priority_groups: {3: {pool: lossless, alpha: 1/8, lossless: true}}
+    pfc: {priorities: [3]}
+hosts: {default: {nic: {roce: {}}}}
+traffic:
+  long: {kind: long, senders: h2..hLAST, receiver: h1, transport: roce, jitter: 20 us, stop: 150 ms}
+probes:
+  queues: {interval: 20 us, ports: [s1:eth1]}
+"""
+_SETTLED_NS, _STOP_NS = 50_000_000, 150_000_000
+
+
+def star(directory: Path, senders: int) -> Path:
+    """Write a lab with one switch and a receiver, h1."""
+    hosts = range(1, senders + 2)
+    nodes = [f"    h{n}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for n in hosts]
+    links = [f'    - endpoints: ["h{n}:eth1", "s1:eth{n}"]' for n in hosts]
+    head, _, _ = TOPOLOGY.partition("    h1:")
+    (directory / "topology.clab.yml").write_text("\n".join([head.rstrip(), *nodes, "  links:", *links, ""]))
+    (directory / "experiment.yml").write_text(STAR.replace("LAST", str(senders + 1)))
+    return directory
+
+
+@pytest.mark.parametrize("senders", [2, 4])
+def test_dcqcn_settles_at_its_fixed_point(vm: Vm, tmp_path: Path, senders: int) -> None:
+    """The share of packets that is marked, and the queue that marks so many (Zhu et al., "ECN or Delay: Lessons Learnt
+    from Analysis of DCQCN and TIMELY", CoNEXT 2016). With 8 senders the queue swings (docs/fidelity.md)."""
+    assert vm.run(resolve_plan(parse_lab(star(tmp_path, senders)), {})).status == "complete"
+    queue = pl.read_parquet(vm.directory / "run" / "queues.parquet").filter(
+        pl.col("time_ns").is_between(_SETTLED_NS, _STOP_NS)
+    )
+    lasts = queue["time_ns"].shift(-1, fill_value=_STOP_NS) - queue["time_ns"]
+    mean = float((queue["bytes"] * lasts).sum()) / float(lasts.sum())
+    counted = queue.select(pl.col("marks", "sent_packets").last() - pl.col("marks", "sent_packets").first()).row(0)
+    packet_bits = 8 * 1106
+    line, step, counter = 40e9 / packet_bits, 40e6 / packet_bits, 10e6 / 1106
+    timer_s, cnp_s = 55e-6, 50e-6
+    marked = (step * senders**2 / (cnp_s * line**2) * (1 / counter + senders / (timer_s * line)) ** 2) ** (1 / 3)
+    assert counted[0] / counted[1] == pytest.approx(marked, rel=0.1)
+    assert mean == pytest.approx(5_000 + marked / 0.01 * 195_000, rel=0.1)
