@@ -59,7 +59,14 @@ FIGURES = (
         "tcp",
         "no long flow was sampled (probes.tcp.traffic)",
     ),
-    FigureKind("cwnd", "Congestion window over time", (), 13, needs="tcp"),
+    FigureKind(
+        "cwnd",
+        "Congestion window over time",
+        (),
+        13,
+        needs="tcp",
+        none_of="no flow with a congestion window was sampled; RoCE has none",
+    ),
     FigureKind("rtt", "Round-trip time over time", (), needs="tcp"),
 )
 FIGURE_KINDS = tuple(kind.name for kind in FIGURES)

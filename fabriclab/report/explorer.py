@@ -126,7 +126,7 @@ def _point(pool: PooledRuns, samples: QueueSamples | None, units: Units, points:
 
 
 def _tcp(pool: PooledRuns, time: Axis, begin: int, end: int, most: int) -> list[dict[str, Any]]:
-    """Return congestion window, round-trip time and rate of the first sampled flows over time."""
+    """Return what the first sampled flows have of congestion window, round-trip time and rate, over time."""
     rows, pairs = sender_samples(pool.curve)
     chosen = pairs[:most]
     if not chosen:
@@ -137,8 +137,12 @@ def _tcp(pool: PooledRuns, time: Axis, begin: int, end: int, most: int) -> list[
     return [
         {
             "name": f"{node}, flow {flow}",
-            "cwnd": _steps(parts[flow,], "cwnd", begin, end, time, 1.0),
-            "srtt": _steps(parts[flow,], "srtt_us", begin, end, time, 1.0),
+            # A NIC's queue pair of RoCE has neither.
+            **{
+                name: _steps(parts[flow,], column, begin, end, time, 1.0)
+                for name, column in (("cwnd", "cwnd"), ("srtt", "srtt_us"))
+                if parts[flow,][column].null_count() < parts[flow,].height
+            },
             "rate": {
                 "x": packed((edges[:-1] - begin) / time.scale),
                 "y": packed(np.diff(counter_at(parts[flow,].lazy(), "bytes_acked", edges)) * 8e3 / np.diff(edges)),

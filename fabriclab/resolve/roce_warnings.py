@@ -22,18 +22,21 @@ def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[st
         return ()
     hosts = frozenset(node.name for node in nodes if node.role == "host")
     ends = frozenset(host for each in over for host in each.sending(hosts) | each.receiving())
-    nics = list(dict.fromkeys(roce for node in nodes if node.name in ends for roce in _nics(node)))
+    nics: dict[Roce, list[Port]] = {}
+    for node in nodes:
+        for port in node.ports if node.name in ends else ():
+            if port.nic is not None and port.nic.roce is not None:
+                nics.setdefault(port.nic.roce, []).append(port)
     switches = [node for node in nodes if node.role == "switch"]
-    return tuple(sentence for roce in nics for sentence in _of_nic(roce, switches, traffic))
+    beside = [each for each in traffic if each.carried_by.transport != "roce"]
+    return tuple(
+        sentence
+        for roce, ports in nics.items()
+        for sentence in (*_of_nic(roce, switches), *_of_others(roce, ports, beside))
+    )
 
 
-def _nics(node: Node) -> Iterator[Roce]:
-    for port in node.ports:
-        if port.nic is not None and port.nic.roce is not None:
-            yield port.nic.roce
-
-
-def _of_nic(roce: Roce, switches: Sequence[Node], traffic: Sequence[Traffic]) -> Iterator[str]:
+def _of_nic(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
     lossy = [node.name for node in switches if any(_is_lossy(port, roce.dscp) for port in node.ports)]
     if lossy:
         yield (
@@ -52,17 +55,23 @@ def _of_nic(roce: Roce, switches: Sequence[Node], traffic: Sequence[Traffic]) ->
             f"notifications (CNPs, DSCP {roce.cnp_dscp}) wait behind the data of RoCE (DSCP {roce.dscp}) at "
             f"{_names(behind)}, where both are in one queue; write another cnp_dscp, or other classes"
         )
-    beside = [each.name for each in traffic if _is_beside(each, roce)]
+
+
+def _of_others(roce: Roce, ports: Sequence[Port], traffic: Sequence[Traffic]) -> Iterator[str]:
+    """Yield what is said of other traffic in RoCE's queue of these NICs: RoCE waits until that queue is empty."""
+    buffers = [port.switch_port for port in ports if port.switch_port is not None]
+    beside = [
+        each
+        for each in traffic
+        if any(_queue(buffer, each.carried_by.dscp) == _queue(buffer, roce.dscp) for buffer in buffers)
+    ]
     if beside:
+        dscps = " and ".join(map(str, sorted({each.carried_by.dscp for each in beside})))
         yield (
-            f"{listed([f'traffic.{name}' for name in beside])}: packets of TCP with the DSCP of RoCE, {roce.dscp}, are "
-            "in the class of RoCE; write another dscp"
+            f"{listed([f'traffic.{each.name}' for each in beside])}: packets of TCP (DSCP {dscps}) are in the queue of "
+            f"RoCE (DSCP {roce.dscp}) at the hosts' NICs, and RoCE waits until that queue is empty; write another "
+            "dscp, or other classes"
         )
-
-
-def _is_beside(traffic: Traffic, roce: Roce) -> bool:
-    carrier = traffic.carried_by
-    return carrier.transport != "roce" and carrier.dscp == roce.dscp
 
 
 def _is_lossy(port: Port, dscp: int) -> bool:
@@ -77,7 +86,7 @@ def _is_lossy(port: Port, dscp: int) -> bool:
 
 def _marks_nothing(port: Port, dscp: int) -> bool:
     if port.queue is not None:
-        return port.queue.ecn_threshold_bytes is None and (port.queue.aqm is None or not port.queue.aqm.marks)
+        return not port.queue.marks
     if port.switch_port is None:
         return True
     index = _queue(port.switch_port, dscp)

@@ -171,12 +171,10 @@ def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
 
 def _of_roce(asked: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
     """Return the trace with what the senders' NICs say of their flows over RoCE."""
-    nics = [(node.name, nic) for node in plan.nodes for port in node.ports if (nic := port.nic) and nic.roce]
-    rows = [
-        (name, nic.roce.mtu, nic.roce.dscp, "none" if nic.roce.dcqcn is None else "dcqcn")
-        for name, nic in dict(nics).items()
-        if nic.roce is not None
-    ]
+    ports = [(node.name, port.nic) for node in plan.nodes for port in node.ports]
+    # All ports of a host have the same NIC.
+    nics = {name: nic.roce for name, nic in ports if nic is not None and nic.roce is not None}
+    rows = [(name, roce.mtu, roce.dscp, "none" if roce.dcqcn is None else "dcqcn") for name, roce in nics.items()]
     schema = {"src": pl.String, "roce_mtu": pl.Int64, "roce_dscp": pl.Int64, "roce_control": pl.String}
     over_roce = pl.col("transport_asked") == "roce"
 

@@ -24,7 +24,8 @@ made of.
 
 Over RoCE there is no set-up. A packet carries the NIC's `mtu`, padded to whole words of 4 bytes, and has 82 bytes
 around that: 40 of IPv4, UDP and InfiniBand's header, 4 of the invariant CRC, 38 of Ethernet; the first one of a WRITE
-has 16 more. A frame is at least 84 bytes long on the line.
+has 16 more. A frame is at least 84 bytes long on the line. Behind stock qdiscs several small packets leave at once,
+where the token bucket holds them all, so that a flow can be faster than its ideal.
 
 The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least
 delay. Slow start, acknowledgements and the options of MPTCP are not part of it: a lone flow has a slowdown of 1 when it

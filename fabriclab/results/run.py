@@ -80,12 +80,23 @@ class Results(FlowTables):
 
     @property
     def congestion_control(self) -> str:
-        """The senders' congestion control, `mixed` when they differ."""
-        senders = {name for each in self.plan.traffic if isinstance(each, Sent) for name in each.senders}
+        """The senders' congestion control, `mixed` when they differ.
+
+        Over RoCE it is that of their NICs, `roce` without one.
+        """
+        sent = [each for each in self.plan.traffic if isinstance(each, Sent)]
+        over_roce = {name for each in sent if each.carrier.transport == "roce" for name in each.senders}
+        senders = {name for each in sent if each.carrier.transport != "roce" for name in each.senders}
         used = {
             host.transport.congestion_control
             for host in self.plan.nodes
-            if host.transport is not None and (not senders or host.name in senders)
+            if host.transport is not None and (not sent or host.name in senders)
+        }
+        used |= {
+            "roce" if port.nic.roce.dcqcn is None else "dcqcn"
+            for node in self.plan.nodes
+            for port in node.ports
+            if node.name in over_roce and port.nic is not None and port.nic.roce is not None
         }
         return used.pop() if len(used) == 1 else "mixed"
 

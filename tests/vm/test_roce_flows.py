@@ -5,19 +5,24 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 from lab_runs import LabRun, run_lab
 from patience import patient
+from pcapng_reading import read_packets
 from vm import Vm
 
 from fabriclab.lab import parse_lab
+from fabriclab.report.drawing.pools import pool_of_run
+from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.resolve import resolve_plan
+from fabriclab.results import read_run
 
 pytestmark = pytest.mark.vm
 
+WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY, ACKNOWLEDGE, CNP = 6, 7, 8, 10, 17, 0x81
+OPCODES = {WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY, ACKNOWLEDGE, CNP}
 LINE_GBPS = 40 * 1024 / 1106
 """What a link of 40 Gbps carries of data, in packets of 1,024 B with 82 B around each."""
 TOPOLOGY = """
@@ -107,34 +112,54 @@ def test_dcqcn_makes_queues_short_and_pauses_few(tmp_path: Path, paused: LabRun)
     assert metrics["queue_mean_bytes"] < before["queue_mean_bytes"] / 2
     sampled = pl.read_parquet(marked.directory / "tcp.parquet")
     assert sampled["congestion"].drop_nulls().unique().to_list() == ["dcqcn"]
-    assert 0.3 < sampled["alpha"].min() < 0.9 < sampled["alpha"].max() <= 1  # type: ignore[operator]
-    assert sampled["pacing_bps"].min() < 10e9  # type: ignore[operator]
+    alphas, rates = (sampled[name].drop_nulls().to_list() for name in ("alpha", "pacing_bps"))
+    assert 0.3 < min(alphas) < 0.9 < max(alphas) <= 1
+    assert min(rates) < 10e9
 
 
-def decoded(capture: Path, *fields: str) -> list[list[str]]:
-    """Return what Wireshark says of each packet."""
-    words = [word for field in fields for word in ("-e", field)]
-    command = ["tshark", "-r", str(capture), "-T", "fields", *words]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=patient(60)).stdout
-    return [line.split("\t") for line in said.splitlines()]
+def test_a_report_names_the_nics_control_and_draws_no_window(paused: LabRun) -> None:
+    results = read_run(paused.directory)
+    assert results.congestion_control == "roce"
+    curve = pool_of_run(results).curve
+    assert curve.label == "RoCE"
+    assert cwnd_picture(curve) is None
+    throughput = throughput_picture(curve)
+    assert throughput is not None and "h42" in throughput.caption
 
 
-def test_a_capture_moves_nothing_and_wireshark_reads_it(tmp_path: Path) -> None:
-    settings: tuple[Any, ...] = ("roce-incast", "variant=dcqcn; stop=2 ms")
-    without = run_lab(tmp_path, *settings, out="without")
-    captured = run_lab(tmp_path, *settings, "probes.pcap.ports=t4:eth1; probes.pcap.snaplen=2000 B", out="with")
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture at the receiver's port, which has moved nothing."""
+    directory = tmp_path_factory.mktemp("capture")
+    settings = ("roce-incast", "variant=dcqcn; stop=2 ms")
+    without = run_lab(directory, *settings, out="without")
+    captured = run_lab(directory, *settings, "probes.pcap.ports=t4:eth1; probes.pcap.snaplen=2000 B", out="with")
     for name in ("flows.parquet", "tcp.parquet", "queues.parquet"):
         assert (without.directory / name).read_bytes() == (captured.directory / name).read_bytes(), name
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed (Debian: apt-get install tshark)")
-    packets = decoded(
-        captured.directory / "pcap/t4-eth1.pcapng", "_ws.col.Protocol", "infiniband.bth.opcode", "udp.dstport"
+    return captured.directory / "pcap/t4-eth1.pcapng"
+
+
+def test_on_the_link_are_packets_of_roce_v2(capture: Path) -> None:
+    packets = [packet.data for packet in read_packets(capture.read_bytes())]
+    opcodes = [packet[42] for packet in packets]
+    assert {int.from_bytes(packet[36:38], "big") for packet in packets} == {4791}, "UDP's destination"
+    assert {packet[15] & 3 for packet in packets} <= {2, 3}, "ECT(0), or CE"
+    assert all(
+        packet[15] >> 2 == (48 if opcode == CNP else 26) for packet, opcode in zip(packets, opcodes, strict=True)
     )
-    assert {protocol for protocol, _, _ in packets} == {"RRoCE"}
-    assert {port for *_, port in packets} == {"4791"}
-    opcodes = [int(opcode, 0) for _, opcode, _ in packets]
-    # WRITE first, middle, last; what goes back is an acknowledgement or a notification (CNP).
-    assert {6, 7, 0x81} <= set(opcodes) <= {6, 7, 8, 10, 17, 0x81}
+    assert {WRITE_FIRST, WRITE_MIDDLE, CNP} <= set(opcodes) <= OPCODES
+
+
+def test_wireshark_reads_them(capture: Path) -> None:
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark, Wireshark's decoder, is not installed: apt-get install tshark")
+    fields = ("-e", "_ws.col.Protocol", "-e", "infiniband.bth.opcode")
+    command = ["tshark", "-r", str(capture), "-T", "fields", *fields]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=patient(60)).stdout
+    decoded = [line.split("\t") for line in said.splitlines()]
+    assert {protocol for protocol, _ in decoded} == {"RRoCE"}
+    packets = read_packets(capture.read_bytes())
+    assert [int(opcode, 0) for _, opcode in decoded] == [packet.data[42] for packet in packets]
 
 
 STAR = """

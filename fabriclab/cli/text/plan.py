@@ -9,7 +9,7 @@ from fabriclab.api.cores import cores_line
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.text.switch import switch_lines
 from fabriclab.formats.plan.model import Pcap, Plan
-from fabriclab.formats.plan.node import Node, PortChannel, Queue, Vlan
+from fabriclab.formats.plan.node import Node, PortChannel, Vlan
 from fabriclab.registry.traffic_kinds import load
 from fabriclab.resolve.interfaces import interfaces, neighbours
 from fabriclab.traffic_kinds import words
@@ -58,15 +58,11 @@ def _captured(pcap: Pcap) -> str:
     return f"captured: {', '.join(ports)}; {kept} of each packet, at most {most}"
 
 
-def _marks(queue: Queue) -> bool:
-    return queue.ecn_threshold_bytes is not None or (queue.aqm is not None and queue.aqm.marks)
-
-
 def _notes(plan: Plan) -> Iterator[str]:
     """Yield what runs, and probably was not meant so."""
     switch_ports = [port for node in plan.nodes if node.role == "switch" for port in node.ports]
     # Of a shared buffer the plan's own warnings tell, class by class.
-    marking = any(port.queue is None or _marks(port.queue) for port in switch_ports)
+    marking = any(port.queue is None or port.queue.marks for port in switch_ports)
     hosts = [node for node in plan.nodes if node.transport is not None]
     without = sum(node.transport is not None and node.transport.mptcp is None for node in hosts)
     for traffic in plan.traffic:

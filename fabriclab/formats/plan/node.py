@@ -36,6 +36,11 @@ class Queue(Frozen):
     aqm: AnyQdisc | None = None
     """Instead of the threshold: a stock qdisc that manages the queue."""
 
+    @property
+    def marks(self) -> bool:
+        """Whether it ever marks a packet."""
+        return self.ecn_threshold_bytes is not None or (self.aqm is not None and self.aqm.marks)
+
 
 class Pacer(Frozen):
     """A NIC's pacer: frames of flows that had marks wait, after segmentation, for the tokens of one bucket whose rate R

@@ -31,7 +31,8 @@ def _check_roce(section: Section, names: Names, transport: Written[Carried]) -> 
             "congestion_control", "is TCP's; that of RoCE is the NIC's (hosts: ... nic.roce.dcqcn); remove the key"
         )
     written = section.read(IP)
-    if written is not None and written.value == "6":
+    # Where the fabric has no IPv6 that is said already.
+    if written is not None and written.value == "6" and 6 in names.families:
         written.complain(section.problems, "RoCE goes over IPv4 only; write ip: 4, or another transport")
     if names.families and 4 not in names.families:
         transport.complain(

@@ -58,12 +58,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _NAMES = {
     "cubic": "CUBIC",
     "dctcp": "DCTCP",
+    "dcqcn": "DCQCN",
     "dx": "DX",
     "qcn": "QCN",
     "reno": "Reno",
     "htcp": "H-TCP",
     "bic": "BIC",
     "bbr": "BBR",
+    "roce": "RoCE",
 }
 
 

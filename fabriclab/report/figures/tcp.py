@@ -35,8 +35,12 @@ def sender_samples(curve: Curve, *, long_only: bool = False) -> tuple[pl.LazyFra
 
 
 def cwnd_picture(curve: Curve) -> Picture | None:
-    """Return the congestion window of the first sampled flows over time; None when no flow was sampled."""
+    """Return the congestion window of the first sampled flows over time; None when no flow with one was sampled."""
     rows, pairs = sender_samples(curve)
+    # The NICs' queue pairs of RoCE have none.
+    with_window = rows.filter(pl.col("cwnd").is_not_null()).select("flow", "node").unique() if pairs else pl.LazyFrame()
+    found = set(with_window.collect(engine="streaming").iter_rows())
+    pairs = [pair for pair in pairs if pair in found]
     if not pairs:
         return None
     begin, end = shown_interval(curve.results)

@@ -12,13 +12,13 @@ const FIRST = "first";
 
 export function chooseTcp(explorer, draw) {
   const [what, flow] = ["tcp-what", "tcp-flow"].map((id) => document.getElementById(id));
-  for (const [name, axis] of Object.entries(WHAT)) what.add(new Option(axis.title, name));
   let shown = [];
+  const has = (each) => what.value in each;
   const series = () => {
     if (flow.value === FIRST) {
-      return shown[0].tcp.slice(0, INKS.length).map((each, index) => ({ ...each[what.value], name: each.name, color: INKS[index] }));
+      return shown[0].tcp.filter(has).slice(0, INKS.length).map((each, index) => ({ ...each[what.value], name: each.name, color: INKS[index] }));
     }
-    return shown.flatMap((point) => point.tcp.filter((each) => each.name === flow.value).map((each) => ({
+    return shown.flatMap((point) => point.tcp.filter((each) => each.name === flow.value && has(each)).map((each) => ({
       ...each[what.value], ...point.look, name: `${point.label}: ${each.name}`,
     })));
   };
@@ -35,10 +35,17 @@ export function chooseTcp(explorer, draw) {
     const names = [...new Set(points.flatMap((point) => point.tcp.map((each) => each.name)))];
     document.getElementById("tcp").hidden = !names.length;
     if (!names.length) return;
-    const before = flow.value;
-    flow.replaceChildren(...names.map((name) => new Option(name, name)));
-    if (points[0].tcp.length > 1) flow.add(new Option(`the first of ${points[0].label}`, FIRST), 0);
-    flow.value = [...flow.options].some((option) => option.value === before) ? before : flow.options[0].value;
+    const measured = Object.entries(WHAT).filter(([name]) => points.some((point) => point.tcp.some((each) => name in each)));
+    offer(what, measured.map(([name, axis]) => new Option(axis.title, name)));
+    const first = points[0].tcp.length > 1 ? [new Option(`the first of ${points[0].label}`, FIRST)] : [];
+    offer(flow, [...first, ...names.map((name) => new Option(name, name))]);
     update();
   };
+}
+
+// What was chosen before stays chosen where it is still there.
+function offer(choice, options) {
+  const before = choice.value;
+  choice.replaceChildren(...options);
+  choice.value = options.some((option) => option.value === before) ? before : options[0].value;
 }

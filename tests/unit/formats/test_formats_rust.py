@@ -71,6 +71,10 @@ def trace_bounds(row: str) -> None:
     assert "filter(|&bytes: &u32|" in row and LARGEST["u32::MAX"] == trace.LARGEST_REQUEST_BYTES
 
 
+def largest_roce_flow(text: str) -> None:
+    assert constant("MAX_ROCE_FLOW", text) == "(1 << 24) - 3" and trace.LARGEST_ROCE_FLOW == (1 << 24) - 3
+
+
 def smallest_flow(text: str) -> None:
     assert int(constant("HEAD_BYTES", text)) == trace.SMALLEST_BYTES
 
@@ -211,6 +215,7 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (ROW, trace_bounds, "MAX_BYTES: u64 = 1 << 62", "MAX_BYTES: u64 = 1 << 63"),
     (ROW, trace_bounds, "HEAD_BYTES..=MAX_BYTES", "HEAD_BYTES.."),
     (ROW, trace_bounds, "number < u32::MAX", "number <= u32::MAX"),
+    (REPLAY / "trace/suits.rs", largest_roce_flow, "(1 << 24) - 3", "(1 << 24) - 2"),
     (REPLAY / "trace/flow.rs", smallest_flow, "HEAD_BYTES: u64 = 4", "HEAD_BYTES: u64 = 8"),
     (HOSTS, hosts, 'fabriclab-hosts-1";', 'fabriclab-hosts-2";'),
     (LOG, flow_log, "marks,delivered", "delivered,marks"),

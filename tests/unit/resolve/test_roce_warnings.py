@@ -77,7 +77,13 @@ def test_what_is_missing_is_told(tmp_path: Path, switches: str, hosts: str, said
 
 def test_tcp_in_the_class_of_roce_is_told(tmp_path: Path) -> None:
     (found,) = warnings(tmp_path, LOSSLESS.replace("WRED", MARKS), traffic=MIXED)
-    assert found.startswith("traffic.tcp: packets of TCP with the DSCP of RoCE, 26")
+    assert found.startswith("traffic.tcp: packets of TCP (DSCP 26) are in the queue of RoCE (DSCP 26)")
+
+
+def test_tcp_of_another_dscp_in_the_queue_of_roce_is_told(tmp_path: Path) -> None:
+    one_class = LOSSLESS.replace("WRED", MARKS).replace("pfc:", "maps: {dscp_to_tc: {0..63: 3}}\n    pfc:")
+    found = warnings(tmp_path, one_class, traffic=MIXED.replace("af31", "0"))
+    assert any("packets of TCP (DSCP 0) are in the queue of RoCE" in sentence for sentence in found)
 
 
 def test_nobody_is_told_of_nics_that_no_traffic_uses(tmp_path: Path) -> None:
