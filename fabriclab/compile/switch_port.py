@@ -32,7 +32,6 @@ SWITCH_HANDLE = "1:"
 """The qdisc's handle; its backlog is that of all the port's queues."""
 
 _DEFAULT_MAPS = QosMaps()
-_LARGEST_GAIN = (1 << 32) - 1
 
 
 def _listed(numbers: Iterable[int]) -> str:
@@ -57,6 +56,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     words += _maps(buffer.maps)
     words += [] if buffer.pfc is None else _pfc(buffer.pfc)
     words += [] if buffer.slice == Slice() else [_slice(buffer.slice)]
+    words += ["telemetry"] if buffer.telemetry else []
     for queue in buffer.queues:
         words += _queue(queue, quanta, pools)
     for group in buffer.groups:
@@ -179,12 +179,8 @@ def _roce(roce: Roce) -> Iterator[str]:
     counts = f"{roce.mtu} {roce.window_packets or 0} {roce.ack_every} {roce.retries}"
     classes = f"{roce.dscp} {roce.ack_dscp} {roce.cnp_dscp}"
     yield f"roce {counts} {roce.timeout_ns}ns {roce.cnp_interval_ns}ns {classes}"
-    if roce.dcqcn is not None:
-        of = roce.dcqcn
-        rates = f"{of.least_bps}bit {of.active_bps}bit {of.hyper_bps}bit"
-        # A gain of 1 is the largest fraction of 2^32 that 32 bits hold.
-        gain = min((of.gain_ppb << 32) // 10**9, _LARGEST_GAIN)
-        yield f"dcqcn {gain} {of.recovery_cycles} {rates} {of.cycle_bytes} {of.cycle_ns}ns {of.alpha_ns}ns"
+    if roce.control is not None:
+        yield f"control {roce.control.name} {','.join(roce.control.options.split()) or '-'}"
 
 
 def _pool(index: int, pool: Pool) -> str:

@@ -30,6 +30,8 @@ ROCE_RETH_BYTES = 16
 """The extended header of the first packet of a WRITE: address, key and length."""
 ROCE_CRC_BYTES = 4
 """The invariant CRC behind the data, which are padded to whole words of four bytes."""
+ROCE_TELEMETRY_BYTES = 8 + 5 * 8
+"""What a packet has behind its checksum where switches write into it (the kernel's `roce/telemetry.h`)."""
 ROCE_AROUND_PAYLOAD_BYTES = ROCE_HEADER_BYTES + ROCE_RETH_BYTES + ROCE_CRC_BYTES
 """What the longest packet has beside its data, of the MTU."""
 

@@ -69,8 +69,11 @@ ROCE_RETRIES = Within(0, 7)
 """Three bits (InfiniBand Architecture Specification, retry_cnt)."""
 ROCE_TIMEOUT = Within(1_000, 10 * _S)
 CNP_INTERVAL = Within(0, _S)
-GAIN_PPB = Within(1, 10**9)
 RECOVERY_CYCLES = Within(1, 1_000)
+ROCE_DELAY = Within(0, _S)
+CONTROL_PPM = Within(1, 10**6)
+HPCC_STAGES = Within(0, 1_000)
+HPCC_BASE_RTT = Within(1_000, 10 * _MS)
 
 # Switches with a shared buffer
 MEMORY_BYTES = Within(0, 10**15)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from fabriclab.formats.plan.node import Limiter, Nic, Pacer, Queue
-from fabriclab.formats.plan.roce import Dcqcn, Roce, RoceMtu
+from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, SwitchPort, SwitchQueue
-from fabriclab.lab.hosts import keys, roce_keys
-from fabriclab.lab.hosts.nic import WrittenDcqcn, WrittenLimiter, WrittenNic, WrittenPacer, WrittenRoce
+from fabriclab.lab.hosts import keys
+from fabriclab.lab.hosts.nic import WrittenLimiter, WrittenNic, WrittenPacer
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.lab.reading.section import value_or
 from fabriclab.qdiscs.fq import Fq
+from fabriclab.resolve.roce import resolve_roce
 from fabriclab.resolve.switch.checks import queues_in_use
 
 _ONE_QUEUE = QosMaps(tc_to_queue=(0,) * 8)
@@ -37,7 +35,7 @@ def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
         ring_bytes=keys.NIC_RING.or_default(written.ring) if has_front else None,
         pacer=_resolve_pacer(written.pacer),
         qcn=_resolve_limiter(written.qcn),
-        roce=_resolve_roce(written.roce),
+        roce=resolve_roce(written.roce),
     )
 
 
@@ -63,39 +61,6 @@ def _resolve_limiter(written: WrittenLimiter | None) -> Limiter | None:
         hyper_bps=keys.QCN_HYPER.or_default(written.hyper),
         cycle_bytes=keys.QCN_CYCLE_BYTES.or_default(written.cycle_bytes),
         cycle_ns=keys.QCN_CYCLE_TIME.or_default(written.cycle_time),
-    )
-
-
-def _resolve_roce(written: WrittenRoce | None) -> Roce | None:
-    if written is None or written.is_none:
-        return None
-    dscp = roce_keys.ROCE_DSCP.or_default(written.dscp)
-    return Roce(
-        mtu=cast(RoceMtu, roce_keys.ROCE_MTU.or_default(written.mtu)),
-        window_packets=roce_keys.ROCE_WINDOW.or_default(written.window),
-        ack_every=roce_keys.ROCE_ACK_EVERY.or_default(written.ack_every),
-        retries=roce_keys.ROCE_RETRIES.or_default(written.retries),
-        timeout_ns=roce_keys.ROCE_TIMEOUT.or_default(written.timeout),
-        dscp=dscp,
-        ack_dscp=value_or(written.ack_dscp, dscp),
-        cnp_dscp=roce_keys.ROCE_CNP_DSCP.or_default(written.cnp_dscp),
-        cnp_interval_ns=roce_keys.ROCE_CNP_INTERVAL.or_default(written.cnp_interval),
-        dcqcn=_resolve_dcqcn(written.dcqcn or WrittenDcqcn()),
-    )
-
-
-def _resolve_dcqcn(written: WrittenDcqcn) -> Dcqcn | None:
-    if written.is_none:
-        return None
-    return Dcqcn(
-        gain_ppb=round(roce_keys.DCQCN_GAIN.or_default(written.gain) * 10**9),
-        recovery_cycles=roce_keys.DCQCN_RECOVERY_CYCLES.or_default(written.recovery_cycles),
-        least_bps=roce_keys.DCQCN_LEAST.or_default(written.least),
-        active_bps=roce_keys.DCQCN_ACTIVE.or_default(written.active),
-        hyper_bps=roce_keys.DCQCN_HYPER.or_default(written.hyper),
-        cycle_bytes=roce_keys.DCQCN_CYCLE_BYTES.or_default(written.cycle_bytes),
-        cycle_ns=roce_keys.DCQCN_CYCLE_TIME.or_default(written.cycle_time),
-        alpha_ns=roce_keys.DCQCN_ALPHA_TIME.or_default(written.alpha_time),
     )
 
 

@@ -34,6 +34,9 @@ def _used_by(node: Node) -> Iterator[tuple[AlgorithmKind, str]]:
     if node.transport is not None:
         yield "congestion_control", node.transport.congestion_control
     for port in node.ports:
+        roce = None if port.nic is None else port.nic.roce
+        if roce is not None and roce.control is not None:
+            yield "roce_control", roce.control.name
         for queue in (port.queue, None if port.nic is None else port.nic.queue):
             if queue is not None and isinstance(queue.aqm, Own):
                 yield "qdisc", queue.aqm.id

@@ -56,6 +56,7 @@ from fabriclab.resolve.mismatched_ends import ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
+from fabriclab.resolve.roce import with_telemetry
 from fabriclab.resolve.roce_warnings import roce_warnings
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
@@ -143,7 +144,7 @@ class Resolver:
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         configured = resolve_configured(experiment, lab.topology)
         nodes, buffers, route_notes = self._network(experiment, bgp)
-        nodes = draw_clocks(nodes, experiment.hosts, experiment.seed)
+        nodes = with_telemetry(draw_clocks(nodes, experiment.hosts, experiment.seed))
         traffic = experiment.traffic
         over_sockets = [each for each in traffic if each.carried_by.transport != "roce"]
         plan = Plan(

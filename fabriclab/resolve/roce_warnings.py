@@ -32,7 +32,7 @@ def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[st
     return tuple(
         sentence
         for roce, ports in nics.items()
-        for sentence in (*_of_nic(roce, switches), *_of_others(roce, ports, beside))
+        for sentence in (*_of_nic(roce, switches), *_of_telemetry(roce, switches), *_of_others(roce, ports, beside))
     )
 
 
@@ -44,16 +44,27 @@ def _of_nic(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
             "again from a lost packet on (go-back-N); write priority_groups with lossless: true and pfc for its class"
         )
     unmarked = [node.name for node in switches if any(_marks_nothing(port, roce.dscp) for port in node.ports)]
-    if unmarked and roce.dcqcn is not None:
+    by_marks = roce.control is not None and roce.control.name == "dcqcn"
+    if unmarked and by_marks:
         yield (
             f"RoCE with DSCP {roce.dscp} gets no marks at {_names(unmarked)}, so DCQCN never lowers a rate; write an "
             "ecn_threshold, or wred with ecn for its queue"
         )
     behind = [node.name for node in switches if any(_shares_queue(port, roce) for port in node.ports)]
-    if behind and roce.dcqcn is not None:
+    if behind and by_marks:
         yield (
             f"notifications (CNPs, DSCP {roce.cnp_dscp}) wait behind the data of RoCE (DSCP {roce.dscp}) at "
             f"{_names(behind)}, where both are in one queue; write another cnp_dscp, or other classes"
+        )
+
+
+def _of_telemetry(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
+    """Yield what is said of switches that tell a NIC nothing of themselves."""
+    silent = [node.name for node in switches if any(not _tells(port) for port in node.ports)]
+    if silent and roce.sends_telemetry:
+        yield (
+            f"{_control(roce)} is told nothing by {_names(silent)}: only ports of switches with a profile, at a rate "
+            "that Ethernet has, write telemetry; write profile for the switch, or another rate"
         )
 
 
@@ -92,6 +103,15 @@ def _marks_nothing(port: Port, dscp: int) -> bool:
     index = _queue(port.switch_port, dscp)
     queue = next((queue for queue in port.switch_port.queues if queue.index == index), None)
     return queue is None or not marks(queue)
+
+
+def _tells(port: Port) -> bool:
+    return port.switch_port is not None and port.switch_port.telemetry
+
+
+def _control(roce: Roce) -> str:
+    assert roce.control is not None, "it asks for telemetry"
+    return {"hpcc": "HPCC"}.get(roce.control.name, roce.control.name)
 
 
 def _shares_queue(port: Port, roce: Roce) -> bool:

@@ -31,8 +31,10 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriclab.formats.framing import ROCE_TELEMETRY_BYTES
 from fabriclab.formats.logs import FLOW_LOG
 from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
 from fabriclab.formats.trace import TRACE
 from fabriclab.results.csv_logs import ResultsError, Scan, scan_csv
@@ -174,8 +176,12 @@ def _of_roce(asked: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
     ports = [(node.name, port.nic) for node in plan.nodes for port in node.ports]
     # All ports of a host have the same NIC.
     nics = {name: nic.roce for name, nic in ports if nic is not None and nic.roce is not None}
-    rows = [(name, roce.mtu, roce.dscp, "none" if roce.dcqcn is None else "dcqcn") for name, roce in nics.items()]
-    schema = {"src": pl.String, "roce_mtu": pl.Int64, "roce_dscp": pl.Int64, "roce_control": pl.String}
+    rows = [
+        (name, roce.mtu, roce.dscp, ROCE_TELEMETRY_BYTES if roce.sends_telemetry else 0, _control(roce))
+        for name, roce in nics.items()
+    ]
+    numbers = dict.fromkeys(("roce_mtu", "roce_dscp", "roce_behind"), pl.Int64)
+    schema = {"src": pl.String, **numbers, "roce_control": pl.String}
     over_roce = pl.col("transport_asked") == "roce"
 
     def instead(name: str, value: pl.Expr) -> pl.Expr:
@@ -186,6 +192,10 @@ def _of_roce(asked: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
         instead("dscp", pl.col("roce_dscp")),
         instead("congestion_control", pl.col("roce_control")),
     )
+
+
+def _control(roce: Roce) -> str:
+    return "none" if roce.control is None else roce.control.name
 
 
 def _side(log: pl.LazyFrame, side: str, columns: tuple[str, ...]) -> pl.LazyFrame:

@@ -153,7 +153,8 @@ def ideal_columns(ip: pl.Expr | None = None) -> Iterator[pl.Expr]:
 
 
 def roce_ideal() -> pl.Expr:
-    """Return the `ideal_ns` of flows over RoCE, whose NICs' `roce_mtu` is a column."""
+    """Return the `ideal_ns` of flows over RoCE, of whose NICs `roce_mtu` and `roce_behind`, the bytes behind a packet's
+    checksum, are columns."""
     mtu, size = pl.col("roce_mtu"), pl.col("size_bytes")
     frames = (size + mtu - 1) // mtu
     whole = _roce_frame(mtu)
@@ -170,7 +171,7 @@ def roce_ideal() -> pl.Expr:
 
 def _roce_frame(payload: pl.Expr, extension: int = 0) -> pl.Expr:
     """Return what a packet with so many bytes of data takes on the line."""
-    around = ROCE_HEADER_BYTES + ROCE_CRC_BYTES + AROUND_MTU_BYTES + extension
+    around = pl.col("roce_behind") + ROCE_HEADER_BYTES + ROCE_CRC_BYTES + AROUND_MTU_BYTES + extension
     return pl.max_horizontal((payload + 3) // 4 * 4 + around, pl.lit(LEAST_ON_LINE_BYTES, dtype=pl.Int64))
 
 

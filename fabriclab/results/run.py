@@ -93,7 +93,7 @@ class Results(FlowTables):
             if host.transport is not None and (not sent or host.name in senders)
         }
         used |= {
-            "roce" if port.nic.roce.dcqcn is None else "dcqcn"
+            "roce" if port.nic.roce.control is None else port.nic.roce.control.name
             for node in self.plan.nodes
             for port in node.ports
             if node.name in over_roce and port.nic is not None and port.nic.roce is not None

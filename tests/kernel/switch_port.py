@@ -16,6 +16,7 @@ STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
 PACER, QCN, SLICE, ROCE = 18, 19, 20, 21
+TELEMETRY = 24
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -164,7 +165,7 @@ class Limiter:
 
 @dataclass(frozen=True)
 class Roce:
-    """struct tc_switch_roce: packets, ns, bits a second, bytes; without a gain there is no DCQCN."""
+    """struct tc_switch_roce, in packets and ns, and a congestion control: its name and its options."""
 
     mtu: int = 1024
     window: int = 0
@@ -175,22 +176,16 @@ class Roce:
     dscp: int = 26
     ack_dscp: int = 26
     notify_dscp: int = 48
-    gain: float = 0
-    recovery_cycles: int = 5
-    least_bps: int = 40_000_000
-    active_bps: int = 40_000_000
-    hyper_bps: int = 200_000_000
-    cycle_bytes: int = 10_000_000
-    cycle_ns: int = 55_000
-    alpha_ns: int = 55_000
+    control: str = ""
+    options: str = ""
 
     def pack(self) -> bytes:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
-        classes = (self.dscp, self.ack_dscp, self.notify_dscp, int(self.gain > 0))
-        rates = (self.least_bps, self.active_bps, self.hyper_bps)
-        dcqcn = (round(self.gain * 2**32), self.recovery_cycles, 0, *rates)
-        control = (*dcqcn, self.cycle_bytes, self.cycle_ns, self.alpha_ns) if self.gain else (0,) * 9
-        return struct.pack("=IIIIQQBBBBIIIQQQQQQ", *transport, *classes, *control)
+        return struct.pack("=IIIIQQBBB5x", *transport, self.dscp, self.ack_dscp, self.notify_dscp)
+
+    def control_attributes(self) -> list[bytes]:
+        texts = (self.control, self.options) if self.control else ()
+        return [attribute(ROCE + 1 + place, f"{text}\0".encode()) for place, text in enumerate(texts)]
 
 
 @dataclass(frozen=True)
@@ -207,6 +202,7 @@ class Port:
     pacer: Pacer | None = None
     limiter: Limiter | None = None
     roce: Roce | None = None
+    telemetry: bool = False
     cell: int | None = None
     slices: int | None = None
     """Of the whole memory."""
@@ -235,7 +231,9 @@ class Port:
         if self.limiter:
             parts.append(attribute(QCN, self.limiter.pack()))
         if self.roce:
-            parts.append(attribute(ROCE, self.roce.pack()))
+            parts += [attribute(ROCE, self.roce.pack()), *self.roce.control_attributes()]
+        if self.telemetry:
+            parts.append(attribute(TELEMETRY, b""))
         if self.slice is not None:
             parts.append(attribute(SLICE, bytes([*self.slice, 0, 0])))
         if self.cell is not None or self.slices is not None or self.pools:

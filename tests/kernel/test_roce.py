@@ -103,8 +103,8 @@ class Config(ctypes.Structure):
     """struct roce_dcqcn_config."""
 
     _fields_ = [
-        *((name, ctypes.c_uint64) for name in ("least", "active", "hyper", "cycle_bytes", "cycle_ns", "alpha_ns")),
-        *((name, ctypes.c_uint32) for name in ("gain", "recovery_cycles")),
+        (name, ctypes.c_uint64)
+        for name in ("least", "active", "hyper", "cycle_bytes", "cycle_ns", "alpha_ns", "gain", "recovery_cycles")
     ]
 
 

@@ -20,6 +20,8 @@ SENT, RECEIVED = 0, 1
 DONE, RETRIES_EXCEEDED, FLUSHED = 0, 1, 2
 NIC = Port(RATE_BPS, roce=Roce(ack_every=16))
 WAIT_NS = 100_000_000
+PAPER = "least 40000000 hyper 200000000"
+"""DCQCN as in its paper, where the kernel's defaults are others."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def test_who_cannot_be_connected_is_told_why(boot: Boot, nic: Port, peer: str, r
 
 def test_marks_are_told_once_in_the_interval(boot: Boot) -> None:
     """Every packet is marked; with g = 0 alpha stays 1, and with a least rate of the line's no rate is cut."""
-    nic = Port(RATE_BPS, roce=Roce(gain=1e-9, least_bps=RATE_BPS))
+    nic = Port(RATE_BPS, roce=Roce(control="dcqcn", options=f"gain 4 least {RATE_BPS}"))
     marks = Port(RATE_BPS, queues=[Queue(3, wred=Wred(0, 0))])
     _, received, run = sent_and_received(boot, 1, 2_000 * MTU, nic=nic, switch=marks)
     one, two = (shown(run, host, "eth1").port["roce"] for host in ("h1", "h2"))
@@ -220,7 +222,7 @@ def test_pairs_take_turns(boot: Boot) -> None:
 
 def test_the_rate_after_a_notification(boot: Boot) -> None:
     """One mark: the rate is half, then halves its distance to the line's each 55 us."""
-    nic = Port(RATE_BPS, roce=Roce(gain=1 / 256, notify_ns=10**9))
+    nic = Port(RATE_BPS, roce=Roce(control="dcqcn", options=PAPER, notify_ns=10**9))
     marks = Port(RATE_BPS, queues=[Queue(3, wred=Wred(0, 0))])
     _, received, run = sent_and_received(boot, 1_000, MTU, nic=nic, switch=marks, operation="send")
     assert shown(run, "h1", "eth1").port["roce"]["notifications_received"] == 1
@@ -240,7 +242,7 @@ def test_the_rate_after_a_notification(boot: Boot) -> None:
 
 def test_two_senders_share_a_port_by_dcqcn_without_a_pause(boot: Boot) -> None:
     """The thresholds of the paper's deployment, 5 KB to 200 KB with 1 %, at a quarter of its rate."""
-    nic = Port(RATE_BPS, roce=Roce(gain=1 / 256, ack_every=16))
+    nic = Port(RATE_BPS, roce=Roce(control="dcqcn", options=PAPER, ack_every=16))
     curve = Wred(5_000, 50_000, 0.01)
     star = Star(
         [nic, nic, nic], [Port(RATE_BPS), Port(RATE_BPS), Port(RATE_BPS, queues=[Queue(3, wred=curve)])], cable_ns=1_000

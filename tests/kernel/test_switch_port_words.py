@@ -94,9 +94,12 @@ PORTS = {
     ),
     "rate 1000000000bit qcn 5000000bit 5000000bit 50000000bit 150000 15000000ns": Port(limiter=Limiter()),
     "rate 1000000000bit roce 1024 0 1 7 4000000ns 50000ns 26 26 48": Port(roce=Roce()),
-    "rate 1000000000bit roce 4096 500 16 3 1000000ns 4000ns 24 8 40 dcqcn 16777216 5 40000000bit 40000000bit "
-    "200000000bit 10000000 55000ns 60000ns": Port(
-        roce=Roce(4096, 500, 16, 3, 1_000_000, 4_000, 24, 8, 40, gain=1 / 256, alpha_ns=60_000)
+    "rate 1000000000bit roce 4096 500 16 3 1000000ns 4000ns 24 8 40 control dcqcn gain,16777216,alpha_time,"
+    "60000ns": Port(
+        roce=Roce(4096, 500, 16, 3, 1_000_000, 4_000, 24, 8, 40, "dcqcn", "gain 16777216 alpha_time 60000ns")
+    ),
+    "rate 1000000000bit telemetry roce 1024 0 1 7 4000000ns 50000ns 26 26 48 control hpcc -": Port(
+        roce=Roce(control="hpcc"), telemetry=True
     ),
     "rate 1000000000bit queue 1 qcn 26000 150000 2": Port(queues=[Queue(1, qcn=(26_000, 150_000, 2))]),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fabriclab.formats import ranges
+from fabriclab.constraints import ALGORITHM_NAME
+from fabriclab.formats import names, ranges
 from fabriclab.formats.record import Frozen
 
 RoceMtu = Literal[256, 512, 1024, 2048, 4096]
 """Bytes of payload of a packet: what an InfiniBand path may have as its MTU."""
 
 
-class Dcqcn(Frozen):
-    """A NIC's reaction point: a queue pair of which a notification comes has a rate of its own (Zhu et al., SIGCOMM
-    2015)."""
+class RoceControl(Frozen):
+    """The congestion control of a NIC's queue pairs."""
 
-    gain_ppb: Annotated[int, ranges.GAIN_PPB]
-    """g, in parts of a billion: what a notification weighs in alpha."""
-    recovery_cycles: Annotated[int, ranges.RECOVERY_CYCLES]
-    """F: cycles of fast recovery."""
-    least_bps: Annotated[int, ranges.LIMITER_RATE]
-    active_bps: Annotated[int, ranges.LIMITER_RATE]
-    """R_AI."""
-    hyper_bps: Annotated[int, ranges.LIMITER_RATE]
-    """R_HAI."""
-    cycle_bytes: Annotated[int, ranges.CYCLE_BYTES]
-    """B, of the byte counter."""
-    cycle_ns: Annotated[int, ranges.CYCLE_TIME]
-    """T, of the timer."""
-    alpha_ns: Annotated[int, ranges.CYCLE_TIME]
-    """K: without a notification for so long alpha decays."""
+    name: Annotated[str, ALGORITHM_NAME]
+    """What the kernel knows it by."""
+    options: Annotated[str, names.LINE] = ""
+    """Words and whole numbers in turn, as the control itself reads them (the kernel's `roce/control_*.c`, or the lab's
+    own file): nanoseconds, bytes, bits a second, parts of a million; DCQCN's gain of 2^32."""
+    telemetry: bool = False
+    """Switches write into its packets how busy their ports are."""
 
 
 class Roce(Frozen):
@@ -48,5 +40,10 @@ class Roce(Frozen):
     cnp_dscp: Annotated[int, ranges.DSCP]
     cnp_interval_ns: Annotated[int, ranges.CNP_INTERVAL]
     """Least time from one notification of a queue pair to the next."""
-    dcqcn: Dcqcn | None
+    control: RoceControl | None
     """None: each queue pair sends at the line's rate; PFC and the window alone hold it back."""
+
+    @property
+    def sends_telemetry(self) -> bool:
+        """Whether its packets have room for what switches write."""
+        return self.control is not None and self.control.telemetry

@@ -197,12 +197,15 @@ class SwitchPort(Frozen):
     maps: QosMaps = QosMaps()
     pfc: Pfc | None = None
     slice: Slice = Slice()
+    telemetry: bool = False
+    """It writes into RoCE packets that ask for it when they left and how busy it is."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `slice` out where the memory is one piece."""
+        """Leave out `slice` where the memory is one piece, and `telemetry` where there is none."""
         record: dict[str, Any] = serialise(self)
-        return record if self.slice != Slice() else {key: value for key, value in record.items() if key != "slice"}
+        usual = {"slice": self.slice == Slice(), "telemetry": not self.telemetry}
+        return {key: value for key, value in record.items() if not usual.get(key, False)}
 
 
 class Switch(Frozen):

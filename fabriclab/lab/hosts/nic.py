@@ -7,12 +7,16 @@ from fractions import Fraction
 from typing import Literal
 
 from fabriclab.formats import ranges
-from fabriclab.keys.values import NONE
+from fabriclab.keys.mappings import Keys
+from fabriclab.keys.values import NONE, Word
 from fabriclab.lab.hosts.keys import LIMITER, NIC, NIC_GRO, PACER
-from fabriclab.lab.hosts.roce_keys import DCQCN, ROCE
+from fabriclab.lab.hosts.roce_control_keys import DCQCN, HPCC, ROCE_CONTROLS, SWIFT, TIMELY
+from fabriclab.lab.hosts.roce_keys import ROCE
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.or_none import Part, read_part
+from fabriclab.lab.reading.own_algorithms import asks_for_telemetry
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written
 
@@ -43,7 +47,7 @@ class WrittenLimiter(Part):
 
 @dataclass(frozen=True)
 class WrittenDcqcn(Part):
-    """What an experiment says of a NIC's DCQCN; None: nothing. With `is_none` it says that there is none."""
+    """What an experiment says of a NIC's DCQCN; None: nothing."""
 
     gain: Written[Fraction] | None = None
     recovery_cycles: Written[int] | None = None
@@ -53,6 +57,53 @@ class WrittenDcqcn(Part):
     cycle_bytes: Written[int] | None = None
     cycle_time: Written[int] | None = None
     alpha_time: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenHpcc(Part):
+    """What an experiment says of a NIC's HPCC; None: nothing."""
+
+    eta: Written[int] | None = None
+    stages: Written[int] | None = None
+    increase: Written[int] | None = None
+    least: Written[int] | None = None
+    base_rtt: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenTimely(Part):
+    """What an experiment says of a NIC's TIMELY; None: nothing."""
+
+    low: Written[int] | None = None
+    high: Written[int] | None = None
+    least_rtt: Written[int] | None = None
+    weight: Written[int] | None = None
+    decrease: Written[int] | None = None
+    increase: Written[int] | None = None
+    least: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenSwift(Part):
+    """What an experiment says of a NIC's Swift; None: nothing."""
+
+    base: Written[int] | None = None
+    hop: Written[int] | None = None
+    range: Written[int] | None = None
+    increase: Written[Fraction] | None = None
+    decrease: Written[int] | None = None
+    most_decrease: Written[int] | None = None
+    most: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class RoceControlName:
+    """A congestion control of RoCE: one of the kernel's, or what a file beside the lab registers."""
+
+    name: str
+    telemetry: bool = False
+    """It asks switches for telemetry."""
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +119,12 @@ class WrittenRoce(Part):
     ack_dscp: Written[int] | None = None
     cnp_dscp: Written[int] | None = None
     cnp_interval: Written[int] | None = None
+    congestion_control: Written[RoceControlName] | None = None
+    options: Written[str] | None = None
     dcqcn: WrittenDcqcn | None = None
+    hpcc: WrittenHpcc | None = None
+    timely: WrittenTimely | None = None
+    swift: WrittenSwift | None = None
     place: Place | None = field(default=None, compare=False)
     """Where it is written."""
 
@@ -94,6 +150,9 @@ class WrittenNic(Part):
     """Where it is written."""
 
 
+_CONTROLS: tuple[tuple[Keys, type[Part]], ...] = (
+    *((DCQCN, WrittenDcqcn), (HPCC, WrittenHpcc), (TIMELY, WrittenTimely), (SWIFT, WrittenSwift)),
+)
 _MOST_QUEUES_BESIDE_ROCE = ranges.TX_QUEUES.most - 2
 _EVERY_HOST_HAS_ONE = (
     "is no longer a value, because every host has an exact NIC; remove the key (CHANGELOG.md says what that changes in "
@@ -101,26 +160,43 @@ _EVERY_HOST_HAS_ONE = (
 )
 
 
-def read_nic(host: Section) -> WrittenNic | None:
+def read_nic(host: Section, names: Names) -> WrittenNic | None:
     """Return the `nic` of a host's section; None when it is absent or wrong."""
     value = host.get("nic")
     if isinstance(value, ScalarValue) and value.text.strip() == NONE:
         host.complain("nic", _EVERY_HOST_HAS_ONE)
         return None
     nic = host.section("nic", NIC)
-    return None if nic is None else _read(nic)
+    return None if nic is None else _read(nic, names)
 
 
-def _read(nic: Section) -> WrittenNic:
+def _read(nic: Section, names: Names) -> WrittenNic:
     pacer = read_part(nic, "pacer", PACER, lambda part: part.fill(WrittenPacer, PACER), WrittenPacer(is_none=True))
     qcn = read_part(nic, "qcn", LIMITER, lambda part: part.fill(WrittenLimiter, LIMITER), WrittenLimiter(is_none=True))
-    roce = read_part(nic, "roce", ROCE, _read_roce, WrittenRoce(is_none=True))
+    roce = read_part(nic, "roce", ROCE, lambda part: _read_roce(part, names), WrittenRoce(is_none=True))
     return nic.fill(WrittenNic, NIC, pacer=pacer, qcn=qcn, roce=roce, place=nic.place)
 
 
-def _read_roce(roce: Section) -> WrittenRoce:
-    dcqcn = read_part(roce, "dcqcn", DCQCN, lambda part: part.fill(WrittenDcqcn, DCQCN), WrittenDcqcn(is_none=True))
-    return roce.fill(WrittenRoce, ROCE, dcqcn=dcqcn, place=roce.place)
+def _read_roce(roce: Section, names: Names) -> WrittenRoce:
+    value = roce.get("dcqcn")
+    is_none = isinstance(value, ScalarValue) and value.text.strip() == NONE
+    if is_none:
+        roce.complain("dcqcn", "is no longer a value; write congestion_control: none beside it")
+    read = {
+        keys.name: None if part is None else part.fill(record, keys)
+        for keys, record in _CONTROLS
+        for part in [None if is_none and keys is DCQCN else roce.section(keys.name, keys)]
+    }
+    control = roce.value("congestion_control", _control_word(names))
+    return roce.fill(WrittenRoce, ROCE, congestion_control=control, place=roce.place, **read)
+
+
+def _control_word(names: Names) -> Word[RoceControlName]:
+    own = {file: one for (kind, file), one in names.own.items() if kind == "roce_control"}
+    meanings = {name: RoceControlName(name, telemetry=name == "hpcc") for name in ROCE_CONTROLS}
+    for one in own.values():
+        meanings[one.name] = RoceControlName(one.name, asks_for_telemetry(one.source), is_own=True)
+    return Word(ROCE_CONTROLS, aliases={file: one.name for file, one in own.items()}, meanings=meanings)
 
 
 def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriclab.formats.framing import ROCE_AROUND_PAYLOAD_BYTES
+from fabriclab.formats.framing import ROCE_AROUND_PAYLOAD_BYTES, ROCE_TELEMETRY_BYTES
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.hosts.nic import WrittenRoce
 from fabriclab.lab.hosts.roce_keys import ROCE_DSCP, ROCE_MTU
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES
 from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 
 _MOST_NAMED = 3
@@ -49,16 +50,34 @@ def check_roce_mtu(
     said: set[object] = set()
     for host, roce in _nics(hosts):
         mtu = ROCE_MTU.or_default(roce.mtu)
-        if mtu + ROCE_AROUND_PAYLOAD_BYTES <= least:
+        around = ROCE_AROUND_PAYLOAD_BYTES + (ROCE_TELEMETRY_BYTES if _sends_telemetry(roce) else 0)
+        if mtu + around <= least:
             continue
         message = (
-            f"a packet of {mtu} B has {mtu + ROCE_AROUND_PAYLOAD_BYTES} B with its headers, more than the MTU of the "
+            f"a packet of {mtu} B has {mtu + around} B with its headers, more than the MTU of the "
             f"lab's links, {least} B; write a smaller one, or links: {{mtu: ...}}"
         )
         place = roce.place if roce.mtu is None else roce.mtu.place
         if place is not None and place not in said:
             said.add(place)
             root.problems.add(place, f"hosts.{host}.nic.roce.mtu", message, host)
+
+
+def check_roce_control(hosts: Mapping[str, WrittenTransport], problems: Problems) -> None:
+    """Record what a NIC's RoCE says that its congestion control does not know."""
+    said: set[object] = set()
+    for _, roce in _nics(hosts):
+        control = None if roce.congestion_control is None else roce.congestion_control.value
+        if roce.options is not None and (control is None or not control.is_own) and roce.options.place not in said:
+            said.add(roce.options.place)
+            name = "dcqcn" if control is None else control.name
+            roce.options.complain(
+                problems, f"are those of a C file of your own, but congestion_control is {name}; write its keys instead"
+            )
+
+
+def _sends_telemetry(roce: WrittenRoce) -> bool:
+    return roce.congestion_control is not None and roce.congestion_control.value.telemetry
 
 
 def roce_of(transport: WrittenTransport) -> WrittenRoce | None:

@@ -1,75 +1,25 @@
-"""The keys of RoCE in a host's NIC: its transport and DCQCN."""
+"""The keys of RoCE in a host's NIC: its transport. Those of its congestion controls are in `roce_control_keys.py`."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys
-from fabriclab.keys.quantities import Factor, Number, Quantity
+from fabriclab.keys.quantities import Number, Quantity
 from fabriclab.keys.values import Word, or_none
+from fabriclab.lab.hosts.roce_control_keys import (
+    DCQCN,
+    HPCC,
+    ROCE_CONGESTION_CONTROL,
+    ROCE_OPTIONS,
+    SWIFT,
+    TIMELY,
+)
 from fabriclab.lab.reading.dscp import DSCP_VALUE
-from fabriclab.units import DURATION, RATE, SIZE
+from fabriclab.units import DURATION
 
-_LIMITED_RATE = Quantity(RATE, *ranges.LIMITER_RATE)
-_CYCLE = Quantity(DURATION, *ranges.CYCLE_TIME)
 _MTUS = (256, 512, 1024, 2048, 4096)
-
-DCQCN_GAIN = Key(
-    "gain",
-    Factor("a factor from 1/65536 to 1", Fraction(1, 65_536), Fraction(1)),
-    "What one notification weighs in alpha, the estimate of how much of the traffic is marked: g of the paper.",
-    default=Fraction(1, 256),
-    source='Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015; so are the others, '
-    "unless another source is given",
-    examples=("1/256",),
-)
-DCQCN_RECOVERY_CYCLES = Key(
-    "recovery_cycles",
-    Number(*ranges.RECOVERY_CYCLES, why="of fast recovery"),
-    "The number of cycles of fast recovery, in which the rate only returns towards its target: F of the paper.",
-    default=5,
-)
-DCQCN_LEAST = Key(
-    "least",
-    _LIMITED_RATE,
-    "The lowest rate of a queue pair.",
-    default=1_000_000,
-    source="NVIDIA's NICs: rpg_min_rate",
-)
-DCQCN_ACTIVE = Key(
-    "active",
-    _LIMITED_RATE,
-    "How much each cycle adds to the target rate once one of the two counters has passed fast recovery: R_AI of the "
-    "paper.",
-    default=40_000_000,
-)
-DCQCN_HYPER = Key(
-    "hyper",
-    _LIMITED_RATE,
-    "How much each cycle adds once both counters have passed it: R_HAI.",
-    default=400_000_000,
-    source="Ten times `active`, as in the simulation of HPCC (Y. Li et al., SIGCOMM 2019); the paper gives no value",
-)
-DCQCN_CYCLE_BYTES = Key(
-    "cycle_bytes",
-    Quantity(SIZE, *ranges.CYCLE_BYTES),
-    "The length of a cycle of the byte counter, in bytes on the link: B of the paper.",
-    default=10_000_000,
-)
-DCQCN_CYCLE_TIME = Key("cycle_time", _CYCLE, "The length of a cycle of the timer: T of the paper.", default=55_000)
-DCQCN_ALPHA_TIME = Key(
-    "alpha_time", _CYCLE, "Without a notification for this time alpha falls: K of the paper.", default=55_000
-)
-DCQCN = Keys(
-    "dcqcn",
-    "DCQCN of a RoCE NIC",
-    (
-        *(DCQCN_GAIN, DCQCN_RECOVERY_CYCLES, DCQCN_LEAST, DCQCN_ACTIVE, DCQCN_HYPER),
-        *(DCQCN_CYCLE_BYTES, DCQCN_CYCLE_TIME, DCQCN_ALPHA_TIME),
-    ),
-)
 
 ROCE_MTU = Key(
     "mtu",
@@ -87,9 +37,10 @@ ROCE_WINDOW: Key[int | None] = Key(
 ROCE_ACK_EVERY = Key(
     "ack_every",
     Number(*ranges.ROCE_WINDOW, "a whole number of packets"),
-    "The sender asks for an acknowledgement with every packet of this number, and with the last one of a message.",
-    default=256,
-    source="Linux: MLX5_IB_ACK_REQ_FREQ, drivers/infiniband/hw/mlx5/qp.c",
+    "The sender asks for an acknowledgement with every packet of this number, and with the last one of a message. With "
+    "`congestion_control: hpcc` and `swift` it asks with every packet.",
+    unset="256 (Linux: MLX5_IB_ACK_REQ_FREQ, drivers/infiniband/hw/mlx5/qp.c); 16 with `timely`, whose segments have "
+    "16 KB or more",
 )
 ROCE_RETRIES = Key(
     "retries",
@@ -136,18 +87,17 @@ ROCE_CNP_INTERVAL = Key(
     default=50_000,
     source="Zhu et al., SIGCOMM 2015",
 )
-ROCE_DCQCN: Key[Any] = Key(
-    "dcqcn",
-    or_none(DCQCN),
-    "The congestion control of queue pairs. `none`: each sends at the line's rate, and only pauses hold it back.",
-    unset="DCQCN with the defaults of its keys",
-)
+ROCE_DCQCN: Key[Any] = Key("dcqcn", DCQCN, "The parameters of `congestion_control: dcqcn`.")
+ROCE_HPCC: Key[Any] = Key("hpcc", HPCC, "The parameters of `congestion_control: hpcc`.")
+ROCE_TIMELY: Key[Any] = Key("timely", TIMELY, "The parameters of `congestion_control: timely`.")
+ROCE_SWIFT: Key[Any] = Key("swift", SWIFT, "The parameters of `congestion_control: swift`.")
 ROCE = Keys(
     "roce",
     "RoCEv2 in a host's NIC",
     (
         *(ROCE_MTU, ROCE_WINDOW, ROCE_ACK_EVERY, ROCE_RETRIES, ROCE_TIMEOUT, ROCE_DSCP, ROCE_ACK_DSCP),
-        *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_DCQCN),
+        *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
+        *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT),
     ),
 )
 NIC_ROCE: Key[Any] = Key(

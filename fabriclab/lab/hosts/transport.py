@@ -111,7 +111,7 @@ def _read_host(section: Section, names: Names) -> WrittenTransport:
         congestion_control=read_congestion_control(section, names),
         aqm=read_aqm(section, names),
         mptcp=read_mptcp(section),
-        nic=read_nic(section),
+        nic=read_nic(section, names),
     )
 
 

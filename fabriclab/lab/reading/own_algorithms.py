@@ -23,9 +23,9 @@ LARGEST_SOURCE_BYTES = 2**20
 _STRUCTS: Mapping[AlgorithmKind, tuple[str, str, str]] = {
     "congestion_control": ("tcp_congestion_ops", "name", "tcp_register_congestion_control"),
     "qdisc": ("Qdisc_ops", "id", "register_qdisc"),
+    "roce_control": ("roce_control", "name", "roce_control_register"),
 }
 """By kind: the struct that describes it, the field that has its name, and what registers it."""
-_KEYS: Mapping[str, AlgorithmKind] = {"congestion_control": "congestion_control", "source": "qdisc"}
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 OwnAlgorithms = Mapping[tuple[AlgorithmKind, str], OwnAlgorithm]
@@ -76,12 +76,20 @@ def _written_files(value: Value, key: str) -> Iterator[tuple[str, AlgorithmKind,
     if not isinstance(value, MappingValue):
         return
     for name, entry in value.entries.items():
-        kind = _KEYS.get(name if name != "source" or key.endswith(".aqm") else "")
+        kind = _kind_of(key, name)
         if isinstance(entry, ScalarValue) and kind is not None and not entry.is_null:
             if is_file(entry.text.strip()) or kind == "qdisc":
                 yield f"{key}.{name}", kind, entry
         else:
             yield from _written_files(entry, f"{key}.{name}")
+
+
+def _kind_of(key: str, name: str) -> AlgorithmKind | None:
+    if name == "source":
+        return "qdisc" if key.endswith(".aqm") else None
+    if name != "congestion_control":
+        return None
+    return "roce_control" if key.endswith(".roce") else "congestion_control"
 
 
 def _unusable(kind: AlgorithmKind, text: str) -> OwnAlgorithm:
@@ -116,7 +124,12 @@ def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str
 
 
 def _in_words(kind: AlgorithmKind) -> str:
-    return kind.replace("_", " ")
+    return "congestion control of RoCE" if kind == "roce_control" else kind.replace("_", " ")
+
+
+def asks_for_telemetry(source: str) -> bool:
+    """Return whether a congestion control of RoCE asks switches for telemetry, by its text."""
+    return re.search(r"\.wants_telemetry\s*=\s*(?:true|1)\b", _COMMENT.sub(" ", source)) is not None
 
 
 def registered_name(source: str, kind: AlgorithmKind) -> str | None:

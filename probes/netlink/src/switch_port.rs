@@ -38,6 +38,9 @@ pub mod port {
     pub const QCN: u16 = 19;
     pub const SLICE: u16 = 20;
     pub const ROCE: u16 = 21;
+    pub const ROCE_CONTROL: u16 = 22;
+    pub const ROCE_OPTIONS: u16 = 23;
+    pub const TELEMETRY: u16 = 24;
 }
 
 /// `enum tc_switch_storm_action`

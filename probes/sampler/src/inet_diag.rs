@@ -239,10 +239,12 @@ fn read_alpha(info: &[u8]) -> Option<f64> {
     }
 }
 
-/// The columns of `struct samples_pair`; a NIC has no window of bytes and measures no round trip.
+/// The columns of `struct samples_pair`. Only some congestion controls have a window, or measure round trips.
 fn numbers_of_pair(pair: &[u8]) -> [Option<u64>; NUMBERS] {
     let count = |place: usize| u32_at(pair, place).map(u64::from);
     let mut numbers = [None; NUMBERS];
+    numbers[0] = unless(count(64), 0);
+    numbers[2] = unless(u64_at(pair, 56), 0).map(|rtt_ns| rtt_ns / 1000);
     numbers[5] = u64_at(pair, 16).map(|timeout_ns| timeout_ns / 1000);
     numbers[6] = count(24);
     // Sent again, timeouts, acknowledged, told of marks.
@@ -254,11 +256,11 @@ fn numbers_of_pair(pair: &[u8]) -> [Option<u64>; NUMBERS] {
     numbers
 }
 
-/// DCQCN's; without it there is none.
+/// An estimate that not every congestion control has.
 fn pair_alpha(pair: &[u8]) -> Option<f64> {
     let alpha = f64::from(u32_at(pair, 44)?) / f64::from(u32::MAX);
     u32_at(pair, 48)
-        .filter(|&control| control != 0)
+        .filter(|&has_one| has_one != 0)
         .map(|_| alpha)
 }
 

@@ -8,7 +8,7 @@
 //! [pacer BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%]
 //! [qcn LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns]
 //! [roce MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP
-//!     [dcqcn GAIN CYCLES LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns ALPHAns]]
+//!     [control NAME WORD,VALUE,...|-]] [telemetry]
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
@@ -107,6 +107,7 @@ fn read(words: &mut Words) -> Parsed<Port> {
             "pacer" => once(word, &mut port.pacer, pacer(words)?)?,
             "qcn" => once(word, &mut port.limiter, limiter(words, word)?)?,
             "roce" => once(word, &mut port.roce, roce::roce(words, word)?)?,
+            "telemetry" => once(word, &mut port.telemetry, ())?,
             "memory" => memory(words, &mut port.pools)?,
             "pfc" => once(word, &mut port.pfc, pfc(words)?)?,
             "queue" => queue::queue(words, &mut port.queues)?,

@@ -1,6 +1,6 @@
 //! A port's options as netlink attributes. Source: the kernel's `uapi/switch_port.h`, whose order and layout this has.
 
-use super::roce::Roce;
+use super::roce::{Control, Roce};
 use netlink::switch_port::{buffer, group, port, queue, CODEPOINTS, NO_POOL, QUEUES};
 use netlink::Request;
 
@@ -21,6 +21,8 @@ pub(super) struct Port {
     pub(super) pacer: Option<Pacer>,
     pub(super) limiter: Option<Limiter>,
     pub(super) roce: Option<Roce>,
+    /// The port writes into RoCE packets that ask for it.
+    pub(super) telemetry: Option<()>,
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
@@ -157,6 +159,12 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
         add(options, port::PACER, port.pacer.as_ref(), Pacer::bytes);
         add(options, port::QCN, port.limiter.as_ref(), Limiter::bytes);
         add(options, port::ROCE, port.roce.as_ref(), Roce::bytes);
+        let control = port.roce.as_ref().and_then(|roce| roce.control.as_ref());
+        add(options, port::ROCE_CONTROL, control, Control::name);
+        add(options, port::ROCE_OPTIONS, control, Control::options);
+        add(options, port::TELEMETRY, port.telemetry.as_ref(), |()| {
+            Vec::new()
+        });
         add(options, port::SLICE, port.slice, |[into, out]| {
             vec![into, out, 0, 0]
         });

@@ -1,11 +1,12 @@
 //! A host's RoCE NIC, from words.
 
-use super::values::{number, rate, time, Parsed};
+use super::values::{number, time, value, Parsed};
 use crate::iproute::words::Words;
 
 const DSCP_MAX: u64 = 63;
+const PAD: [u8; 5] = [0; 5];
 
-/// `struct tc_switch_roce`; the kernel says what its values may be.
+/// What the kernel gets of it; it says itself what values may be.
 #[derive(Default)]
 pub(super) struct Roce {
     mtu: u32,
@@ -16,22 +17,16 @@ pub(super) struct Roce {
     notify_ns: u64,
     /// Of data, acknowledgements, notifications.
     dscps: [u8; 3],
-    dcqcn: Option<Dcqcn>,
+    pub(super) control: Option<Control>,
 }
 
-struct Dcqcn {
-    /// Of 2^32.
-    gain: u32,
-    recovery_cycles: u32,
-    /// The least rate, R_AI, R_HAI.
-    rates_bps: [u64; 3],
-    cycle_bytes: u64,
-    cycle_ns: u64,
-    alpha_ns: u64,
+/// A congestion control, by its name, and the words that it reads itself.
+pub(super) struct Control {
+    name: String,
+    options: String,
 }
 
-/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [dcqcn GAIN CYCLES LEASTbit ACTIVEbit
-/// HYPERbit CYCLE_BYTES CYCLEns ALPHAns]`
+/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
     let (ack_every, retries) = (count(words, name)?, count(words, name)?);
@@ -40,7 +35,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     for dscp in &mut dscps {
         *dscp = number(words, name, 0, DSCP_MAX)? as u8;
     }
-    let dcqcn = words.take("dcqcn").then(|| dcqcn(words, "dcqcn"));
+    let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
         mtu,
         window,
@@ -49,18 +44,19 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         timeout_ns,
         notify_ns,
         dscps,
-        dcqcn: dcqcn.transpose()?,
+        control: control.transpose()?,
     })
 }
 
-fn dcqcn(words: &mut Words, name: &str) -> Parsed<Dcqcn> {
-    Ok(Dcqcn {
-        gain: count(words, name)?,
-        recovery_cycles: count(words, name)?,
-        rates_bps: [rate(words, name)?, rate(words, name)?, rate(words, name)?],
-        cycle_bytes: number(words, name, 0, u32::MAX.into())?,
-        cycle_ns: time(words, name)?,
-        alpha_ns: time(words, name)?,
+/// `NAME WORD,VALUE,...`, or a dash where there are no options.
+fn control(words: &mut Words, name: &str) -> Parsed<Control> {
+    let expected = "a name, and words and values with commas between, or -";
+    let text = |word: &str| Some(word.to_owned());
+    let control = value(words, name, expected, text)?;
+    let options = value(words, name, expected, text)?;
+    Ok(Control {
+        name: control,
+        options: if options == "-" { String::new() } else { options.replace(',', " ") },
     })
 }
 
@@ -77,22 +73,21 @@ impl Roce {
         bytes.extend(self.timeout_ns.to_ne_bytes());
         bytes.extend(self.notify_ns.to_ne_bytes());
         bytes.extend(self.dscps);
-        bytes.push(self.dcqcn.is_some().into());
-        match &self.dcqcn {
-            Some(dcqcn) => dcqcn.add_to(&mut bytes),
-            None => bytes.extend([0; 3 * 4 + 6 * 8]),
-        }
+        bytes.extend(PAD);
         bytes
     }
 }
 
-impl Dcqcn {
-    fn add_to(&self, bytes: &mut Vec<u8>) {
-        for part in [self.gain, self.recovery_cycles, 0] {
-            bytes.extend(part.to_ne_bytes());
-        }
-        let rest = [self.cycle_bytes, self.cycle_ns, self.alpha_ns];
-        let words = self.rates_bps.iter().chain(&rest);
-        bytes.extend(words.flat_map(|value| value.to_ne_bytes()));
+impl Control {
+    pub(super) fn name(&self) -> Vec<u8> {
+        terminated(&self.name)
     }
+
+    pub(super) fn options(&self) -> Vec<u8> {
+        terminated(&self.options)
+    }
+}
+
+fn terminated(text: &str) -> Vec<u8> {
+    [text.as_bytes(), &[0]].concat()
 }

@@ -142,8 +142,7 @@ static void take_pair(void *to, u32 mark, const struct samples_pair *sample)
 	head->idiag_state = sample->failed ? TCP_CLOSE : TCP_ESTABLISHED;
 	head->id.idiag_cookie[0] = mark;
 	nla_put_u32(skb, INET_DIAG_MARK, mark);
-	nla_put_string(skb, INET_DIAG_CONG,
-		       sample->control ? "dcqcn" : "none");
+	nla_put_string(skb, INET_DIAG_CONG, sample->control);
 	nla_put_64bit(skb, SAMPLES_ATTRIBUTE_PAIR, sizeof(*sample), sample, INET_DIAG_PAD);
 	samples_append(taker->recorder, taker->number, skb);
 }

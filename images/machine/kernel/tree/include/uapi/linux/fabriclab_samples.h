@@ -78,8 +78,12 @@ struct samples_pair {
 	__u32 acknowledged;
 	__u32 notifications;
 	__u32 alpha;		/* of 2^32 - 1 */
-	__u32 control;		/* enum tc_switch_roce_control */
+	__u32 has_alpha;
 	__u32 failed;
+	__u64 rtt_ns;		/* the last that was measured; 0: none */
+	__u32 window;		/* packets; 0: none */
+	__u32 reserved;
+	char control[16];	/* its congestion control's name */
 };
 
 enum samples_part_kind {

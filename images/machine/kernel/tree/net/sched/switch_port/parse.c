@@ -3,8 +3,10 @@
  * From netlink to a port's configuration in the making. Under RTNL.
  */
 #include <net/netlink.h>
+#include <net/own_qdisc.h>
 
 #include "change.h"
+#include "roce/telemetry.h"
 
 #define SWITCH_RATE_MIN 8000ULL
 #define SWITCH_RATE_MAX 1600000000000ULL /* IEEE 802.3dj */
@@ -33,6 +35,9 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_limiter)),
 	[TCA_SWITCH_PORT_SLICE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_slice)),
 	[TCA_SWITCH_PORT_ROCE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_roce)),
+	[TCA_SWITCH_PORT_ROCE_CONTROL] = { .type = NLA_NUL_STRING, .len = ROCE_CONTROL_NAME_MAX - 1 },
+	[TCA_SWITCH_PORT_ROCE_OPTIONS] = { .type = NLA_NUL_STRING, .len = OWN_OPTIONS_MAX - 1 },
+	[TCA_SWITCH_PORT_TELEMETRY] = { .type = NLA_FLAG },
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
@@ -372,6 +377,21 @@ static int switch_parse_queues(struct switch_change *change, const struct nlattr
 	return 0;
 }
 
+/* Its code follows the line's rate. */
+static int switch_parse_telemetry(struct switch_change *change, const struct nlattr *flag)
+{
+	struct switch_port_config *config = &change->config;
+
+	config->telemetry |= nla_get_flag(flag);
+	if (!config->telemetry)
+		return 0;
+	config->telemetry_code = roce_telemetry_code(config->rate_bps);
+	if (!config->telemetry_code)
+		return switch_refuse(change, "telemetry has no code for %llu bit/s",
+				     config->rate_bps);
+	return 0;
+}
+
 /* Reads a request's options into `change`. */
 int switch_parse(struct switch_change *change, struct nlattr *options, bool first)
 {
@@ -388,7 +408,8 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
-	       roce_parse(change, tb[TCA_SWITCH_PORT_ROCE]) ?:
+	       roce_parse(change, tb) ?:
+	       switch_parse_telemetry(change, tb[TCA_SWITCH_PORT_TELEMETRY]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
 	       switch_parse_slice(change, tb[TCA_SWITCH_PORT_SLICE]) ?:
 	       switch_parse_queues(change, options);

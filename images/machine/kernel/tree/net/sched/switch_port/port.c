@@ -158,6 +158,10 @@ static void switch_port_serve(struct switch_port *port, u64 now)
 	} while (true);
 
 	switch_queue_count_sent(port, skb, now, wire_bytes);
+	if (port->config.telemetry) {
+		roce_stamp(port, number, skb, now);
+		port->sent_wire_bytes += wire_bytes;
+	}
 	switch_port_send(port, skb, now, wire_bytes);
 }
 

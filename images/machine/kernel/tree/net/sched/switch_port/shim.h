@@ -43,6 +43,11 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
 	return (u64)(((__uint128_t)a * mul) >> shift);
 }
 
+static inline u64 mul_u64_u64_div_u64(u64 a, u64 mul, u64 divisor)
+{
+	return (u64)((__uint128_t)a * mul / divisor);
+}
+
 #endif
 
 #define SWITCH_QUEUES 8		/* IEEE 802.1Q: eight traffic classes */
@@ -56,6 +61,12 @@ static inline u64 switch_max(u64 a, u64 b)
 static inline u64 switch_min(u64 a, u64 b)
 {
 	return a < b ? a : b;
+}
+
+/* a b / divisor, rounded down, whose product has 128 bits. */
+static inline u64 switch_mul_div(u64 a, u64 b, u64 divisor)
+{
+	return mul_u64_u64_div_u64(a, b, divisor);
 }
 
 /* a - b, and 0 where that would be negative. */

@@ -99,6 +99,8 @@ struct switch_port_config {
 	struct switch_qcn_limiter_config qcn;
 	struct roce_config roce;
 	struct tc_switch_slice slice;
+	bool telemetry;			/* it writes into packets that ask for it */
+	u8 telemetry_code;		/* of its rate */
 };
 
 /* -- State ------------------------------------------------------------------------------------- */
@@ -204,6 +206,8 @@ struct switch_port {
 	struct switch_pacer *pacer;	/* NULL: never had one */
 	struct list_head limiters;	/* of the flows that QCN limits */
 	struct roce_nic *roce;		/* NULL: never was one */
+
+	u64 sent_wire_bytes;		/* while it has telemetry to write */
 
 	u64 bytes, packets;		/* of all queues, the pacer and the limiters */
 	void (*changed)(struct Qdisc *sch);	/* tells of each change of them; NULL: nobody watches */

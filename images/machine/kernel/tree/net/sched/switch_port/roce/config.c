@@ -11,8 +11,6 @@
 #define ROCE_MTU_MIN 256
 #define ROCE_MTU_MAX 4096
 #define ROCE_TIMEOUT_MAX (10 * NSEC_PER_SEC)
-#define ROCE_RATE_MIN 8000ULL
-#define ROCE_CYCLE_BYTES_MIN 1000ULL
 #define ROCE_DSCP_MAX 63
 
 static int check_transport(struct switch_change *change, const struct tc_switch_roce *roce)
@@ -33,21 +31,6 @@ static int check_transport(struct switch_change *change, const struct tc_switch_
 	return 0;
 }
 
-static int check_control(struct switch_change *change, const struct tc_switch_roce *roce)
-{
-	if (roce->control == TC_SWITCH_ROCE_NO_CONTROL)
-		return 0;
-	if (roce->control != TC_SWITCH_ROCE_DCQCN)
-		return switch_refuse(change, "no such congestion control of RoCE: %u",
-				     roce->control);
-	if (roce->least_bps < ROCE_RATE_MIN)
-		return switch_refuse(change, "DCQCN's least rate is at least 8 kbit/s");
-	if (roce->cycle_bytes < ROCE_CYCLE_BYTES_MIN || roce->cycle_ns < NSEC_PER_USEC ||
-	    roce->alpha_ns < NSEC_PER_USEC)
-		return switch_refuse(change, "DCQCN's cycles are at least 1 KB and 1 us");
-	return 0;
-}
-
 static struct roce_config as_config(const struct tc_switch_roce *roce)
 {
 	return (struct roce_config) {
@@ -60,36 +43,33 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 		.dscp = roce->dscp,
 		.ack_dscp = roce->ack_dscp,
 		.notify_dscp = roce->notify_dscp,
-		.control = roce->control,
-		.dcqcn = {
-			.least_bps = roce->least_bps,
-			.active_bps = roce->active_bps,
-			.hyper_bps = roce->hyper_bps,
-			.cycle_bytes = roce->cycle_bytes,
-			.cycle_ns = roce->cycle_ns,
-			.alpha_ns = roce->alpha_ns,
-			.gain = roce->gain,
-			.recovery_cycles = roce->recovery_cycles,
-		},
 	};
 }
 
-int roce_parse(struct switch_change *change, const struct nlattr *attribute)
+int roce_parse(struct switch_change *change, struct nlattr **tb)
 {
+	const struct nlattr *name = tb[TCA_SWITCH_PORT_ROCE_CONTROL];
 	const struct tc_switch_roce *roce;
 	int error;
 
-	if (!attribute)
+	if (!tb[TCA_SWITCH_PORT_ROCE])
 		return 0;
-	roce = nla_data(attribute);
+	roce = nla_data(tb[TCA_SWITCH_PORT_ROCE]);
 	if (!roce->mtu) {
 		change->config.roce = (struct roce_config) {};
 		return 0;
 	}
-	error = check_transport(change, roce) ?: check_control(change, roce);
-	if (!error)
-		change->config.roce = as_config(roce);
-	return error;
+	error = check_transport(change, roce);
+	if (error)
+		return error;
+	change->config.roce = as_config(roce);
+	if (!name)
+		return 0;
+	change->config.roce.control = roce_control_find(nla_data(name));
+	if (!change->config.roce.control)
+		return switch_refuse(change, "no such congestion control of RoCE: %s",
+				     (const char *)nla_data(name));
+	return roce_control_parse(change, tb[TCA_SWITCH_PORT_ROCE_OPTIONS]);
 }
 
 int roce_dump(const struct switch_port *port, struct sk_buff *skb)
@@ -105,18 +85,12 @@ int roce_dump(const struct switch_port *port, struct sk_buff *skb)
 		.dscp = config->dscp,
 		.ack_dscp = config->ack_dscp,
 		.notify_dscp = config->notify_dscp,
-		.control = config->control,
-		.gain = config->dcqcn.gain,
-		.recovery_cycles = config->dcqcn.recovery_cycles,
-		.least_bps = config->dcqcn.least_bps,
-		.active_bps = config->dcqcn.active_bps,
-		.hyper_bps = config->dcqcn.hyper_bps,
-		.cycle_bytes = config->dcqcn.cycle_bytes,
-		.cycle_ns = config->dcqcn.cycle_ns,
-		.alpha_ns = config->dcqcn.alpha_ns,
 	};
 
-	return dump.mtu ? nla_put(skb, TCA_SWITCH_PORT_ROCE, sizeof(dump), &dump) : 0;
+	if (!dump.mtu)
+		return 0;
+	return nla_put(skb, TCA_SWITCH_PORT_ROCE, sizeof(dump), &dump) ?:
+	       roce_control_dump(config, skb);
 }
 
 static struct roce_nic *new_nic(struct switch_port *port)
@@ -143,8 +117,14 @@ static struct roce_nic *new_nic(struct switch_port *port)
 int roce_prepare(struct switch_port *port, const struct roce_config *config,
 		 struct netlink_ext_ack *extack)
 {
-	if (port->roce && !xa_empty(&port->roce->pairs) && config->mtu != port->config.roce.mtu) {
+	bool is_used = port->roce && !xa_empty(&port->roce->pairs);
+
+	if (is_used && config->mtu != port->config.roce.mtu) {
 		NL_SET_ERR_MSG(extack, "RoCE's MTU stays while there are queue pairs");
+		return -EBUSY;
+	}
+	if (is_used && config->control != port->config.roce.control) {
+		NL_SET_ERR_MSG(extack, "RoCE's congestion control stays while there are queue pairs");
 		return -EBUSY;
 	}
 	if (!config->mtu || port->roce)

@@ -12,9 +12,9 @@
 #include <net/neighbour.h>
 #include <net/route.h>
 
+#include "telemetry.h"
 #include "../switch.h"
 
-#define ROCE_TTL 64
 #define ROCE_RESOLVE_MS 1000
 
 /* The peer's, or the gateway's, address on the link, once it is known. */
@@ -75,10 +75,17 @@ static struct roce_pair *new_pair(struct roce_program *program, const struct roc
 	return pair;
 }
 
+void roce_pair_free(struct roce_pair *pair)
+{
+	kfree(pair->timings);
+	kfree(pair);
+}
+
 static u32 longest_frame(const struct roce_config *config)
 {
 	return ROCE_HEADERS_BYTES + ROCE_BTH_BYTES + ROCE_RETH_BYTES + config->mtu +
-	       ROCE_ICRC_BYTES;
+	       ROCE_ICRC_BYTES +
+	       (config->control && config->control->wants_telemetry ? ROCE_TELEMETRY_BYTES : 0);
 }
 
 /* A program names its pairs by their numbers, whatever NIC they are of. */
@@ -109,8 +116,7 @@ static int join(struct roce_pair *pair, struct net_device *dev)
 		return -EMSGSIZE;
 	/* A packet may come as soon as the NIC knows the pair. */
 	pair->nic = port->roce;
-	roce_dcqcn_begin(&pair->dcqcn, port->config.rate_bps);
-	error = insert(pair, port->roce);
+	error = roce_control_begin(pair) ?: insert(pair, port->roce);
 	return error == -EBUSY ? -EADDRINUSE : error;
 }
 
@@ -142,6 +148,6 @@ int roce_connect_pair(struct roce_program *program, const struct roce_connect *c
 	rtnl_unlock();
 	ip_rt_put(route);
 	if (error)
-		kfree(pair);
+		roce_pair_free(pair);
 	return error;
 }

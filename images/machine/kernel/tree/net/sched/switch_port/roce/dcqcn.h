@@ -20,6 +20,7 @@
 #define ROCE_ONE 0xffffffffU	/* alpha = 1 */
 #define ROCE_NEVER (~0ULL)
 
+/* In the order of the control's options. */
 struct roce_dcqcn_config {
 	u64 least_bps;
 	u64 active_bps;		/* R_AI */
@@ -27,8 +28,8 @@ struct roce_dcqcn_config {
 	u64 cycle_bytes;	/* B; on the wire */
 	u64 cycle_ns;		/* of the timer, T */
 	u64 alpha_ns;		/* K */
-	u32 gain;		/* g, of 2^32 */
-	u32 recovery_cycles;	/* F */
+	u64 gain;		/* g, of 2^32; below 1 */
+	u64 recovery_cycles;	/* F */
 };
 
 struct roce_dcqcn {

@@ -202,7 +202,7 @@ static void end_pair(struct roce_pair *pair)
 		switch_chip_unlock(chip);
 	}
 	xa_erase(&pair->program->pairs, pair->number);
-	kfree(pair);
+	roce_pair_free(pair);
 }
 
 static int roce_open(struct inode *inode, struct file *file)

@@ -23,10 +23,10 @@ void roce_pair_leave(struct roce_pair *pair)
 /* When its rate lets it send; the rate may have changed since it sent last. */
 static u64 due(struct roce_pair *pair)
 {
-	if (pair->last_bytes && pair->last_bps != pair->dcqcn.rate_bps) {
+	if (pair->last_bytes && pair->last_bps != pair->flow.rate_bps) {
 		pair->line.free_ns = pair->last_ns;
 		switch_line_set_rate(&pair->line);
-		pair->last_bps = pair->dcqcn.rate_bps;
+		pair->last_bps = pair->flow.rate_bps;
 		switch_line_send(&pair->line, pair->last_bps, pair->last_ns, pair->last_bytes);
 	}
 	return pair->line.free_ns;
@@ -44,7 +44,7 @@ void roce_pair_turn(struct roce_pair *pair, u64 now)
 	if (pair->turn == ROCE_READY)
 		return;
 	roce_pair_leave(pair);
-	roce_dcqcn_advance(&nic->port->config.roce.dcqcn, &pair->dcqcn, now);
+	roce_control_run(pair, now);
 	when = due(pair);
 	if (when <= now) {
 		list_add_tail(&pair->ready, &nic->ready);
@@ -52,8 +52,8 @@ void roce_pair_turn(struct roce_pair *pair, u64 now)
 		return;
 	}
 	/* A rate that rises before then makes it sooner. */
-	if (roce_dcqcn_limits(&pair->dcqcn))
-		when = min(when, roce_dcqcn_next(&pair->dcqcn));
+	if (roce_flow_is_limited(&pair->flow))
+		when = min(when, roce_control_next(pair));
 	pair->paced.expires = ns_to_ktime(when);
 	timerqueue_add(&nic->paced, &pair->paced);
 	pair->turn = ROCE_PACED;
@@ -168,7 +168,7 @@ void roce_nic_read_stats(const struct switch_port *port, struct tc_switch_roce_x
 	*stats = port->roce->stats;
 	xa_for_each(&port->roce->pairs, number, pair) {
 		stats->pairs++;
-		stats->limited += roce_dcqcn_limits(&pair->dcqcn);
-		stats->rate_bps += pair->cursor ? pair->dcqcn.rate_bps : 0;
+		stats->limited += roce_flow_is_limited(&pair->flow);
+		stats->rate_bps += pair->cursor ? pair->flow.rate_bps : 0;
 	}
 }

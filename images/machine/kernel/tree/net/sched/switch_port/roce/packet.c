@@ -11,6 +11,7 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 
+#include "telemetry.h"
 #include "../switch.h"
 
 #define BASE_OFFSET (sizeof(struct iphdr) + sizeof(struct udphdr))
@@ -19,7 +20,8 @@ DEFINE_STATIC_KEY_FALSE(roce_is_on);
 
 /* -- Made ---------------------------------------------------------------------------------------- */
 
-static void finish_headers(struct sk_buff *skb, u8 dscp)
+/* `behind`: bytes behind what UDP's length covers. */
+static void finish_headers(struct sk_buff *skb, u8 dscp, u32 behind)
 {
 	struct iphdr *ip = (struct iphdr *)(skb->data + ETH_HLEN);
 	struct udphdr *udp = (struct udphdr *)(ip + 1);
@@ -28,7 +30,7 @@ static void finish_headers(struct sk_buff *skb, u8 dscp)
 	ip->tot_len = htons(skb->len - ETH_HLEN);
 	ip->check = 0;
 	ip->check = ip_fast_csum((u8 *)ip, ip->ihl);
-	udp->len = htons(skb->len - ETH_HLEN - sizeof(*ip));
+	udp->len = htons(skb->len - ETH_HLEN - sizeof(*ip) - behind);
 }
 
 static void set_offsets(struct sk_buff *skb, struct net_device *dev)
@@ -42,23 +44,26 @@ static void set_offsets(struct sk_buff *skb, struct net_device *dev)
 }
 
 struct sk_buff *roce_packet(const struct roce_pair *pair, const struct roce_base *base,
-			    const void *extension, u32 extension_bytes, u32 payload, u32 zeros,
-			    u8 dscp)
+			    const struct roce_parts *parts, u8 dscp)
 {
-	u32 headers = ROCE_HEADERS_BYTES + ROCE_BTH_BYTES + extension_bytes;
-	u32 length = headers + payload + base->pad + ROCE_ICRC_BYTES;
-	struct sk_buff *skb = wire_new_frame(length);
+	u32 headers = ROCE_HEADERS_BYTES + ROCE_BTH_BYTES + parts->extension_bytes;
+	u32 length = headers + parts->payload + base->pad + ROCE_ICRC_BYTES;
+	u32 behind = parts->telemetry ? ROCE_TELEMETRY_BYTES : 0;
+	struct sk_buff *skb = wire_new_frame(length + behind);
 	u8 *at;
 
 	if (!skb)
 		return NULL;
-	at = skb_put(skb, length);
+	at = skb_put(skb, length + behind);
 	memcpy(at, pair->headers, ROCE_HEADERS_BYTES);
 	roce_put_base(at + ROCE_HEADERS_BYTES, base);
-	memcpy(at + ROCE_HEADERS_BYTES + ROCE_BTH_BYTES, extension, extension_bytes);
-	memset(at + headers, 0, payload + base->pad);
-	finish_headers(skb, dscp);
-	put_unaligned_le32(roce_icrc(at + ETH_HLEN, headers - ETH_HLEN, zeros),
+	memcpy(at + ROCE_HEADERS_BYTES + ROCE_BTH_BYTES, parts->extension,
+	       parts->extension_bytes);
+	memset(at + headers, 0, parts->payload + base->pad);
+	if (behind)
+		memcpy(at + length, parts->telemetry, behind);
+	finish_headers(skb, dscp, behind);
+	put_unaligned_le32(roce_icrc(at + ETH_HLEN, headers - ETH_HLEN, parts->zeros),
 			   at + length - ROCE_ICRC_BYTES);
 	set_offsets(skb, qdisc_dev(pair->nic->port->sch));
 	return skb;
@@ -86,7 +91,7 @@ static bool is_packet(struct sk_buff *skb)
 	udp = (const struct udphdr *)(ip + 1);
 	return ip->ihl == 5 && ip->protocol == IPPROTO_UDP && !ip_is_fragment(ip) &&
 	       udp->dest == htons(ROCE_PORT) && ntohs(ip->tot_len) <= skb->len &&
-	       ntohs(udp->len) == ntohs(ip->tot_len) - sizeof(*ip) &&
+	       ntohs(udp->len) <= ntohs(ip->tot_len) - sizeof(*ip) &&
 	       ntohs(udp->len) >= sizeof(*udp) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
 }
 
@@ -100,36 +105,85 @@ static struct roce_pair *pair_of(struct roce_nic *nic, const struct roce_base *b
 	return own && own->daddr == ip->saddr && own->saddr == ip->daddr ? pair : NULL;
 }
 
+/* What switches have written behind a packet whose UDP datagram has `length` bytes; NULL: nothing. */
+static u8 *telemetry_of(struct sk_buff *skb, u32 length)
+{
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+	u32 place = sizeof(*ip) + length;
+	u32 end = min_t(u32, ntohs(ip->tot_len), skb_headlen(skb));
+
+	return place < end && roce_is_telemetry(skb->data + place, end - place) ?
+		       skb->data + place : NULL;
+}
+
 /* `rest`: bytes between the base header and the CRC. */
-static void take_data(struct roce_pair *pair, const struct roce_base *base, u32 rest, bool marked,
-		      u64 now)
+static void take_data(struct roce_pair *pair, const struct roce_base *base, u32 rest,
+		      struct roce_arrival *arrival)
 {
 	u32 beside = base->pad + (roce_begins_write(base->opcode) ? ROCE_RETH_BYTES : 0);
 
-	if (rest >= beside)
-		roce_pair_receive(pair, base, rest - beside, marked, now);
+	if (rest < beside)
+		return;
+	arrival->bytes = rest - beside;
+	roce_pair_receive(pair, base, arrival);
+}
+
+static void take_acknowledgement(struct roce_pair *pair, const struct roce_base *base, u8 syndrome,
+				 const u8 *telemetry, struct roce_acknowledgement *ack)
+{
+	u32 number;
+
+	ack->hop_count = telemetry ? roce_telemetry_hops(telemetry) : 0;
+	for (number = 0; number < ack->hop_count; number++) {
+		u64 hop = roce_telemetry_get(telemetry, number);
+
+		ack->hop[number] = (struct roce_hop) {
+			.rate_bps = roce_telemetry_hop_rate(hop),
+			.queue_bytes = roce_telemetry_hop_queue(hop),
+			.time_ns = roce_telemetry_hop_time(hop),
+			.sent = roce_telemetry_hop_sent(hop),
+		};
+	}
+	roce_pair_hear(pair, base->psn, syndrome, ack);
 }
 
 static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
 {
 	const struct iphdr *ip = (const struct iphdr *)skb->data;
 	const u8 *at = skb->data + BASE_OFFSET;
-	u32 rest = ntohs(ip->tot_len) - BASE_OFFSET - ROCE_BTH_BYTES - ROCE_ICRC_BYTES;
+	u32 length = ntohs(((const struct udphdr *)(ip + 1))->len);
+	u32 rest = length - sizeof(struct udphdr) - ROCE_BTH_BYTES - ROCE_ICRC_BYTES;
+	u8 *telemetry = telemetry_of(skb, length);
 	struct roce_base base;
 	struct roce_pair *pair;
 
 	roce_get_base(&base, at);
 	pair = pair_of(nic, &base, ip);
-	if (!pair)
+	if (!pair) {
 		nic->stats.strays++;
-	else if (roce_is_data(base.opcode))
-		take_data(pair, &base, rest, INET_ECN_is_ce(ip->tos), now);
-	else if (base.opcode == ROCE_ACKNOWLEDGE && rest >= ROCE_AETH_BYTES)
-		roce_pair_hear(pair, base.psn, at[ROCE_BTH_BYTES], now);
-	else if (base.opcode == ROCE_NOTIFY)
+	} else if (roce_is_data(base.opcode)) {
+		struct roce_arrival arrival = {
+			.now = now,
+			.marked = INET_ECN_is_ce(ip->tos),
+			.telemetry = telemetry,
+		};
+
+		/* It goes back as it is. */
+		if (telemetry)
+			telemetry[6] = ROCE_TELEMETRY_REPLY;
+		take_data(pair, &base, rest, &arrival);
+	} else if (base.opcode == ROCE_ACKNOWLEDGE && rest >= ROCE_AETH_BYTES) {
+		struct roce_acknowledgement ack = {
+			.now = now,
+			.routers = ROCE_TTL - min_t(u32, ip->ttl, ROCE_TTL),
+		};
+
+		take_acknowledgement(pair, &base, at[ROCE_BTH_BYTES], telemetry, &ack);
+	} else if (base.opcode == ROCE_NOTIFY) {
 		roce_pair_notified(pair, now);
-	else
+	} else {
 		nic->stats.strays++;
+	}
 }
 
 static bool receive(struct switch_port *port, struct sk_buff *skb)

@@ -8,13 +8,17 @@
  */
 #include <linux/unaligned.h>
 
+#include "telemetry.h"
 #include "../switch.h"
+
+static u32 window_of(const struct roce_pair *pair)
+{
+	return min(pair->nic->port->config.roce.window, pair->window);
+}
 
 bool roce_pair_has_work(const struct roce_pair *pair)
 {
-	u32 window = pair->nic->port->config.roce.window;
-
-	return pair->cursor && pair->next - pair->oldest < window;
+	return pair->cursor && pair->next - pair->oldest < window_of(pair);
 }
 
 void roce_pair_post(struct roce_pair *pair, struct roce_message *message)
@@ -64,10 +68,11 @@ static void rewind(struct roce_pair *pair, u64 number)
 static bool asks(struct roce_pair *pair, bool is_last)
 {
 	const struct roce_config *config = &pair->nic->port->config.roce;
+	bool always = config->control && config->control->has_window;
 
 	/* Also with the last packet that the window lets go: nothing else opens it again. */
-	if (++pair->unasked < config->ack_every && !is_last &&
-	    pair->next + 1 - pair->oldest < config->window)
+	if (++pair->unasked < config->ack_every && !is_last && !always &&
+	    pair->next + 1 - pair->oldest < window_of(pair))
 		return false;
 	pair->unasked = 0;
 	return true;
@@ -117,11 +122,10 @@ static void pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now)
 	const struct switch_port *port = pair->nic->port;
 	u32 wire_bytes = switch_frame_wire_bytes(port, skb);
 
-	if (port->config.roce.control == TC_SWITCH_ROCE_DCQCN)
-		roce_dcqcn_sent(&port->config.roce.dcqcn, &pair->dcqcn, wire_bytes);
+	roce_control_sent(pair, wire_bytes);
 	pair->last_ns = now;
 	pair->last_bytes = wire_bytes;
-	pair->last_bps = pair->dcqcn.rate_bps;
+	pair->last_bps = pair->flow.rate_bps;
 	switch_line_send(&pair->line, pair->last_bps, now, wire_bytes);
 }
 
@@ -130,7 +134,7 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 	const struct roce_config *config = &pair->nic->port->config.roce;
 	struct roce_message *message = pair->cursor;
 	u64 place = pair->next - message->first;
-	u32 payload = payload_at(pair, place), extension_bytes = 0;
+	u32 payload = payload_at(pair, place);
 	struct roce_base base = {
 		.opcode = roce_opcode_at(message->opcode, place, message->packets),
 		.pad = roce_pad(payload),
@@ -138,22 +142,33 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 		.psn = pair->next & ROCE_PSN_MASK,
 		.ack_request = asks(pair, place == message->packets - 1),
 	};
-	u8 extension[ROCE_RETH_BYTES];
+	u8 extension[ROCE_RETH_BYTES], telemetry[ROCE_TELEMETRY_BYTES];
+	struct roce_parts parts = {
+		.extension = extension,
+		.payload = payload,
+		.zeros = payload == config->mtu ? pair->nic->zeros :
+						  roce_crc_zeros(payload + base.pad),
+	};
 	struct sk_buff *skb;
-	u32 zeros = payload == config->mtu ? pair->nic->zeros :
-					     roce_crc_zeros(payload + base.pad);
 
 	if (roce_begins_write(base.opcode)) {
 		put_reth(extension, message->completion.bytes);
-		extension_bytes = sizeof(extension);
+		parts.extension_bytes = sizeof(extension);
 	}
-	skb = roce_packet(pair, &base, extension, extension_bytes, payload, zeros, config->dscp);
+	if (config->control && config->control->wants_telemetry) {
+		memset(telemetry, 0, sizeof(telemetry));
+		roce_telemetry_put_header(telemetry, ROCE_TELEMETRY_QUERY);
+		parts.telemetry = telemetry;
+	}
+	skb = roce_packet(pair, &base, &parts, config->dscp);
 	if (!skb)
 		return NULL;
 	count_sent(pair, payload);
 	if (!place && !message->completion.first_ns)
 		message->completion.first_ns = now;
 	pace(pair, skb, now);
+	if (base.ack_request)
+		roce_control_time(pair, now);
 	advance_cursor(pair);
 	pair->sent = max(pair->sent, pair->next);
 	if (base.ack_request)
@@ -195,9 +210,10 @@ static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
 }
 
 /* An acknowledgement has come. */
-void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, u64 now)
+void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, struct roce_acknowledgement *ack)
 {
-	u64 number = roce_whole_psn(pair->oldest, psn);
+	u64 before = pair->oldest, number = roce_whole_psn(before, psn);
+	u64 now = ack->now;
 
 	/* Not of what was sent: nobody's. */
 	if (pair->failed || number >= pair->sent)
@@ -207,10 +223,12 @@ void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, u64 now)
 		if (number < pair->oldest)
 			return;
 		acknowledge(pair, number, now);
+		roce_control_lost(pair, now, false);
 		rewind(pair, number);
 	} else {
 		pair->nic->stats.acks_received++;
 		acknowledge(pair, number + 1, now);
+		roce_control_acknowledged(pair, ack, number + 1, before);
 	}
 	roce_pair_turn(pair, now);
 }
@@ -223,6 +241,7 @@ void roce_pair_timed_out(struct roce_pair *pair, u64 now)
 		roce_pair_fail(pair, ROCE_RETRIES_EXCEEDED, now);
 		return;
 	}
+	roce_control_lost(pair, now, true);
 	rewind(pair, pair->oldest);
 	roce_pair_wait(pair, now);
 	roce_pair_turn(pair, now);
@@ -252,13 +271,10 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 /* A switch has marked what this pair sends. */
 void roce_pair_notified(struct roce_pair *pair, u64 now)
 {
-	const struct roce_config *config = &pair->nic->port->config.roce;
-
 	pair->nic->stats.notifications_received++;
 	pair->notifications++;
-	if (pair->failed || config->control != TC_SWITCH_ROCE_DCQCN)
+	if (pair->failed)
 		return;
-	roce_dcqcn_advance(&config->dcqcn, &pair->dcqcn, now);
-	roce_dcqcn_notify(&config->dcqcn, &pair->dcqcn, now);
+	roce_control_notified(pair, now);
 	roce_pair_turn(pair, now);
 }

@@ -7,9 +7,11 @@
  * answered by one NAK for the packet that is missing, and dropped; a packet that was
  * received before is acknowledged again.
  */
+#include "dcqcn.h"
 #include "../switch.h"
 
-static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 now)
+/* `telemetry`: of the packet that it answers; NULL: none. */
+static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, const u8 *telemetry, u64 now)
 {
 	struct roce_nic *nic = pair->nic;
 	struct roce_base base = {
@@ -18,14 +20,19 @@ static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 now)
 		.psn = number & ROCE_PSN_MASK,
 	};
 	u8 aeth[ROCE_AETH_BYTES] = { syndrome };
+	struct roce_parts parts = {
+		.extension = aeth,
+		.extension_bytes = sizeof(aeth),
+		.zeros = ROCE_CRC_ONE,
+		.telemetry = telemetry,
+	};
 
 	roce_put_24(aeth + 1, pair->received_messages & ROCE_PSN_MASK);
 	if (syndrome == ROCE_SYNDROME_ACK)
 		nic->stats.acks_sent++;
 	else
 		nic->stats.naks_sent++;
-	roce_answer(nic, roce_packet(pair, &base, aeth, sizeof(aeth), 0, ROCE_CRC_ONE,
-				     nic->port->config.roce.ack_dscp), now);
+	roce_answer(nic, roce_packet(pair, &base, &parts, nic->port->config.roce.ack_dscp), now);
 }
 
 static void send_notification(struct roce_pair *pair, u64 now)
@@ -35,11 +42,13 @@ static void send_notification(struct roce_pair *pair, u64 now)
 		.opcode = ROCE_NOTIFY,
 		.pair = pair->peer,
 	};
+	struct roce_parts parts = {
+		.payload = ROCE_CNP_BYTES,
+		.zeros = roce_crc_zeros(ROCE_CNP_BYTES),
+	};
 
 	nic->stats.notifications_sent++;
-	roce_answer(nic, roce_packet(pair, &base, NULL, 0, ROCE_CNP_BYTES,
-				     roce_crc_zeros(ROCE_CNP_BYTES),
-				     nic->port->config.roce.notify_dscp), now);
+	roce_answer(nic, roce_packet(pair, &base, &parts, nic->port->config.roce.notify_dscp), now);
 }
 
 static void take(struct roce_pair *pair, const struct roce_base *base, u32 bytes, u64 now)
@@ -58,31 +67,37 @@ static void take(struct roce_pair *pair, const struct roce_base *base, u32 bytes
 	pair->received_bytes = 0;
 }
 
-/* A data packet has come, with so many bytes of payload. */
-void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base, u32 bytes, bool marked,
-		       u64 now)
+static void hear_mark(struct roce_pair *pair, u64 now)
 {
 	struct roce_nic *nic = pair->nic;
-	u64 number = roce_whole_psn(pair->expected, base->psn);
+	const struct roce_config *config = &nic->port->config.roce;
 
-	if (marked) {
-		nic->stats.ce_received++;
-		pair->marks++;
-		if (nic->port->config.roce.control == TC_SWITCH_ROCE_DCQCN &&
-		    roce_notifies(&pair->notify_ns, nic->port->config.roce.notify_ns, now))
-			send_notification(pair, now);
-	}
+	nic->stats.ce_received++;
+	pair->marks++;
+	if (config->control && config->control->wants_notifications &&
+	    roce_notifies(&pair->notify_ns, config->notify_ns, now))
+		send_notification(pair, now);
+}
+
+void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
+		       const struct roce_arrival *arrival)
+{
+	struct roce_nic *nic = pair->nic;
+	u64 number = roce_whole_psn(pair->expected, base->psn), now = arrival->now;
+
+	if (arrival->marked)
+		hear_mark(pair, now);
 	if (number > pair->expected) {
 		nic->stats.out_of_sequence++;
 		if (!pair->told_gap)
-			send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, now);
+			send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, NULL, now);
 		pair->told_gap = true;
 		return;
 	}
 	if (number == pair->expected)
-		take(pair, base, bytes, now);
+		take(pair, base, arrival->bytes, now);
 	else
 		nic->stats.duplicates++;
 	if (base->ack_request)
-		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, now);
+		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, arrival->telemetry, now);
 }

@@ -16,13 +16,14 @@
 #include <linux/timerqueue.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
+#include <net/roce_control.h>
 
 #include "../line.h"
 #include "../uapi/roce.h"
 #include "../uapi/switch_port.h"
-#include "dcqcn.h"
 #include "header.h"
 
+#define ROCE_TTL 64
 #define ROCE_HEADERS_BYTES (14 + 20 + 8)	/* Ethernet, IP, UDP */
 #define ROCE_WINDOW_MAX (1U << 22)		/* packets: numbers of 24 bits stay unambiguous */
 
@@ -38,8 +39,8 @@ struct roce_config {
 	u64 timeout_ns;
 	u64 notify_ns;
 	u8 dscp, ack_dscp, notify_dscp;
-	u8 control;
-	struct roce_dcqcn_config dcqcn;
+	const struct roce_control *control;	/* NULL: none */
+	u64 options[ROCE_CONTROL_OPTIONS];	/* of it */
 };
 
 /* A message of a send queue; when it is done, it is what the program reads. */
@@ -55,6 +56,15 @@ enum roce_turn {
 	ROCE_IDLE,		/* nothing to send, or the window is full */
 	ROCE_READY,		/* in the NIC's list, in turn */
 	ROCE_PACED,		/* in the NIC's queue of times */
+};
+
+/* When packets that asked for an acknowledgement left, of a pair whose control wants to know. */
+#define ROCE_TIMINGS 64
+
+struct roce_timings {
+	u64 packet[ROCE_TIMINGS];
+	u64 time_ns[ROCE_TIMINGS];
+	u32 first, count;	/* a ring */
 };
 
 struct roce_pair {
@@ -85,7 +95,10 @@ struct roce_pair {
 	u64 last_ns;		/* when it sent the last packet, */
 	u64 last_bps;		/* and at which rate the next is paced, unless that has changed */
 	u32 last_bytes;
-	struct roce_dcqcn dcqcn;
+	struct roce_flow flow;	/* its congestion control's */
+	u32 window;		/* packets that it lets be unacknowledged */
+	struct roce_timings *timings;	/* NULL: nobody wants them */
+	u64 rtt_ns;		/* the last that was measured; 0: none */
 	u32 sent_again;		/* these count for its program */
 	u32 timeouts;
 	u32 notifications;
@@ -144,7 +157,8 @@ struct switch_change;
 struct nlattr;
 struct netlink_ext_ack;
 
-int roce_parse(struct switch_change *change, const struct nlattr *attribute);
+/* `tb`: the attributes of the port. */
+int roce_parse(struct switch_change *change, struct nlattr **tb);
 int roce_dump(const struct switch_port *port, struct sk_buff *skb);
 int roce_prepare(struct switch_port *port, const struct roce_config *config,
 		 struct netlink_ext_ack *extack);
@@ -156,7 +170,8 @@ bool roce_pair_has_work(const struct roce_pair *pair);
 /* The next packet, at `now`; NULL: there is no memory, and it is sent at its next turn. */
 struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now);
 void roce_pair_post(struct roce_pair *pair, struct roce_message *message);
-void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, u64 now);
+/* An acknowledgement, or what is missing; `ack`: what else the packet tells. */
+void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, struct roce_acknowledgement *ack);
 void roce_pair_notified(struct roce_pair *pair, u64 now);
 void roce_pair_timed_out(struct roce_pair *pair, u64 now);
 /* Ends all its messages. */
@@ -164,25 +179,70 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now);
 
 /* -- responder.c --------------------------------------------------------------------------------- */
 
-void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base, u32 bytes, bool marked,
-		       u64 now);
+/* A packet of data that has come. */
+struct roce_arrival {
+	u64 now;
+	u32 bytes;		/* of payload */
+	bool marked;
+	const u8 *telemetry;	/* NULL: none */
+};
+
+void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
+		       const struct roce_arrival *arrival);
 
 /* -- packet.c ------------------------------------------------------------------------------------ */
 
-/*
- * A frame of a pair; `extension`: what is behind the base header, then `payload` bytes of
- * zeros, whose factor for the CRC is `zeros` with the pad.
- */
+/* What a frame has behind its base header. */
+struct roce_parts {
+	const void *extension;
+	u32 extension_bytes;
+	u32 payload;		/* bytes of zeros, */
+	u32 zeros;		/* whose factor for the CRC with the pad is this */
+	const u8 *telemetry;	/* that it carries; NULL: none */
+};
+
 struct sk_buff *roce_packet(const struct roce_pair *pair, const struct roce_base *base,
-			    const void *extension, u32 extension_bytes, u32 payload, u32 zeros,
-			    u8 dscp);
+			    const struct roce_parts *parts, u8 dscp);
 /* Takes a frame that has come in by a device, if it is its NIC's. */
 bool roce_receive(struct net_device *dev, struct sk_buff *skb);
 /* Gives the port a frame that answers one. */
 void roce_answer(struct roce_nic *nic, struct sk_buff *skb, u64 now);
 
+/* -- control.c ----------------------------------------------------------------------------------- */
+
+/* Under RTNL. NULL: there is none of that name. */
+const struct roce_control *roce_control_find(const char *name);
+/* Reads words and values into a configuration whose control is known. */
+int roce_control_parse(struct switch_change *change, const struct nlattr *words);
+int roce_control_dump(const struct roce_config *config, struct sk_buff *skb);
+/* The control has a pair that comes; -ENOMEM. */
+int roce_control_begin(struct roce_pair *pair);
+/* Does what is due; when something is next. */
+void roce_control_advance(const struct roce_config *config, struct roce_flow *flow, u64 now);
+void roce_control_run(struct roce_pair *pair, u64 now);
+u64 roce_control_next(const struct roce_pair *pair);
+void roce_control_sent(struct roce_pair *pair, u32 bytes);
+void roce_control_notified(struct roce_pair *pair, u64 now);
+void roce_control_lost(struct roce_pair *pair, u64 now, bool timed_out);
+void roce_control_acknowledged(struct roce_pair *pair, struct roce_acknowledgement *ack,
+			       u64 number, u64 before);
+/* A packet that asks has gone. */
+void roce_control_time(struct roce_pair *pair, u64 now);
+int roce_controls_register(void);
+
+static inline bool roce_flow_is_limited(const struct roce_flow *flow)
+{
+	return flow->rate_bps < flow->line_bps;
+}
+
+/* -- telemetry.c --------------------------------------------------------------------------------- */
+
+/* A switch's port sends a frame: it writes into it what it has to tell, if it is asked. */
+void roce_stamp(struct switch_port *port, int queue, struct sk_buff *skb, u64 now);
+
 /* -- connect.c ----------------------------------------------------------------------------------- */
 
+void roce_pair_free(struct roce_pair *pair);
 int roce_connect_pair(struct roce_program *program, const struct roce_connect *connect);
 
 /* -- device.c ------------------------------------------------------------------------------------ */

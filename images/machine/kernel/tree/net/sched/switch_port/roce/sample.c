@@ -23,11 +23,13 @@ static u64 acknowledged_bytes(const struct roce_pair *pair)
 static struct samples_pair sample_of(const struct roce_pair *pair, u64 now)
 {
 	const struct roce_config *config = &pair->nic->port->config.roce;
-	struct roce_dcqcn dcqcn = pair->dcqcn;
+	const struct roce_control *control = config->control;
+	struct roce_flow flow = pair->flow;
+	struct samples_pair sample;
 
-	roce_dcqcn_advance(&config->dcqcn, &dcqcn, now);
-	return (struct samples_pair) {
-		.rate_bps = dcqcn.rate_bps,
+	roce_control_advance(config, &flow, now);
+	sample = (struct samples_pair) {
+		.rate_bps = min(flow.rate_bps, flow.line_bps),
 		.acknowledged_bytes = acknowledged_bytes(pair),
 		.timeout_ns = config->timeout_ns,
 		.in_flight = pair->next - pair->oldest,
@@ -35,10 +37,16 @@ static struct samples_pair sample_of(const struct roce_pair *pair, u64 now)
 		.timeouts = pair->timeouts,
 		.acknowledged = pair->oldest,
 		.notifications = pair->notifications,
-		.alpha = dcqcn.alpha,
-		.control = config->control,
+		.window = control && control->has_window ? pair->window : 0,
+		.rtt_ns = pair->rtt_ns,
 		.failed = pair->failed,
 	};
+	strscpy(sample.control, control ? control->name : "none");
+	if (control && control->alpha) {
+		sample.has_alpha = true;
+		sample.alpha = control->alpha(&flow);
+	}
+	return sample;
 }
 
 static void tell_nic(const struct roce_nic *nic, u64 now,

@@ -43,6 +43,11 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_QCN,		/* struct tc_switch_qcn_limiter; default: none */
 	TCA_SWITCH_PORT_SLICE,		/* struct tc_switch_slice; default: 0, 0 */
 	TCA_SWITCH_PORT_ROCE,		/* struct tc_switch_roce; default: none */
+	/* With ROCE only: the name of a congestion control (net/roce_control.h); default: none. */
+	TCA_SWITCH_PORT_ROCE_CONTROL,
+	/* With it only: words and values, "eta 950000 stages 5". */
+	TCA_SWITCH_PORT_ROCE_OPTIONS,
+	TCA_SWITCH_PORT_TELEMETRY,	/* flag: the port writes into RoCE packets that ask for it */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -83,11 +88,6 @@ struct tc_switch_qcn_limiter {
 	__u64 cycle_ns;		/* 1 us to 1 s */
 };
 
-enum tc_switch_roce_control {
-	TC_SWITCH_ROCE_NO_CONTROL,	/* the line's rate; PFC and the window alone hold it back */
-	TC_SWITCH_ROCE_DCQCN,
-};
-
 /* A host's NIC sends RoCEv2 (roce.h). */
 struct tc_switch_roce {
 	__u32 mtu;		/* payload of a packet, 256 to 4096, a power of two; 0: no RoCE */
@@ -99,16 +99,7 @@ struct tc_switch_roce {
 	__u8 dscp;		/* of data */
 	__u8 ack_dscp;
 	__u8 notify_dscp;
-	__u8 control;		/* enum tc_switch_roce_control */
-	__u32 gain;		/* DCQCN from here on (roce/dcqcn.h): g, of 2^32 */
-	__u32 recovery_cycles;	/* F */
-	__u32 reserved;
-	__u64 least_bps;
-	__u64 active_bps;	/* R_AI */
-	__u64 hyper_bps;	/* R_HAI */
-	__u64 cycle_bytes;	/* B */
-	__u64 cycle_ns;		/* T */
-	__u64 alpha_ns;		/* K */
+	__u8 pad[5];
 };
 
 enum tca_switch_buffer {
