@@ -24,7 +24,7 @@ from fabriclab.lab.network import topology
 from fabriclab.qdiscs import STOCK
 
 _SHAPES: dict[str, type[Shape]] = dict(zip(STARTERS, (Star, Dumbbell, FatTree), strict=True))
-TEMPLATES = ("congestion-control", "qdisc")
+TEMPLATES = ("congestion-control", "qdisc", "roce-congestion-control")
 """What an algorithm of one's own may begin with: folders of `fabriclab/starters`."""
 _STARTERS = Path(__file__).parents[1] / "starters"
 _MINE = re.compile(r"\bmine(?=\b|_)")
@@ -61,8 +61,8 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
     """Make a lab in a new directory and return it. The directory's name becomes the lab's name.
 
     `origin` is the lab to copy, as a directory or a name, or one of the generated labs `star`, `dumbbell` and
-    `fat-tree`. `template` instead of `origin` begins an algorithm of your own, `congestion-control` or `qdisc`: a C
-    file that compiles, and a lab that compares it with Linux's own. Raises ArgumentError if the directory exists, if
+    `fat-tree`. `template` instead of `origin` begins an algorithm of your own, `congestion-control`, `qdisc` or
+    `roce-congestion-control`: a C file that compiles, and a lab that compares it with those that are there. Raises ArgumentError if the directory exists, if
     its name cannot be a lab's name, or if there is no such origin; OSError.
     """
     if (origin is None) == (template is None):

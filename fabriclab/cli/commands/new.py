@@ -77,4 +77,4 @@ def begin_algorithm(directory: Path, template: str) -> None:
     note(made)
     (source,) = (file for file in made.files if file.suffix == ".c")
     say(f"{source}: {template.replace('-', ' ')} to start from; {directory / 'README.md'} explains the files")
-    say(f"`fabriclab sweep {directory}` compiles it, and compares it with Linux's own")
+    say(f"`fabriclab sweep {directory}` compiles it, and compares it with others")

@@ -22,7 +22,7 @@ Template = Annotated[
     str | None,
     typer.Option(
         metavar="KIND",
-        help="Create your own algorithm in one C file instead: congestion-control or qdisc.",
+        help="Create your own algorithm in one C file instead: congestion-control, qdisc or roce-congestion-control.",
         show_default=False,
     ),
 ]

@@ -65,6 +65,9 @@ _NAMES = {
     "htcp": "H-TCP",
     "bic": "BIC",
     "bbr": "BBR",
+    "hpcc": "HPCC",
+    "timely": "TIMELY",
+    "swift": "Swift",
     "roce": "RoCE",
 }
 

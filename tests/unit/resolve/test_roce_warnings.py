@@ -50,7 +50,7 @@ def test_a_lossless_class_with_marks_is_right(tmp_path: Path) -> None:
     ("switches", "hosts", "said"),
     [
         (LOSSLESS.replace("WRED", "weight: 1"), "{nic: {roce: {}}}", ["gets no marks at s1, so DCQCN never lowers"]),
-        (LOSSLESS.replace("WRED", "weight: 1"), "{nic: {roce: {dcqcn: none}}}", []),
+        (LOSSLESS.replace("WRED", "weight: 1"), "{nic: {roce: {congestion_control: none}}}", []),
         (
             LOSSLESS.replace("WRED", MARKS),
             "{nic: {roce: {dscp: cs1}}}",

@@ -95,7 +95,7 @@ def test_it_compiles(lab: Path, artefacts: Artefacts) -> None:
     assert list(compile_modules(artefacts, planned(lab).algorithms, lab)) == ["own_sch_mine"]
 
 
-@pytest.mark.parametrize("template", ["congestion-control", "qdisc"])
+@pytest.mark.parametrize("template", ["congestion-control", "qdisc", "roce-congestion-control"])
 def test_a_template_is_a_lab_whose_algorithm_compiles(template: str, tmp_path: Path, artefacts: Artefacts) -> None:
     made = fabriclab.new(tmp_path / "My-own", template=template)
     assert {file.name for file in made.files} >= {"my_own.c", "README.md", "experiment.yml", "topology.clab.yml"}
