@@ -62,8 +62,8 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
 
     `origin` is the lab to copy, as a directory or a name, or one of the generated labs `star`, `dumbbell` and
     `fat-tree`. `template` instead of `origin` begins an algorithm of your own, `congestion-control`, `qdisc` or
-    `roce-congestion-control`: a C file that compiles, and a lab that compares it with those that are there. Raises ArgumentError if the directory exists, if
-    its name cannot be a lab's name, or if there is no such origin; OSError.
+    `roce-congestion-control`: a C file that compiles, and a lab that compares it with those that are there. Raises
+    ArgumentError if the directory exists, if its name cannot be a lab's name, or if there is no such origin; OSError.
     """
     if (origin is None) == (template is None):
         raise ArgumentError("name what to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))

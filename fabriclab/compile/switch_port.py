@@ -179,6 +179,8 @@ def _roce(roce: Roce) -> Iterator[str]:
     counts = f"{roce.mtu} {roce.window_packets or 0} {roce.ack_every} {roce.retries}"
     classes = f"{roce.dscp} {roce.ack_dscp} {roce.cnp_dscp}"
     yield f"roce {counts} {roce.timeout_ns}ns {roce.cnp_interval_ns}ns {classes}"
+    if roce.selective:
+        yield "selective"
     if roce.control is not None:
         yield f"control {roce.control.name} {','.join(roce.control.options.split()) or '-'}"
 

@@ -38,7 +38,7 @@ def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[st
 
 def _of_nic(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
     lossy = [node.name for node in switches if any(_is_lossy(port, roce.dscp) for port in node.ports)]
-    if lossy:
+    if lossy and not roce.selective:
         yield (
             f"RoCE with DSCP {roce.dscp} is in a class that loses packets at {_names(lossy)}: a queue pair sends all "
             "again from a lost packet on (go-back-N); write priority_groups with lossless: true and pfc for its class"

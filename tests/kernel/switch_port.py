@@ -178,10 +178,11 @@ class Roce:
     notify_dscp: int = 48
     control: str = ""
     options: str = ""
+    selective: bool = False
 
     def pack(self) -> bytes:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
-        return struct.pack("=IIIIQQBBB5x", *transport, self.dscp, self.ack_dscp, self.notify_dscp)
+        return struct.pack("=IIIIQQBBBB4x", *transport, self.dscp, self.ack_dscp, self.notify_dscp, self.selective)
 
     def control_attributes(self) -> list[bytes]:
         texts = (self.control, self.options) if self.control else ()

@@ -98,6 +98,9 @@ PORTS = {
     "60000ns": Port(
         roce=Roce(4096, 500, 16, 3, 1_000_000, 4_000, 24, 8, 40, "dcqcn", "gain 16777216 alpha_time 60000ns")
     ),
+    "rate 1000000000bit roce 1024 4096 1 7 4000000ns 50000ns 26 26 48 selective": Port(
+        roce=Roce(window=4_096, selective=True)
+    ),
     "rate 1000000000bit telemetry roce 1024 0 1 7 4000000ns 50000ns 26 26 48 control hpcc -": Port(
         roce=Roce(control="hpcc"), telemetry=True
     ),

@@ -39,6 +39,7 @@ POINTS = {
     "dx-fat-tree": "variant=dctcp; stop=200 us",
     "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; "
     "traffic.query.start=50 ms",
+    "hpcc": "variant=hpcc; window=2 ms",
     "hull": "variant=paced; traffic.long.stop=200 ms",
     "incast": "variant=cubic; rounds=4",
     "l4s": "variant=dualpi2; stop=300 ms; start=100 ms",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
@@ -25,7 +27,7 @@ class RoceControl(Frozen):
 
 
 class Roce(Frozen):
-    """The transport of RoCEv2 in a NIC: reliable connections, go-back-N."""
+    """The transport of RoCEv2 in a NIC: reliable connections."""
 
     mtu: RoceMtu
     window_packets: Annotated[int, ranges.ROCE_WINDOW] | None
@@ -40,8 +42,16 @@ class Roce(Frozen):
     cnp_dscp: Annotated[int, ranges.DSCP]
     cnp_interval_ns: Annotated[int, ranges.CNP_INTERVAL]
     """Least time from one notification of a queue pair to the next."""
+    selective: bool = False
+    """Only packets that are missing are sent again; otherwise everything from the first of them on (go-back-N)."""
     control: RoceControl | None
     """None: each queue pair sends at the line's rate; PFC and the window alone hold it back."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `selective` where it is go-back-N."""
+        record: dict[str, Any] = serialise(self)
+        return {key: value for key, value in record.items() if value or key != "selective"}
 
     @property
     def sends_telemetry(self) -> bool:

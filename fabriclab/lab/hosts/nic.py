@@ -113,6 +113,7 @@ class WrittenRoce(Part):
     mtu: Written[int] | None = None
     window: Written[int | None] | None = None
     ack_every: Written[int] | None = None
+    loss_recovery: Written[str] | None = None
     retries: Written[int] | None = None
     timeout: Written[int] | None = None
     dscp: Written[int] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabriclab.formats.framing import ROCE_AROUND_PAYLOAD_BYTES, ROCE_TELEMETRY_BYTES
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.hosts.nic import WrittenRoce
-from fabriclab.lab.hosts.roce_keys import ROCE_DSCP, ROCE_MTU
+from fabriclab.lab.hosts.roce_keys import ROCE_DSCP, ROCE_LOSS_RECOVERY, ROCE_MTU
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES
 from fabriclab.lab.network.topology import Topology
@@ -15,6 +15,8 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 
 _MOST_NAMED = 3
+_SELECTIVE_WINDOW = 4_096
+"""ROCE_SELECTIVE_WINDOW of the kernel's `switch_port`."""
 
 
 def check_roce_ends(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:
@@ -73,6 +75,21 @@ def check_roce_control(hosts: Mapping[str, WrittenTransport], problems: Problems
             name = "dcqcn" if control is None else control.name
             roce.options.complain(
                 problems, f"are those of a C file of your own, but congestion_control is {name}; write its keys instead"
+            )
+
+
+def check_roce_window(hosts: Mapping[str, WrittenTransport], problems: Problems) -> None:
+    """Record windows that are longer than what selective repeat remembers."""
+    said: set[object] = set()
+    for _, roce in _nics(hosts):
+        window = None if roce.window is None else roce.window.value
+        selective = ROCE_LOSS_RECOVERY.or_default(roce.loss_recovery) == "selective-repeat"
+        if roce.window is None or window is None or not selective or window <= _SELECTIVE_WINDOW:
+            continue
+        if roce.window.place not in said:
+            said.add(roce.window.place)
+            roce.window.complain(
+                problems, f"is more than selective repeat remembers, {_SELECTIVE_WINDOW:,} packets; write that or less"
             )
 
 

@@ -42,6 +42,14 @@ ROCE_ACK_EVERY = Key(
     unset="256 (Linux: MLX5_IB_ACK_REQ_FREQ, drivers/infiniband/hw/mlx5/qp.c); 16 with `timely`, whose segments have "
     "16 KB or more",
 )
+ROCE_LOSS_RECOVERY = Key(
+    "loss_recovery",
+    Word[str](("go-back-n", "selective-repeat")),
+    "What is sent again after a loss: everything from the lost packet on, or only the packets that are missing. "
+    "Selective repeat follows IRN and has a window of 4,096 packets at most.",
+    default="go-back-n",
+    source='InfiniBand; selective repeat: R. Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018',
+)
 ROCE_RETRIES = Key(
     "retries",
     Number(*ranges.ROCE_RETRIES, why="three bits"),
@@ -95,7 +103,16 @@ ROCE = Keys(
     "roce",
     "RoCEv2 in a host's NIC",
     (
-        *(ROCE_MTU, ROCE_WINDOW, ROCE_ACK_EVERY, ROCE_RETRIES, ROCE_TIMEOUT, ROCE_DSCP, ROCE_ACK_DSCP),
+        *(
+            ROCE_MTU,
+            ROCE_WINDOW,
+            ROCE_ACK_EVERY,
+            ROCE_LOSS_RECOVERY,
+            ROCE_RETRIES,
+            ROCE_TIMEOUT,
+            ROCE_DSCP,
+            ROCE_ACK_DSCP,
+        ),
         *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
         *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT),
     ),

@@ -8,7 +8,7 @@
 //! [pacer BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%]
 //! [qcn LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns]
 //! [roce MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP
-//!     [control NAME WORD,VALUE,...|-]] [telemetry]
+//!     [selective] [control NAME WORD,VALUE,...|-]] [telemetry]
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]

@@ -4,7 +4,7 @@ use super::values::{number, time, value, Parsed};
 use crate::iproute::words::Words;
 
 const DSCP_MAX: u64 = 63;
-const PAD: [u8; 5] = [0; 5];
+const PAD: [u8; 4] = [0; 4];
 
 /// What the kernel gets of it; it says itself what values may be.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Roce {
     notify_ns: u64,
     /// Of data, acknowledgements, notifications.
     dscps: [u8; 3],
+    /// Selective repeat in place of go-back-N.
+    selective: bool,
     pub(super) control: Option<Control>,
 }
 
@@ -26,7 +28,7 @@ pub(super) struct Control {
     options: String,
 }
 
-/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [control NAME OPTIONS]`
+/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
     let (ack_every, retries) = (count(words, name)?, count(words, name)?);
@@ -35,6 +37,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     for dscp in &mut dscps {
         *dscp = number(words, name, 0, DSCP_MAX)? as u8;
     }
+    let selective = words.take("selective");
     let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
         mtu,
@@ -44,6 +47,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         timeout_ns,
         notify_ns,
         dscps,
+        selective,
         control: control.transpose()?,
     })
 }
@@ -73,6 +77,7 @@ impl Roce {
         bytes.extend(self.timeout_ns.to_ne_bytes());
         bytes.extend(self.notify_ns.to_ne_bytes());
         bytes.extend(self.dscps);
+        bytes.push(self.selective.into());
         bytes.extend(PAD);
         bytes
     }

@@ -13,6 +13,11 @@
 #define ROCE_TIMEOUT_MAX (10 * NSEC_PER_SEC)
 #define ROCE_DSCP_MAX 63
 
+static u32 most_window(const struct tc_switch_roce *roce)
+{
+	return roce->selective ? ROCE_SELECTIVE_WINDOW : ROCE_WINDOW_MAX;
+}
+
 static int check_transport(struct switch_change *change, const struct tc_switch_roce *roce)
 {
 	if (!is_power_of_2(roce->mtu) || roce->mtu < ROCE_MTU_MIN || roce->mtu > ROCE_MTU_MAX)
@@ -20,9 +25,11 @@ static int check_transport(struct switch_change *change, const struct tc_switch_
 				     roce->mtu);
 	if (roce->timeout_ns < NSEC_PER_USEC || roce->timeout_ns > ROCE_TIMEOUT_MAX)
 		return switch_refuse(change, "RoCE's timeout is 1 us to 10 s");
-	if (roce->window > ROCE_WINDOW_MAX)
+	if (roce->selective > 1)
+		return switch_refuse(change, "selective repeat is 0 or 1, not %u", roce->selective);
+	if (roce->window > most_window(roce))
 		return switch_refuse(change, "a window of %u packets is above %u", roce->window,
-				     ROCE_WINDOW_MAX);
+				     most_window(roce));
 	if (!roce->ack_every)
 		return switch_refuse(change, "acknowledgements come after one packet or more");
 	if (roce->dscp > ROCE_DSCP_MAX || roce->ack_dscp > ROCE_DSCP_MAX ||
@@ -35,7 +42,7 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 {
 	return (struct roce_config) {
 		.mtu = roce->mtu,
-		.window = roce->window ?: ROCE_WINDOW_MAX,
+		.window = roce->window ?: most_window(roce),
 		.ack_every = roce->ack_every,
 		.retries = roce->retries,
 		.timeout_ns = roce->timeout_ns,
@@ -43,6 +50,7 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 		.dscp = roce->dscp,
 		.ack_dscp = roce->ack_dscp,
 		.notify_dscp = roce->notify_dscp,
+		.selective = roce->selective,
 	};
 }
 
@@ -85,6 +93,7 @@ int roce_dump(const struct switch_port *port, struct sk_buff *skb)
 		.dscp = config->dscp,
 		.ack_dscp = config->ack_dscp,
 		.notify_dscp = config->notify_dscp,
+		.selective = config->selective,
 	};
 
 	if (!dump.mtu)
@@ -121,6 +130,10 @@ int roce_prepare(struct switch_port *port, const struct roce_config *config,
 
 	if (is_used && config->mtu != port->config.roce.mtu) {
 		NL_SET_ERR_MSG(extack, "RoCE's MTU stays while there are queue pairs");
+		return -EBUSY;
+	}
+	if (is_used && config->selective != port->config.roce.selective) {
+		NL_SET_ERR_MSG(extack, "RoCE's loss recovery stays while there are queue pairs");
 		return -EBUSY;
 	}
 	if (is_used && config->control != port->config.roce.control) {

@@ -78,6 +78,7 @@ static struct roce_pair *new_pair(struct roce_program *program, const struct roc
 void roce_pair_free(struct roce_pair *pair)
 {
 	kfree(pair->timings);
+	kvfree(pair->selective);
 	kfree(pair);
 }
 
@@ -101,6 +102,14 @@ static int insert(struct roce_pair *pair, struct roce_nic *nic)
 	return error;
 }
 
+static int begin_selective(struct roce_pair *pair)
+{
+	if (!pair->nic->port->config.roce.selective)
+		return 0;
+	pair->selective = kvzalloc(sizeof(*pair->selective), GFP_KERNEL);
+	return pair->selective ? 0 : -ENOMEM;
+}
+
 /* Under RTNL and `roce_life`. */
 static int join(struct roce_pair *pair, struct net_device *dev)
 {
@@ -116,7 +125,7 @@ static int join(struct roce_pair *pair, struct net_device *dev)
 		return -EMSGSIZE;
 	/* A packet may come as soon as the NIC knows the pair. */
 	pair->nic = port->roce;
-	error = roce_control_begin(pair) ?: insert(pair, port->roce);
+	error = begin_selective(pair) ?: roce_control_begin(pair) ?: insert(pair, port->roce);
 	return error == -EBUSY ? -EADDRINUSE : error;
 }
 

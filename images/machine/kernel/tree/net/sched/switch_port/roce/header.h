@@ -15,6 +15,7 @@
 #define ROCE_BTH_BYTES 12
 #define ROCE_RETH_BYTES 16
 #define ROCE_AETH_BYTES 4
+#define ROCE_SACK_BYTES 4	/* behind it with selective repeat: a number */
 #define ROCE_CNP_BYTES 16	/* reserved, behind the base header */
 #define ROCE_ICRC_BYTES 4
 #define ROCE_PSN_BITS 24

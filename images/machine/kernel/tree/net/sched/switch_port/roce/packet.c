@@ -128,10 +128,15 @@ static void take_data(struct roce_pair *pair, const struct roce_base *base, u32 
 	roce_pair_receive(pair, base, arrival);
 }
 
-static void take_acknowledgement(struct roce_pair *pair, const struct roce_base *base, u8 syndrome,
-				 const u8 *telemetry, struct roce_acknowledgement *ack)
+/* `at`: what is behind the base header, `rest` bytes with an AETH at least. */
+static void take_acknowledgement(struct roce_pair *pair, const struct roce_base *base, const u8 *at,
+				 u32 rest, const u8 *telemetry, struct roce_acknowledgement *ack)
 {
+	struct roce_answer answer = { .psn = base->psn, .syndrome = at[0], .got = base->psn };
 	u32 number;
+
+	if (rest >= ROCE_AETH_BYTES + ROCE_SACK_BYTES)
+		answer.got = roce_get_24(at + ROCE_AETH_BYTES + 1);
 
 	ack->hop_count = telemetry ? roce_telemetry_hops(telemetry) : 0;
 	for (number = 0; number < ack->hop_count; number++) {
@@ -144,7 +149,7 @@ static void take_acknowledgement(struct roce_pair *pair, const struct roce_base 
 			.sent = roce_telemetry_hop_sent(hop),
 		};
 	}
-	roce_pair_hear(pair, base->psn, syndrome, ack);
+	roce_pair_hear(pair, &answer, ack);
 }
 
 static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
@@ -178,7 +183,7 @@ static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
 			.routers = ROCE_TTL - min_t(u32, ip->ttl, ROCE_TTL),
 		};
 
-		take_acknowledgement(pair, &base, at[ROCE_BTH_BYTES], telemetry, &ack);
+		take_acknowledgement(pair, &base, at + ROCE_BTH_BYTES, rest, telemetry, &ack);
 	} else if (base.opcode == ROCE_NOTIFY) {
 		roce_pair_notified(pair, now);
 	} else {

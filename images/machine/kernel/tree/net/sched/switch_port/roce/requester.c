@@ -16,8 +16,12 @@ static u32 window_of(const struct roce_pair *pair)
 	return min(pair->nic->port->config.roce.window, pair->window);
 }
 
-bool roce_pair_has_work(const struct roce_pair *pair)
+bool roce_pair_has_work(struct roce_pair *pair)
 {
+	u64 number;
+
+	if (pair->selective && roce_selective_next(pair, &number))
+		return true;
 	return pair->cursor && pair->next - pair->oldest < window_of(pair);
 }
 
@@ -78,10 +82,8 @@ static bool asks(struct roce_pair *pair, bool is_last)
 	return true;
 }
 
-/* What the packet at the cursor carries. */
-static u32 payload_at(const struct roce_pair *pair, u64 place)
+static u32 payload_at(const struct roce_pair *pair, const struct roce_message *message, u64 place)
 {
-	const struct roce_message *message = pair->cursor;
 	u32 mtu = pair->nic->port->config.roce.mtu;
 
 	return min_t(u64, mtu, message->completion.bytes - place * mtu);
@@ -94,24 +96,24 @@ static void put_reth(u8 *at, u64 bytes)
 	put_unaligned_be32(bytes, at + 12);
 }
 
-static void count_sent(struct roce_pair *pair, u32 payload)
+static void count_sent(struct roce_pair *pair, u64 number, u32 payload)
 {
 	struct tc_switch_roce_xstats *stats = &pair->nic->stats;
 
 	stats->sent_packets++;
 	stats->sent_bytes += payload;
-	if (pair->next < pair->sent) {
+	if (number < pair->sent) {
 		stats->sent_again++;
 		pair->sent_again++;
 	}
 }
 
 /* The packet asks: no answer in time is a timeout, counted from the first that has none. */
-static void wait_for_answer(struct roce_pair *pair, u64 now)
+static void wait_for_answer(struct roce_pair *pair, u64 number, u64 now)
 {
 	bool waits = pair->asked > pair->oldest;
 
-	pair->asked = pair->next;
+	pair->asked = max(pair->asked, number + 1);
 	if (!waits)
 		roce_pair_wait(pair, now);
 }
@@ -129,18 +131,18 @@ static void pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now)
 	switch_line_send(&pair->line, pair->last_bps, now, wire_bytes);
 }
 
-struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
+/* A packet of a message, for the wire. */
+static struct sk_buff *make_packet(struct roce_pair *pair, struct roce_message *message, u64 place,
+				   bool asks)
 {
 	const struct roce_config *config = &pair->nic->port->config.roce;
-	struct roce_message *message = pair->cursor;
-	u64 place = pair->next - message->first;
-	u32 payload = payload_at(pair, place);
+	u32 payload = payload_at(pair, message, place);
 	struct roce_base base = {
 		.opcode = roce_opcode_at(message->opcode, place, message->packets),
 		.pad = roce_pad(payload),
 		.pair = pair->peer,
-		.psn = pair->next & ROCE_PSN_MASK,
-		.ack_request = asks(pair, place == message->packets - 1),
+		.psn = (message->first + place) & ROCE_PSN_MASK,
+		.ack_request = asks,
 	};
 	u8 extension[ROCE_RETH_BYTES], telemetry[ROCE_TELEMETRY_BYTES];
 	struct roce_parts parts = {
@@ -149,7 +151,6 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 		.zeros = payload == config->mtu ? pair->nic->zeros :
 						  roce_crc_zeros(payload + base.pad),
 	};
-	struct sk_buff *skb;
 
 	if (roce_begins_write(base.opcode)) {
 		put_reth(extension, message->completion.bytes);
@@ -160,19 +161,61 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 		roce_telemetry_put_header(telemetry, ROCE_TELEMETRY_QUERY);
 		parts.telemetry = telemetry;
 	}
-	skb = roce_packet(pair, &base, &parts, config->dscp);
-	if (!skb)
-		return NULL;
-	count_sent(pair, payload);
+	return roce_packet(pair, &base, &parts, config->dscp);
+}
+
+/* It has gone. */
+static void note_sent(struct roce_pair *pair, struct roce_message *message, u64 number,
+		      const struct sk_buff *skb, u64 now)
+{
+	u64 place = number - message->first;
+
+	count_sent(pair, number, payload_at(pair, message, place));
 	if (!place && !message->completion.first_ns)
 		message->completion.first_ns = now;
 	pace(pair, skb, now);
-	if (base.ack_request)
+}
+
+/* One that is missing, of selective repeat. It asks, so that nobody waits for the next that does. */
+static struct sk_buff *send_missing(struct roce_pair *pair, u64 number, u64 now)
+{
+	struct roce_message *message;
+	struct sk_buff *skb;
+
+	list_for_each_entry(message, &pair->messages, list)
+		if (number < message->first + message->packets)
+			break;
+	skb = make_packet(pair, message, number - message->first, true);
+	if (!skb)
+		return NULL;
+	note_sent(pair, message, number, skb, now);
+	pair->selective->resend = number + 1;
+	wait_for_answer(pair, number, now);
+	return skb;
+}
+
+struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
+{
+	struct roce_message *message = pair->cursor;
+	struct sk_buff *skb;
+	u64 number, place;
+	bool ask;
+
+	if (pair->selective && roce_selective_next(pair, &number))
+		return send_missing(pair, number, now);
+	number = pair->next;
+	place = number - message->first;
+	ask = asks(pair, place == message->packets - 1);
+	skb = make_packet(pair, message, place, ask);
+	if (!skb)
+		return NULL;
+	note_sent(pair, message, number, skb, now);
+	if (ask)
 		roce_control_time(pair, now);
 	advance_cursor(pair);
 	pair->sent = max(pair->sent, pair->next);
-	if (base.ack_request)
-		wait_for_answer(pair, now);
+	if (ask)
+		wait_for_answer(pair, number, now);
 	return skb;
 }
 
@@ -183,9 +226,13 @@ static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
 {
 	struct roce_message *message, *next;
 
-	if (number <= pair->oldest)
+	u64 before = pair->oldest;
+
+	if (number <= before)
 		return;
 	pair->oldest = number;
+	if (pair->selective)
+		roce_selective_acknowledged(pair, before);
 	pair->attempts = 0;
 	/* They were acknowledged while they were to be sent again. */
 	if (pair->next < number) {
@@ -209,22 +256,33 @@ static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
 	roce_pair_wait(pair, now);
 }
 
-/* An acknowledgement has come. */
-void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, struct roce_acknowledgement *ack)
+/* A packet is missing. */
+static void hear_gap(struct roce_pair *pair, const struct roce_answer *answer, u64 number, u64 now)
 {
-	u64 before = pair->oldest, number = roce_whole_psn(before, psn);
+	pair->nic->stats.naks_received++;
+	if (number < pair->oldest)
+		return;
+	acknowledge(pair, number, now);
+	if (pair->selective) {
+		roce_selective_hear(pair, number, roce_whole_psn(number, answer->got), now);
+		return;
+	}
+	roce_control_lost(pair, now, false);
+	rewind(pair, number);
+}
+
+/* An answer has come. */
+void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
+		    struct roce_acknowledgement *ack)
+{
+	u64 before = pair->oldest, number = roce_whole_psn(before, answer->psn);
 	u64 now = ack->now;
 
 	/* Not of what was sent: nobody's. */
 	if (pair->failed || number >= pair->sent)
 		return;
-	if (syndrome == ROCE_SYNDROME_NAK_SEQUENCE) {
-		pair->nic->stats.naks_received++;
-		if (number < pair->oldest)
-			return;
-		acknowledge(pair, number, now);
-		roce_control_lost(pair, now, false);
-		rewind(pair, number);
+	if (answer->syndrome == ROCE_SYNDROME_NAK_SEQUENCE) {
+		hear_gap(pair, answer, number, now);
 	} else {
 		pair->nic->stats.acks_received++;
 		acknowledge(pair, number + 1, now);
@@ -242,7 +300,12 @@ void roce_pair_timed_out(struct roce_pair *pair, u64 now)
 		return;
 	}
 	roce_control_lost(pair, now, true);
-	rewind(pair, pair->oldest);
+	if (pair->selective) {
+		pair->asked = pair->oldest;
+		roce_selective_timed_out(pair);
+	} else {
+		rewind(pair, pair->oldest);
+	}
 	roce_pair_wait(pair, now);
 	roce_pair_turn(pair, now);
 }
@@ -264,6 +327,8 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 		status = ROCE_FLUSHED;
 	}
 	pair->oldest = pair->next = pair->end;
+	if (pair->selective)
+		pair->selective->missing_end = 0;
 }
 
 /* -- The rate ------------------------------------------------------------------------------------ */

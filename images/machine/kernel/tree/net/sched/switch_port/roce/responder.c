@@ -10,8 +10,9 @@
 #include "dcqcn.h"
 #include "../switch.h"
 
-/* `telemetry`: of the packet that it answers; NULL: none. */
-static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, const u8 *telemetry, u64 now)
+/* `telemetry`: of the packet that it answers; NULL: none. `got`: of selective repeat; 0: none. */
+static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
+		      const u8 *telemetry, u64 now)
 {
 	struct roce_nic *nic = pair->nic;
 	struct roce_base base = {
@@ -19,15 +20,16 @@ static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, const u8 
 		.pair = pair->peer,
 		.psn = number & ROCE_PSN_MASK,
 	};
-	u8 aeth[ROCE_AETH_BYTES] = { syndrome };
+	u8 aeth[ROCE_AETH_BYTES + ROCE_SACK_BYTES] = { syndrome };
 	struct roce_parts parts = {
 		.extension = aeth,
-		.extension_bytes = sizeof(aeth),
+		.extension_bytes = ROCE_AETH_BYTES + (got ? ROCE_SACK_BYTES : 0),
 		.zeros = ROCE_CRC_ONE,
 		.telemetry = telemetry,
 	};
 
 	roce_put_24(aeth + 1, pair->received_messages & ROCE_PSN_MASK);
+	roce_put_24(aeth + ROCE_AETH_BYTES + 1, got & ROCE_PSN_MASK);
 	if (syndrome == ROCE_SYNDROME_ACK)
 		nic->stats.acks_sent++;
 	else
@@ -51,15 +53,17 @@ static void send_notification(struct roce_pair *pair, u64 now)
 	roce_answer(nic, roce_packet(pair, &base, &parts, nic->port->config.roce.notify_dscp), now);
 }
 
-static void take(struct roce_pair *pair, const struct roce_base *base, u32 bytes, u64 now)
+/* The packet whose turn it is has come, at `arrival->now`; it is taken at `now`. */
+static void take(struct roce_pair *pair, const struct roce_base *base,
+		 const struct roce_arrival *arrival, u64 now)
 {
 	if (roce_begins_message(base->opcode))
-		pair->received_first_ns = now;
+		pair->received_first_ns = arrival->now;
 	pair->expected++;
 	pair->told_gap = false;
 	pair->nic->stats.received_packets++;
-	pair->nic->stats.received_bytes += bytes;
-	pair->received_bytes += bytes;
+	pair->nic->stats.received_bytes += arrival->bytes;
+	pair->received_bytes += arrival->bytes;
 	if (!roce_ends_message(base->opcode))
 		return;
 	roce_arrived(pair, now);
@@ -79,25 +83,54 @@ static void hear_mark(struct roce_pair *pair, u64 now)
 		send_notification(pair, now);
 }
 
+/* A packet behind a gap. */
+static void hear_gap(struct roce_pair *pair, const struct roce_base *base,
+		     const struct roce_arrival *arrival, u64 number)
+{
+	pair->nic->stats.out_of_sequence++;
+	if (pair->selective) {
+		roce_selective_keep(pair, base, arrival, number);
+		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, number, NULL,
+			  arrival->now);
+		return;
+	}
+	if (!pair->told_gap)
+		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, 0, NULL, arrival->now);
+	pair->told_gap = true;
+}
+
+/* Those that came before their turn; whether there were any. */
+static bool take_early(struct roce_pair *pair, u64 now)
+{
+	struct roce_arrival early;
+	struct roce_base base;
+	bool any = false;
+
+	while (pair->selective && roce_selective_take(pair, &base, &early)) {
+		take(pair, &base, &early, now);
+		any = true;
+	}
+	return any;
+}
+
 void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 		       const struct roce_arrival *arrival)
 {
-	struct roce_nic *nic = pair->nic;
 	u64 number = roce_whole_psn(pair->expected, base->psn), now = arrival->now;
+	bool fills = false;
 
 	if (arrival->marked)
 		hear_mark(pair, now);
 	if (number > pair->expected) {
-		nic->stats.out_of_sequence++;
-		if (!pair->told_gap)
-			send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, NULL, now);
-		pair->told_gap = true;
+		hear_gap(pair, base, arrival, number);
 		return;
 	}
-	if (number == pair->expected)
-		take(pair, base, arrival->bytes, now);
-	else
-		nic->stats.duplicates++;
-	if (base->ack_request)
-		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, arrival->telemetry, now);
+	if (number == pair->expected) {
+		take(pair, base, arrival, now);
+		fills = take_early(pair, now);
+	} else {
+		pair->nic->stats.duplicates++;
+	}
+	if (base->ack_request || fills)
+		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, 0, arrival->telemetry, now);
 }

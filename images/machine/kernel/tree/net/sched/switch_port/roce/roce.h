@@ -25,6 +25,7 @@
 
 #define ROCE_TTL 64
 #define ROCE_HEADERS_BYTES (14 + 20 + 8)	/* Ethernet, IP, UDP */
+#define ROCE_SELECTIVE_WINDOW 4096	/* packets: what is remembered of each */
 #define ROCE_WINDOW_MAX (1U << 22)		/* packets: numbers of 24 bits stay unambiguous */
 
 struct net_device;
@@ -39,6 +40,7 @@ struct roce_config {
 	u64 timeout_ns;
 	u64 notify_ns;
 	u8 dscp, ack_dscp, notify_dscp;
+	bool selective;		/* selective repeat in place of go-back-N */
 	const struct roce_control *control;	/* NULL: none */
 	u64 options[ROCE_CONTROL_OPTIONS];	/* of it */
 };
@@ -56,6 +58,22 @@ enum roce_turn {
 	ROCE_IDLE,		/* nothing to send, or the window is full */
 	ROCE_READY,		/* in the NIC's list, in turn */
 	ROCE_PACED,		/* in the NIC's queue of times */
+};
+
+/* A packet that has come before one that is missing. */
+struct roce_early {
+	u64 time_ns;		/* of arrival; 0: not here */
+	u32 bytes;
+	u8 opcode;
+};
+
+/* Selective repeat (selective.c): what either end remembers of packets, by their numbers modulo the window. */
+struct roce_selective {
+	DECLARE_BITMAP(arrived, ROCE_SELECTIVE_WINDOW);	/* that the peer has told of */
+	u64 resend;		/* the next to look at: is it missing? */
+	u64 missing_end;	/* those missing are before this one */
+	u64 recovery_end;	/* a loss before this one is the same as the last */
+	struct roce_early early[ROCE_SELECTIVE_WINDOW];	/* of the other way */
 };
 
 /* When packets that asked for an acknowledgement left, of a pair whose control wants to know. */
@@ -98,6 +116,7 @@ struct roce_pair {
 	struct roce_flow flow;	/* its congestion control's */
 	u32 window;		/* packets that it lets be unacknowledged */
 	struct roce_timings *timings;	/* NULL: nobody wants them */
+	struct roce_selective *selective;	/* NULL: go-back-N */
 	u64 rtt_ns;		/* the last that was measured; 0: none */
 	u32 sent_again;		/* these count for its program */
 	u32 timeouts;
@@ -164,21 +183,6 @@ int roce_prepare(struct switch_port *port, const struct roce_config *config,
 		 struct netlink_ext_ack *extack);
 void roce_nic_destroy(struct switch_port *port);
 
-/* -- requester.c --------------------------------------------------------------------------------- */
-
-bool roce_pair_has_work(const struct roce_pair *pair);
-/* The next packet, at `now`; NULL: there is no memory, and it is sent at its next turn. */
-struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now);
-void roce_pair_post(struct roce_pair *pair, struct roce_message *message);
-/* An acknowledgement, or what is missing; `ack`: what else the packet tells. */
-void roce_pair_hear(struct roce_pair *pair, u32 psn, u8 syndrome, struct roce_acknowledgement *ack);
-void roce_pair_notified(struct roce_pair *pair, u64 now);
-void roce_pair_timed_out(struct roce_pair *pair, u64 now);
-/* Ends all its messages. */
-void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now);
-
-/* -- responder.c --------------------------------------------------------------------------------- */
-
 /* A packet of data that has come. */
 struct roce_arrival {
 	u64 now;
@@ -186,6 +190,44 @@ struct roce_arrival {
 	bool marked;
 	const u8 *telemetry;	/* NULL: none */
 };
+
+/* -- requester.c --------------------------------------------------------------------------------- */
+
+bool roce_pair_has_work(struct roce_pair *pair);
+/* The next packet, at `now`; NULL: there is no memory, and it is sent at its next turn. */
+struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now);
+void roce_pair_post(struct roce_pair *pair, struct roce_message *message);
+struct roce_answer {
+	u32 psn;
+	u8 syndrome;
+	u32 got;	/* of selective repeat: the packet that came in place of a missing one */
+};
+
+/* An acknowledgement, or what is missing; `ack`: what else the packet tells. */
+void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
+		    struct roce_acknowledgement *ack);
+void roce_pair_notified(struct roce_pair *pair, u64 now);
+void roce_pair_timed_out(struct roce_pair *pair, u64 now);
+/* Ends all its messages. */
+void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now);
+
+/* -- selective.c --------------------------------------------------------------------------------- */
+
+/* The packet that is to be sent again next; false: none. */
+bool roce_selective_next(struct roce_pair *pair, u64 *number);
+/* The peer misses `missing` and has got `got`. */
+void roce_selective_hear(struct roce_pair *pair, u64 missing, u64 got, u64 now);
+void roce_selective_timed_out(struct roce_pair *pair);
+/* All before the pair's oldest have arrived, of which `before` was the oldest. */
+void roce_selective_acknowledged(struct roce_pair *pair, u64 before);
+/* A packet has come before its turn. */
+void roce_selective_keep(struct roce_pair *pair, const struct roce_base *base,
+			 const struct roce_arrival *arrival, u64 number);
+/* The packet whose turn it is, if it came before; it is forgotten. */
+bool roce_selective_take(struct roce_pair *pair, struct roce_base *base,
+			 struct roce_arrival *arrival);
+
+/* -- responder.c --------------------------------------------------------------------------------- */
 
 void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 		       const struct roce_arrival *arrival);

@@ -99,7 +99,8 @@ struct tc_switch_roce {
 	__u8 dscp;		/* of data */
 	__u8 ack_dscp;
 	__u8 notify_dscp;
-	__u8 pad[5];
+	__u8 selective;		/* 1: selective repeat; 0: go-back-N */
+	__u8 pad[4];
 };
 
 enum tca_switch_buffer {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Selective repeat: packets behind a gap are kept, and only those that are missing are sent
+ * again.
+ *
+ * As IRN does it (R. Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018,
+ * section 3.1): each packet that comes before its turn is answered by a NAK with two
+ * numbers, the one that is missing and the one that came. The sender sends those again
+ * that are missing before the last one that came, each once; then new ones. One that is
+ * lost again is found by the timeout.
+ */
+#include "../switch.h"
+
+static u32 slot(u64 number)
+{
+	return number % ROCE_SELECTIVE_WINDOW;
+}
+
+/* -- The sender ---------------------------------------------------------------------------------- */
+
+bool roce_selective_next(struct roce_pair *pair, u64 *number)
+{
+	struct roce_selective *selective = pair->selective;
+
+	selective->resend = max(selective->resend, pair->oldest);
+	while (selective->resend < selective->missing_end &&
+	       test_bit(slot(selective->resend), selective->arrived))
+		selective->resend++;
+	*number = selective->resend;
+	return selective->resend < selective->missing_end;
+}
+
+void roce_selective_hear(struct roce_pair *pair, u64 missing, u64 got, u64 now)
+{
+	struct roce_selective *selective = pair->selective;
+
+	/* What has been acknowledged meanwhile, or was never sent, is no news. */
+	if (got < pair->oldest || got >= pair->sent)
+		return;
+	set_bit(slot(got), selective->arrived);
+	selective->missing_end = max(selective->missing_end, got);
+	if (missing < selective->recovery_end)
+		return;
+	selective->recovery_end = pair->next;
+	roce_control_lost(pair, now, false);
+}
+
+void roce_selective_timed_out(struct roce_pair *pair)
+{
+	struct roce_selective *selective = pair->selective;
+
+	selective->resend = pair->oldest;
+	/* What has left since the last that the peer told of may be on its way. */
+	if (selective->missing_end <= pair->oldest)
+		selective->missing_end = pair->next;
+	selective->recovery_end = pair->next;
+}
+
+void roce_selective_acknowledged(struct roce_pair *pair, u64 before)
+{
+	for (; before < pair->oldest; before++)
+		clear_bit(slot(before), pair->selective->arrived);
+}
+
+/* -- The receiver -------------------------------------------------------------------------------- */
+
+void roce_selective_keep(struct roce_pair *pair, const struct roce_base *base,
+			 const struct roce_arrival *arrival, u64 number)
+{
+	struct roce_early *early = &pair->selective->early[slot(number)];
+
+	if (number - pair->expected >= ROCE_SELECTIVE_WINDOW)
+		return;
+	if (early->time_ns) {
+		pair->nic->stats.duplicates++;
+		return;
+	}
+	*early = (struct roce_early) {
+		.time_ns = arrival->now,
+		.bytes = arrival->bytes,
+		.opcode = base->opcode,
+	};
+}
+
+bool roce_selective_take(struct roce_pair *pair, struct roce_base *base,
+			 struct roce_arrival *arrival)
+{
+	struct roce_early *early = &pair->selective->early[slot(pair->expected)];
+
+	if (!early->time_ns)
+		return false;
+	base->opcode = early->opcode;
+	arrival->bytes = early->bytes;
+	arrival->now = early->time_ns;
+	early->time_ns = 0;
+	return true;
+}
