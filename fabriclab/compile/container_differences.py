@@ -124,6 +124,8 @@ def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[
         yield f"alpha {_alpha(account.alpha_log)} of pool {account.pool}", f"a static limit of {limit}, {alone}"
     elif account.pool is not None and account.limit_bytes is None:
         yield f"the whole of pool {account.pool}", f"a static limit of {limit}"
+    if queue.sharing is not None:
+        yield f"sharing {queue.sharing.policy}", "a limit of its own for each queue, whatever the others hold"
     if queue.scheduler.kind == "wrr":
         yield "wrr", "shares of bytes, as if every frame were a full one"
     if queue.scheduler.cir_bps:

@@ -6,7 +6,7 @@ the lab as written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SHARED, SWITCH
 from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
+from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.traffic.read import read_traffic
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.lab.validation import WrittenValidation, read_validation
@@ -52,9 +53,10 @@ FILE_NAME = "experiment.yml"
 _NS_PER_MS = 10**6
 _LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
-_KERNEL_HAS: Mapping[AlgorithmKind, tuple[str, ...]] = {
+_KERNEL_HAS: Mapping[AlgorithmKind, Sequence[str]] = {
     "congestion_control": CONGESTION_CONTROLS,
     "qdisc": tuple(STOCK),
+    "sharing": SHARING_WORD.words,
 }
 
 

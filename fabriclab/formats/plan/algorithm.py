@@ -11,9 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names
 
-AlgorithmKind = Literal["congestion_control", "qdisc"]
+AlgorithmKind = Literal["congestion_control", "qdisc", "sharing"]
 
 MODULE_PREFIX = "own_"
+_PREFIXES: Mapping[AlgorithmKind, str] = {"congestion_control": "", "qdisc": "sch_", "sharing": "share_"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,7 @@ class OwnAlgorithm:
     @property
     def module(self) -> str:
         """The name of the kernel module: none of Linux's own begins so, and no two algorithms of a plan share it."""
-        kind = "sch_" if self.kind == "qdisc" else ""
-        return MODULE_PREFIX + kind + re.sub(r"[^A-Za-z0-9_]", "_", self.name)
+        return MODULE_PREFIX + _PREFIXES[self.kind] + re.sub(r"[^A-Za-z0-9_]", "_", self.name)
 
 
 def sha256_of(source: str) -> str:

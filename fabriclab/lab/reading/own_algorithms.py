@@ -23,9 +23,14 @@ LARGEST_SOURCE_BYTES = 2**20
 _STRUCTS: Mapping[AlgorithmKind, tuple[str, str, str]] = {
     "congestion_control": ("tcp_congestion_ops", "name", "tcp_register_congestion_control"),
     "qdisc": ("Qdisc_ops", "id", "register_qdisc"),
+    "sharing": ("switch_sharing_ops", "name", "register_switch_sharing"),
 }
 """By kind: the struct that describes it, the field that has its name, and what registers it."""
-_KEYS: Mapping[str, AlgorithmKind] = {"congestion_control": "congestion_control", "source": "qdisc"}
+_KEYS: Mapping[str, AlgorithmKind] = {
+    "congestion_control": "congestion_control",
+    "source": "qdisc",
+    "sharing": "sharing",
+}
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 OwnAlgorithms = Mapping[tuple[AlgorithmKind, str], OwnAlgorithm]

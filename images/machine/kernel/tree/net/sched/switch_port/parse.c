@@ -50,6 +50,7 @@ static const struct nla_policy switch_queue_policy[TCA_SWITCH_QUEUE_MAX + 1] = {
 	[TCA_SWITCH_QUEUE_VOQ_LIMIT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_EVENT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_point)),
+	[TCA_SWITCH_QUEUE_SHARING] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_sharing)),
 };
 
 static const struct nla_policy switch_group_policy[TCA_SWITCH_GROUP_MAX + 1] = {
@@ -183,6 +184,7 @@ static int switch_parse_queue(struct switch_change *change, const struct nlattr 
 	queue = &change->config.queue[number];
 	queue->configured = true;
 	error = switch_parse_memory(change, tb[TCA_SWITCH_QUEUE_ACCOUNT], &queue->memory) ?:
+		switch_sharing_parse(change, tb[TCA_SWITCH_QUEUE_SHARING], number) ?:
 		switch_parse_scheduler(change, tb[TCA_SWITCH_QUEUE_SCHEDULER], number) ?:
 		switch_parse_wred(change, tb[TCA_SWITCH_QUEUE_WRED], number) ?:
 		switch_parse_phantom(change, tb[TCA_SWITCH_QUEUE_PHANTOM], number) ?:
@@ -240,7 +242,7 @@ static int switch_parse_pool(struct switch_change *change, const struct nlattr *
 	return 0;
 }
 
-static int switch_parse_buffer(struct switch_change *change, const struct nlattr *nest, bool first)
+static int switch_parse_buffer(struct switch_change *change, const struct nlattr *nest, bool unscheduled)
 {
 	struct nlattr *tb[TCA_SWITCH_BUFFER_MAX + 1];
 	struct nlattr *attribute;
@@ -373,7 +375,7 @@ static int switch_parse_queues(struct switch_change *change, const struct nlattr
 }
 
 /* Reads a request's options into `change`. */
-int switch_parse(struct switch_change *change, struct nlattr *options, bool first)
+int switch_parse(struct switch_change *change, struct nlattr *options, bool unscheduled)
 {
 	struct nlattr *tb[TCA_SWITCH_PORT_MAX + 1];
 	int error;
