@@ -242,7 +242,7 @@ static int switch_parse_pool(struct switch_change *change, const struct nlattr *
 	return 0;
 }
 
-static int switch_parse_buffer(struct switch_change *change, const struct nlattr *nest, bool unscheduled)
+static int switch_parse_buffer(struct switch_change *change, const struct nlattr *nest, bool first)
 {
 	struct nlattr *tb[TCA_SWITCH_BUFFER_MAX + 1];
 	struct nlattr *attribute;
@@ -375,7 +375,7 @@ static int switch_parse_queues(struct switch_change *change, const struct nlattr
 }
 
 /* Reads a request's options into `change`. */
-int switch_parse(struct switch_change *change, struct nlattr *options, bool unscheduled)
+int switch_parse(struct switch_change *change, struct nlattr *options, bool first)
 {
 	struct nlattr *tb[TCA_SWITCH_PORT_MAX + 1];
 	int error;
