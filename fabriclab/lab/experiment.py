@@ -40,9 +40,9 @@ from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SHARED, SWITCH
+from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.traffic.read import read_traffic
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.lab.validation import WrittenValidation, read_validation

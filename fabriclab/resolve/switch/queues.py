@@ -52,9 +52,7 @@ class QueueResolver:
         first_pool = next(iter(self._written.buffer.pools), None)
         default = self._accounts.get(index, Account(pool=first_pool, alpha_log=ALPHA_LOG))
         accounts = AccountResolver(self._scale, cell_bytes, self._written, self._problems)
-        account, sharing = resolve_sharing(
-            written, accounts.resolve("queue", index, written.account, line, default), self._problems
-        )
+        account, sharing = resolve_sharing(written, accounts.resolve("queue", index, written.account, line, default))
         return SwitchQueue(
             index=index,
             account=account,

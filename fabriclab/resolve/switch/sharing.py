@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from fabriclab.formats.plan.switch import Account, Sharing
-from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.switch import queue_keys as keys
 from fabriclab.lab.switch.written import WrittenQueue
 
 
-def resolve_sharing(written: WrittenQueue, account: Account, problems: Problems) -> tuple[Account, Sharing | None]:
+def resolve_sharing(written: WrittenQueue, account: Account) -> tuple[Account, Sharing | None]:
     """Return what a queue may take, and the policy that decides; None: the account alone does.
 
     A queue without a pool, such as one of a lossless class, keeps its memory where nothing is written for it.
     """
-    how, limit = written.sharing, written.account.limit
-    if how is None or how.value in ("dynamic", ""):
-        return account, None
-    if account.pool is None:
-        if written.account.pool is not None:
-            written.account.pool.complain(problems, f"memory of its own is not shared, but sharing is {how.text}")
-        return account, None
-    if limit is not None and limit.value is not None:
-        limit.complain(problems, f"a limit of its own, but sharing is {how.text}; remove limit, or sharing")
+    how = written.sharing
+    if how is None or how.value == "dynamic" or account.pool is None:
         return account, None
     if how.value == "complete":
         return account.model_copy(update={"alpha_log": None, "limit_bytes": None}), None
-    if account.alpha_log is None:
-        if limit is not None:
-            limit.complain(problems, f"sharing is {how.text}, which needs an alpha; write alpha: 1 in place of limit")
-        return account, None
-    return account, _policy(how.value, written)
+    return account, None if account.alpha_log is None else _policy(how.value, written)
 
 
 def _policy(policy: str, written: WrittenQueue) -> Sharing:
