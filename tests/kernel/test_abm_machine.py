@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from machine import FULL_FRAME, START_NS, Boot, Star, send, shown
-from switch_port import DWRR, Account, Port, Queue, Sharing, read_shown
+from switch_port import DWRR, STRICT, Account, Port, Queue, Sharing, read_shown
 from test_shared_buffer_machine import CELL, CELLS, POOL, look_often, mean_cells, pool_is_empty
 
 pytestmark = pytest.mark.vm
@@ -19,9 +19,9 @@ def slow(*queues: Queue, **maps: tuple[int, ...]) -> Port:
     return Port(rate_bps=SLOW_BPS, cell=CELL, pools={0: (POOL, 0)}, queues=list(queues), maps=by_number)
 
 
-def by_abm(number: int, alpha_log: int, **scheduling: int) -> Queue:
+def by_abm(number: int, alpha_log: int, scheduling: int = STRICT, quantum: int = 1) -> Queue:
     sharing = Sharing("abm", interval_ns=20_000_000)
-    return Queue(number, Account(pool=0, alpha_log=alpha_log), sharing=sharing, **scheduling)
+    return Queue(number, Account(pool=0, alpha_log=alpha_log), scheduling, quantum, sharing=sharing)
 
 
 @pytest.mark.parametrize("alpha_log", [-3, -1, 0])
@@ -52,7 +52,7 @@ def test_two_priorities_of_a_port_share_by_what_each_drains(boot: Boot, weights:
     """T_i = alpha (B - Q) mu_i, with mu_i the weights' shares: together they hold what one alone would. The share is
     measured in whole frames of 20 ms, 162 of them."""
     quanta = [1538 * weight for weight in weights]
-    queues = [by_abm(number, 0, scheduling=DWRR, quantum=quantum) for number, quantum in enumerate(quanta)]
+    queues = [by_abm(number, 0, DWRR, quantum) for number, quantum in enumerate(quanta)]
     star = Star([Port()] * 3, [Port(cell=CELL), Port(cell=CELL), slow(*queues)])
     senders = [(f"h{n}", [send("10.3.0.2", count=8_000, tc=n - 1)]) for n in (1, 2)]
     run = boot.run(star, [*senders, ("s1", [look_often("eth3", "both")])])

@@ -140,7 +140,7 @@ QUEUE_UNSCHEDULED_CLASSES = Key(
     Several(Number(0, QUEUES - 1, "a traffic class"), f"classes from 0 to {QUEUES - 1}, a list or one", is_set=True),
     "`abm` and a C file: the traffic classes with packets of flows' first round-trip time, for `unscheduled_alpha`.",
     unset="no class",
-    examples=((1,),),
+    examples=(("1", "2"),),
 )
 QUEUE_UNSCHEDULED_ALPHA = Key(
     "unscheduled_alpha",

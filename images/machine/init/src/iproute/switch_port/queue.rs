@@ -1,7 +1,8 @@
 //! A port's queues and priority groups, from words.
 
 use super::options::{
-    Account, CongestionPoint, Group, Lossless, Phantom, Queue, Scheduler, Sharing, Wred, POLICY_BYTES,
+    Account, CongestionPoint, Group, Lossless, Phantom, Queue, Scheduler, Sharing, Wred,
+    POLICY_BYTES,
 };
 use super::values::{
     bit_mask, bytes, list, number, once, percent, rate, time, unknown, value, Parsed, POOLS, QUEUES,
