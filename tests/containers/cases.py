@@ -385,6 +385,7 @@ NOT_RUN = {
     "labs/sonic-leaf-spine": "its switches need SONiC's image, which no registry has",
     "labs/dx-fat-tree": "all its 80 switches would be deployed, however few hosts take part",
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
+    "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
     "labs/roce-incast": "containers have no NICs with RoCE",
 }
 """Labs without a measured case, each with the reason."""
