@@ -28,7 +28,7 @@ def test_the_dynamic_threshold_of_ones_own_is_the_dynamic_threshold(tmp_path: Pa
     source.write_text(source.read_text().replace("div_u64(share, max(view->congested, 1U))", "share"))
     alone = fabriclab.run(directory, set={**SHORT, "sharing": "dynamic"}, out=tmp_path / "dynamic")
     own = fabriclab.run(directory, set={**SHORT, "sharing": "./mine.c"}, out=tmp_path / "own")
-    assert alone.summary["queue_drops"] > 0
+    assert (alone.summary["queue_drops"] or 0) > 0
     assert flows(own) == flows(alone)
 
 
@@ -39,4 +39,5 @@ def test_the_template_protects_an_in_cast_that_complete_sharing_hurts(tmp_path: 
     abm = fabriclab.run(directory, set={**SHORT, "sharing": "abm"}, out=tmp_path / "abm")
     assert abm.summary["queue_drops[s1:eth7]"] == 0
     complete = fabriclab.run(directory, set={**SHORT, "sharing": "complete"}, out=tmp_path / "complete")
-    assert complete.summary["queue_max_bytes"] > 1.2 * own.summary["queue_max_bytes"]
+    longest = [run.summary["queue_max_bytes"] or 0 for run in (own, complete)]
+    assert longest[1] > 1.2 * longest[0]

@@ -147,7 +147,7 @@ QUEUE_UNSCHEDULED_ALPHA = Key(
     PowerOfTwo(),
     "`abm` and a C file: the alpha of these classes.",
     default=6,
-    source="ABM's evaluation: 64",
+    source="ABM (Addanki et al., SIGCOMM 2022): 64; its authors' code has 1,024",
     examples=(64,),
 )
 _SHARING = (QUEUE_SHARING, QUEUE_SHARING_INTERVAL, QUEUE_UNSCHEDULED_CLASSES, QUEUE_UNSCHEDULED_ALPHA)
