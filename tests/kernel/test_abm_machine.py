@@ -93,3 +93,24 @@ def test_unscheduled_frames_have_an_alpha_of_their_own(boot: Boot, unscheduled: 
         assert alone + 85 < watermark < alone + 105
     else:
         assert watermark == pytest.approx(alone, abs=2)
+
+
+def test_no_congested_queue_is_left_behind_by_ports_that_go_and_policies_that_change(boot: Boot) -> None:
+    """While both ports' queues are full one is deleted and made anew, again and again, and changes its policy. A queue
+    that is alone afterwards holds what it holds alone."""
+    abm, plain = slow(by_abm(0, -1)), slow(Queue(0, Account(pool=0, alpha_log=-1)))
+    star = Star([Port()] * 4, [Port(cell=CELL), Port(cell=CELL), abm, abm])
+    churn = [
+        "sleep 0.012",
+        "for i in 1 2 3 4 5 6; do",
+        "/job/port-tool change eth4 /job/plain; sleep 0.0005; /job/port-tool change eth4 /job/s1-eth4; sleep 0.0005",
+        "/job/port-tool del eth4; sleep 0.0005; /job/port-tool add eth4 /job/s1-eth4; sleep 0.0005",
+        "ip link set eth4 down; sleep 0.0005; ip link set eth4 up; sleep 0.0005",
+        "done",
+    ]
+    first = [("h1", [send("10.3.0.2", count=300)]), ("h2", [send("10.4.0.2", count=1_500)])]
+    again = ("h1", [send("10.3.0.2", count=8_000, start_ns=START_NS + 60_000_000, port=7001)])
+    looks = ("s1", [look_often("eth3", "alone")])
+    run = boot.run(star, [*first, ("s1", churn), again, looks], files={"plain": plain.pack()})
+    assert mean_cells(run, "alone") == pytest.approx(POOL // CELL / 3, abs=CELLS + 1)
+    assert shown(run, "s1", "eth4").backlog["qlen"] == 0
