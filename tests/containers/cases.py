@@ -393,9 +393,7 @@ NOT_RUN = {
 NOT_ITSELF = {
     "labs/dx": "DX is an algorithm of the virtual machine's kernel; DCTCP runs instead",
     "labs/qcn": "QCN is part of the virtual machine's switch and NIC; DCTCP runs instead",
-    "labs/hull": (
-        "the phantom queue and the pacer are parts of the virtual machine's switch and NIC; DCTCP at 30 KB runs instead"
-    ),
+    "labs/hull": "the phantom queue and the pacer are the virtual machine's; DCTCP at 30 KB runs instead",
     "labs/pfc-storm": "no node sends pause frames; the variant without PFC runs instead",
 }
 """Labs with a measured case that does not cover their subject."""
