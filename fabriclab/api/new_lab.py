@@ -24,7 +24,7 @@ from fabriclab.lab.network import topology
 from fabriclab.qdiscs import STOCK
 
 _SHAPES: dict[str, type[Shape]] = dict(zip(STARTERS, (Star, Dumbbell, FatTree), strict=True))
-TEMPLATES = ("congestion-control", "qdisc", "roce-congestion-control")
+TEMPLATES = ("congestion-control", "qdisc", "roce-congestion-control", "sharing")
 """What an algorithm of one's own may begin with: folders of `fabriclab/starters`."""
 _STARTERS = Path(__file__).parents[1] / "starters"
 _MINE = re.compile(r"\bmine(?=\b|_)")

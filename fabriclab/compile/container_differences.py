@@ -118,12 +118,7 @@ def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[s
 
 
 def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
-    account, limit = queue.account, _size(static_limit_bytes(memory, queue.account, port))
-    if account.alpha_log is not None:
-        alone = "the share of one busy queue, alpha B / (1 + alpha)"
-        yield f"alpha {_alpha(account.alpha_log)} of pool {account.pool}", f"a static limit of {limit}, {alone}"
-    elif account.pool is not None and account.limit_bytes is None:
-        yield f"the whole of pool {account.pool}", f"a static limit of {limit}"
+    yield from _of_memory(memory, port, queue)
     if queue.scheduler.kind == "wrr":
         yield "wrr", "shares of bytes, as if every frame were a full one"
     if queue.scheduler.cir_bps:
@@ -142,6 +137,18 @@ def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[
         yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit for frames from one port"
     if queue.event_bytes is not None:
         yield f"event {_size(queue.event_bytes)}", "no congestion events"
+
+
+def _of_memory(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
+    """Yield what is lost of how a queue shares a pool."""
+    account, limit = queue.account, _size(static_limit_bytes(memory, queue.account, port))
+    if account.alpha_log is not None:
+        alone = "the share of one busy queue, alpha B / (1 + alpha)"
+        yield f"alpha {_alpha(account.alpha_log)} of pool {account.pool}", f"a static limit of {limit}, {alone}"
+    elif account.pool is not None and account.limit_bytes is None:
+        yield f"the whole of pool {account.pool}", f"a static limit of {limit}"
+    if queue.sharing is not None:
+        yield f"sharing {queue.sharing.policy}", "each queue has that limit, whatever the others hold"
 
 
 def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,7 @@ from fabriclab.formats.plan.switch import (
     PriorityGroup,
     QosMaps,
     Scheduler,
+    Sharing,
     Slice,
     Switch,
     SwitchPort,
@@ -222,6 +223,15 @@ def _queue(queue: SwitchQueue, quanta: dict[int, int], pools: dict[str, int]) ->
         yield f"event {queue.event_bytes}"
     if queue.qcn is not None:
         yield f"qcn {queue.qcn.set_point_bytes} {queue.qcn.sample_bytes} {queue.qcn.weight}"
+    if queue.sharing is not None:
+        yield _sharing(queue.sharing)
+
+
+def _sharing(sharing: Sharing) -> str:
+    unscheduled = ""
+    if sharing.unscheduled_classes:
+        unscheduled = f" unscheduled {sharing.unscheduled_alpha_log} {_listed(sharing.unscheduled_classes)}"
+    return f"sharing {sharing.policy} {sharing.interval_ns}ns{unscheduled}"
 
 
 def _account(account: Account, pools: dict[str, int]) -> Iterator[str]:

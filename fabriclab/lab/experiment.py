@@ -6,7 +6,7 @@ the lab as written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SHARED, SWITCH
+from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.traffic.read import read_traffic
@@ -53,10 +54,11 @@ FILE_NAME = "experiment.yml"
 _NS_PER_MS = 10**6
 _LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
-_KERNEL_HAS: Mapping[AlgorithmKind, tuple[str, ...]] = {
+_KERNEL_HAS: Mapping[AlgorithmKind, Sequence[str]] = {
     "congestion_control": CONGESTION_CONTROLS,
     "qdisc": tuple(STOCK),
     "roce_control": ROCE_CONTROLS,
+    "sharing": SHARING_WORD.words,
 }
 
 

@@ -40,3 +40,6 @@ def _used_by(node: Node) -> Iterator[tuple[AlgorithmKind, str]]:
         for queue in (port.queue, None if port.nic is None else port.nic.queue):
             if queue is not None and isinstance(queue.aqm, Own):
                 yield "qdisc", queue.aqm.id
+        for each in () if port.switch_port is None else port.switch_port.queues:
+            if each.sharing is not None:
+                yield "sharing", each.sharing.policy

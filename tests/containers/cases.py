@@ -385,6 +385,7 @@ NOT_RUN = {
     "labs/sonic-leaf-spine": "its switches need SONiC's image, which no registry has",
     "labs/dx-fat-tree": "all its 80 switches would be deployed, however few hosts take part",
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
+    "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
     "labs/hpcc": "containers have no NICs with RoCE",
     "labs/roce-incast": "containers have no NICs with RoCE",
 }
@@ -393,9 +394,7 @@ NOT_RUN = {
 NOT_ITSELF = {
     "labs/dx": "DX is an algorithm of the virtual machine's kernel; DCTCP runs instead",
     "labs/qcn": "QCN is part of the virtual machine's switch and NIC; DCTCP runs instead",
-    "labs/hull": (
-        "the phantom queue and the pacer are parts of the virtual machine's switch and NIC; DCTCP at 30 KB runs instead"
-    ),
+    "labs/hull": "the phantom queue and the pacer are the virtual machine's; DCTCP at 30 KB runs instead",
     "labs/pfc-storm": "no node sends pause frames; the variant without PFC runs instead",
 }
 """Labs with a measured case that does not cover their subject."""

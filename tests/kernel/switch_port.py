@@ -74,6 +74,20 @@ class Wred:
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """struct tc_switch_sharing."""
+
+    policy: str = "abm"
+    interval_ns: int = 80_000
+    unscheduled_alpha_log: int = 0
+    unscheduled_classes: int = 0
+
+    def pack(self) -> bytes:
+        unscheduled = (self.unscheduled_alpha_log, self.unscheduled_classes)
+        return struct.pack("=16sIbB2x", self.policy.encode(), self.interval_ns, *unscheduled)
+
+
+@dataclass(frozen=True)
 class Queue:
     index: int
     account: Account = Account()
@@ -87,6 +101,7 @@ class Queue:
     event: int | None = None
     qcn: tuple[int, int, int] | None = None
     """Set point and bytes from sample to sample, weight."""
+    sharing: Sharing | None = None
 
     def pack(self) -> bytes:
         scheduler = struct.pack("=QQQQIB3x", *self.cir, *self.pir, self.quantum, self.scheduling)
@@ -101,6 +116,8 @@ class Queue:
             parts.append(attribute(8, u64(self.event)))
         if self.qcn:
             parts.append(attribute(9, struct.pack("=QQII", *self.qcn, 0)))
+        if self.sharing:
+            parts.append(attribute(10, self.sharing.pack()))
         return nest(14, *parts)
 
 

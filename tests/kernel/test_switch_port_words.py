@@ -29,6 +29,7 @@ from switch_port import (
     Port,
     Queue,
     Roce,
+    Sharing,
     Wred,
     attributes,
 )
@@ -105,6 +106,14 @@ PORTS = {
         roce=Roce(control="hpcc"), telemetry=True
     ),
     "rate 1000000000bit queue 1 qcn 26000 150000 2": Port(queues=[Queue(1, qcn=(26_000, 150_000, 2))]),
+    "rate 1000000000bit memory 0 900000 queue 1 pool 0 alpha -1 strict sharing abm 80000ns unscheduled 6 1,7 queue 2 "
+    "pool 0 alpha 0 strict sharing abm 1000000ns": Port(
+        pools={0: (900_000, 0)},
+        queues=[
+            Queue(1, Account(0, alpha_log=-1), sharing=Sharing("abm", 80_000, 6, 0x82)),
+            Queue(2, Account(0, alpha_log=0), sharing=Sharing("abm", 1_000_000)),
+        ],
+    ),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
     "rate 1000000000bit queue 0 limit 64000": Port(queues=[Queue(0, Account(limit=64_000))]),
     "rate 1000000000bit cell 1 memory 0 1000000 queue 1 pool 0 reserved 3000 alpha -8 dwrr 1538 queue 2 pool 0 alpha "
@@ -175,6 +184,7 @@ def compiled() -> tuple[str, Port]:
             account=plan.Account(pool="lossy", reserved_bytes=2_000, alpha_log=-2),
             scheduler=plan.Scheduler(kind="dwrr", weight=3),
             event_bytes=50_000,
+            sharing=plan.Sharing(policy="abm", interval_ns=80_000, unscheduled_alpha_log=6, unscheduled_classes=(1,)),
         ),
         plan.SwitchQueue(
             index=3,
@@ -210,7 +220,11 @@ def compiled() -> tuple[str, Port]:
         slice=(0, 1),
         pools={0: (2_000_000, 0), 1: (1_000_000, 50_000)},
         queues=[
-            Queue(1, Account(0, 2_000, alpha_log=-2), DWRR, FULL_WIRE, event=50_000),
+            Queue(
+                *(1, Account(0, 2_000, alpha_log=-2), DWRR, FULL_WIRE),
+                event=50_000,
+                sharing=Sharing("abm", 80_000, 6, 1 << 1),
+            ),
             Queue(
                 3,
                 Account(1),

@@ -22,7 +22,8 @@ BLIND_SPOTS: Mapping[str, str] = {
         check-where event-unknown-node event-unknown-port group-in-hosts group-rack group-unknown matrix-axis
         program-after program-jars
         matrix-variant pairs-hot-spot-no-receiver pause-storm-host probe-pcap-ports
-        probe-switches-port size-distribution-file-missing size-distribution-outside size-distribution-unknown
+        probe-switches-port sharing-file-missing size-distribution-file-missing
+        size-distribution-outside size-distribution-unknown
         switch-as-receiver
         switch-metrics switch-pool-unknown switch-profile-far-off switch-profile-outside
         switch-profile-unknown trace-missing trace-outside unknown-host-range unknown-port unknown-receiver
@@ -39,6 +40,7 @@ BLIND_SPOTS: Mapping[str, str] = {
         matrix-value-twice missing-buffer pairs-hot-share-of-random pairs-hot-spot-everybody
         pairs-hot-spot-missing pairs-only-receiver pairs-out-of-rack pause-storm-without-pfc query-asks-itself
         receiver-among-senders rounds-that-push senders-twice shuffle-on-one-host shuffle-source-is-the-mapper
+        sharing-with-limit
         switch-alpha-and-limit switch-alpha-without-pool switch-group-lossy-headroom switch-keys-without-pools
         switch-lossless-without-pfc switch-map-ranges switch-memory-without-bound switch-neither-kind
         switch-pfc-without-priorities switch-pool-mistyped switch-pool-unused switch-pool-without-size

@@ -11,10 +11,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names
 
-AlgorithmKind = Literal["congestion_control", "qdisc", "roce_control"]
+AlgorithmKind = Literal["congestion_control", "qdisc", "roce_control", "sharing"]
 
 MODULE_PREFIX = "own_"
-_MODULE_KINDS: Mapping[AlgorithmKind, str] = {"congestion_control": "", "qdisc": "sch_", "roce_control": "roce_"}
+_PREFIXES: Mapping[AlgorithmKind, str] = {
+    "congestion_control": "",
+    "qdisc": "sch_",
+    "roce_control": "roce_",
+    "sharing": "share_",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +40,7 @@ class OwnAlgorithm:
     @property
     def module(self) -> str:
         """The name of the kernel module: none of Linux's own begins so, and no two algorithms of a plan share it."""
-        return MODULE_PREFIX + _MODULE_KINDS[self.kind] + re.sub(r"[^A-Za-z0-9_]", "_", self.name)
+        return MODULE_PREFIX + _PREFIXES[self.kind] + re.sub(r"[^A-Za-z0-9_]", "_", self.name)
 
 
 def sha256_of(source: str) -> str:

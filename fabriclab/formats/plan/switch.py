@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from fabriclab.constraints import Holding
+from fabriclab.constraints import ALGORITHM_NAME, Holding
 from fabriclab.formats import names, ranges
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.record import Frozen
@@ -99,6 +99,18 @@ class CongestionPoint(Frozen):
     """Of the queue's change since the last sample."""
 
 
+class Sharing(Frozen):
+    """A policy that says how much of its pool a queue may hold, in place of the dynamic threshold."""
+
+    policy: Annotated[str, ALGORITHM_NAME]
+    """`abm` (Addanki et al., SIGCOMM 2022), or what a C file of the user's own registers itself as."""
+    interval_ns: Annotated[int, ranges.DRAIN_INTERVAL]
+    """In which it is measured how a queue drains."""
+    unscheduled_alpha_log: Annotated[int, ranges.ALPHA_LOG] = 0
+    unscheduled_classes: tuple[Annotated[int, ranges.QUEUE], ...] = ()
+    """Traffic classes whose frames have that alpha."""
+
+
 class SwitchQueue(Frozen):
     """An egress queue of a port: its account, scheduler and marks."""
 
@@ -112,12 +124,16 @@ class SwitchQueue(Frozen):
     event_bytes: Annotated[int, ranges.MEMORY_BYTES] | None = None
     """Length at which a congestion event begins; None: none is told."""
     qcn: CongestionPoint | None = None
+    sharing: Sharing | None = None
+    """None: the account alone says what the queue may hold."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `qcn` out where there is none, as in every plan that was made before there was such a thing."""
+        """Leave `qcn` and `sharing` out where there is none, as in plans that were made before there was such a
+        thing."""
         record: dict[str, Any] = serialise(self)
-        return record if self.qcn is not None else {key: value for key, value in record.items() if key != "qcn"}
+        absent = [name for name in ("qcn", "sharing") if getattr(self, name) is None]
+        return {key: value for key, value in record.items() if key not in absent}
 
 
 class Lossless(Frozen):

@@ -24,6 +24,7 @@ _STRUCTS: Mapping[AlgorithmKind, tuple[str, str, str]] = {
     "congestion_control": ("tcp_congestion_ops", "name", "tcp_register_congestion_control"),
     "qdisc": ("Qdisc_ops", "id", "register_qdisc"),
     "roce_control": ("roce_control", "name", "roce_control_register"),
+    "sharing": ("switch_sharing_ops", "name", "register_switch_sharing"),
 }
 """By kind: the struct that describes it, the field that has its name, and what registers it."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -87,9 +88,9 @@ def _written_files(value: Value, key: str) -> Iterator[tuple[str, AlgorithmKind,
 def _kind_of(key: str, name: str) -> AlgorithmKind | None:
     if name == "source":
         return "qdisc" if key.endswith(".aqm") else None
-    if name != "congestion_control":
-        return None
-    return "roce_control" if key.endswith(".roce") else "congestion_control"
+    if name == "congestion_control":
+        return "roce_control" if key.endswith(".roce") else "congestion_control"
+    return "sharing" if name == "sharing" else None
 
 
 def _unusable(kind: AlgorithmKind, text: str) -> OwnAlgorithm:

@@ -23,6 +23,7 @@ from fabriclab.lab.switch.written import (
 )
 
 T = TypeVar("T")
+U = TypeVar("U")
 MOST_POOLS = 4
 """TC_SWITCH_POOLS of the kernel's `uapi/switch_port.h`."""
 
@@ -107,10 +108,35 @@ def _check_queue(queue: WrittenQueue, switch: WrittenSwitch, problems: Problems)
     for burst, rate, name in ((queue.cbs, queue.cir, "cir"), (queue.pbs, queue.pir, "pir")):
         if burst is not None and rate is None:
             burst.complain(problems, f"the burst needs its rate; write {name}: 100 Mbps, too")
+    _check_sharing(queue, switch, problems)
     if queue.wred is not None and not queue.wred.is_none:
         _check_wred(queue.wred, switch, problems)
     if queue.phantom is not None and not queue.phantom.is_none:
         _check_phantom(queue.phantom, problems)
+
+
+def _check_sharing(queue: WrittenQueue, switch: WrittenSwitch, problems: Problems) -> None:
+    how, pool, limit = queue.sharing, queue.account.pool, queue.account.limit
+    if how is None or how.value in ("dynamic", ""):
+        return
+    if pool is not None and pool.value is None:
+        _complain_of_either(pool, how, switch, problems, f"pool is none, but sharing is {how.text}; remove one of them")
+    elif limit is not None and limit.value is not None:
+        message = f"limit is {limit.text}, but sharing is {how.text}; remove one of them"
+        _complain_of_either(limit, how, switch, problems, message)
+    elif limit is not None and how.value != "complete":
+        message = f"sharing is {how.text}, which needs an alpha; write alpha: 1, which replaces limit"
+        _complain_of_either(limit, how, switch, problems, message)
+
+
+def _complain_of_either(
+    first: Written[T], second: Written[U], switch: WrittenSwitch, problems: Problems, message: str
+) -> None:
+    """Record what two values contradict, at the first one unless that is the profile's."""
+    if first.place.file == switch.file:
+        second.complain(problems, message)
+    else:
+        first.complain(problems, message)
 
 
 def _check_wred(wred: WrittenWred, switch: WrittenSwitch, problems: Problems) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from fabriclab.keys.values import NONE
@@ -16,22 +17,25 @@ from fabriclab.lab.switch.queues import read_groups, read_queues
 from fabriclab.lab.switch.written import Numbered, WrittenLayer, WrittenMaps, WrittenPool, WrittenSlice
 
 
-def read_layer(section: Section) -> WrittenLayer:
-    """Return what a mapping says; what is wrong is recorded."""
+def read_layer(section: Section, own: Mapping[str, str]) -> WrittenLayer:
+    """Return what a mapping says; what is wrong is recorded.
+
+    `own`: the names of the user's own sharing policies, by file.
+    """
     return replace(
-        _read_port_layer(section),
+        _read_port_layer(section, own),
         cell=section.read(keys.CELL),
         slices=_read_slices(section),
         pools=_read_pools(section),
-        ports=_read_ports(section),
+        ports=_read_ports(section, own),
     )
 
 
-def _read_port_layer(section: Section) -> WrittenLayer:
+def _read_port_layer(section: Section, own: Mapping[str, str]) -> WrittenLayer:
     queues, groups = section.section("queues", None), section.section("priority_groups", None)
     maps = section.section("maps", keys.MAPS)
     return WrittenLayer(
-        queues=Numbered() if queues is None else read_queues(queues),
+        queues=Numbered() if queues is None else read_queues(queues, own),
         groups=Numbered() if groups is None else read_groups(groups),
         maps=WrittenMaps() if maps is None else read_maps(maps),
         pfc=read_pfc(section),
@@ -53,12 +57,12 @@ def _read_slice(section: Section) -> WrittenSlice:
     return WrittenSlice() if part is None else WrittenSlice(part.read(keys.SLICE_IN), part.read(keys.SLICE_OUT))
 
 
-def _read_ports(layer: Section) -> dict[str, WrittenLayer]:
+def _read_ports(layer: Section, own: Mapping[str, str]) -> dict[str, WrittenLayer]:
     ports = layer.section("ports", None)
     written = {}
     for key in ports.names() if ports else ():
         if ports is not None and (port := ports.section(key, keys.PORT)) is not None and check_port_key(ports, key):
-            written[key] = _read_port_layer(port)
+            written[key] = _read_port_layer(port, own)
     return written
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from fabriclab.formats.classes import QUEUES
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written, as_words, duplicates
 from fabriclab.lab.switch.keys import EIGHTH
 from fabriclab.lab.switch.written import Numbered, WrittenMaps
 
@@ -117,3 +117,24 @@ def _read_map(
     if section is None:
         return {}
     return read_map(section, what, count, names, lambda key: section.value(key, EIGHTH))
+
+
+def read_number_list(section: Section, name: str, noun: str) -> Written[tuple[int, ...]] | None:
+    """Return the numbers of queues, classes or priorities that a key lists, in their order; None when it is absent or
+    wrong."""
+    value = section.get(name)
+    words = None if value is None else as_words(value, section.path(name), section.problems)
+    if value is None or words is None:
+        return None
+    wrong = [word for word in words if word.value not in map(str, range(QUEUES))]
+    for word in wrong:
+        word.complain(
+            section.problems,
+            f"{shown(word.value)} is not a {noun}; write numbers from 0 to {QUEUES - 1}, such as 3, 4",
+        )
+    for again in duplicates(words):
+        again.complain(section.problems, f"{noun} {again.value} occurs twice")
+    if wrong:
+        return None
+    numbers = tuple(sorted({int(word.value) for word in words}))
+    return Written(numbers, section.path(name), ", ".join(map(str, numbers)), value.place)

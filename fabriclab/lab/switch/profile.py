@@ -83,7 +83,7 @@ def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | Non
     root = Section(_without_experiment_keys(document, problems), "", problems, keys.PROFILE)
     title = _read_head(root)
     bandwidth, port_rate = _read_speeds(root)
-    layer = read_layer(root)
+    layer = read_layer(root, {})
     hardware = root.scalar("hardware", "a text")
     checked = first_line(hardware.value) if hardware else ""
     return WrittenProfile(name, file, not problems, title, bandwidth, port_rate, layer, checked), problems

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from fabriclab.formats import ranges
+from fabriclab.formats.classes import QUEUES
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Factor, Flag, Number, Percent, Quantity
-from fabriclab.keys.values import Either, OutOfRangeError, Plain, Scalar, Schema, Text, Word, or_none
+from fabriclab.keys.values import Either, OutOfRangeError, Plain, Scalar, Schema, Several, Text, Word, or_none
 from fabriclab.keys.wording import shown
 from fabriclab.lab.ports.keys import NON_ECT_WORDS
 from fabriclab.lab.switch.written import Threshold
@@ -107,6 +108,49 @@ ACCOUNT_ALPHA = Key(
 ACCOUNT_LIMIT: Key[int | None] = Key(
     "limit", _OPTIONAL_SIZE, "A static limit; `none`: the whole pool. It replaces `alpha`."
 )
+POLICIES = ("abm",)
+"""The policies of the machine's kernel."""
+SHARING_WORD: Word[str] = Word(("dynamic", "complete", *POLICIES))
+QUEUE_SHARING = Key(
+    "sharing",
+    Either(
+        (
+            SHARING_WORD,
+            Text(
+                "a C file beside the lab, such as `./share_mine.c`",
+                r".+\.c",
+                "Write dynamic, complete or abm, or a C file beside the lab, such as ./share_mine.c.",
+            ),
+        )
+    ),
+    "How queues share their pool. `dynamic`: each up to its `alpha` or `limit`. `complete`: each up to the whole pool. "
+    "`abm`: alpha also by congested queues and drain rate. A C file: "
+    "[your own policy](../your-own-algorithm.md#a-sharing-policy).",
+    default="dynamic",
+)
+QUEUE_SHARING_INTERVAL = Key(
+    "sharing_interval",
+    Quantity(DURATION, *ranges.DRAIN_INTERVAL),
+    "`abm` and a C file: the time in which a queue's drain rate is measured.",
+    default=80_000,
+    source="One round-trip time of ABM's evaluation (Addanki et al., SIGCOMM 2022)",
+)
+QUEUE_UNSCHEDULED_CLASSES = Key(
+    "unscheduled_classes",
+    Several(Number(0, QUEUES - 1, "a traffic class"), f"classes from 0 to {QUEUES - 1}, a list or one", is_set=True),
+    "`abm` and a C file: the traffic classes with packets of flows' first round-trip time, for `unscheduled_alpha`.",
+    unset="no class",
+    examples=(("1", "2"),),
+)
+QUEUE_UNSCHEDULED_ALPHA = Key(
+    "unscheduled_alpha",
+    PowerOfTwo(),
+    "`abm` and a C file: the alpha of these classes.",
+    default=6,
+    source="ABM (Addanki et al., SIGCOMM 2022): 64; its authors' code has 1,024",
+    examples=(64,),
+)
+_SHARING = (QUEUE_SHARING, QUEUE_SHARING_INTERVAL, QUEUE_UNSCHEDULED_CLASSES, QUEUE_UNSCHEDULED_ALPHA)
 _ACCOUNT = (ACCOUNT_POOL, ACCOUNT_RESERVED, ACCOUNT_ALPHA, ACCOUNT_LIMIT)
 
 WRED_MIN = Key(
@@ -242,6 +286,7 @@ QUEUE = Keys(
     "A queue of a port with a shared buffer",
     (
         *_ACCOUNT,
+        *_SHARING,
         *(QUEUE_SCHEDULER, QUEUE_WEIGHT, QUEUE_CIR, QUEUE_CBS, QUEUE_PIR, QUEUE_PBS, QUEUE_WRED, QUEUE_PHANTOM),
         *(QUEUE_QCN, QUEUE_VOQ_LIMIT, QUEUE_EVENT),
     ),

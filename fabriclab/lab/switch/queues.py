@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fabriclab.lab.reading.or_none import read_part
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.switch import queue_keys as keys
 from fabriclab.lab.switch.numbered_sections import read_numbered
+from fabriclab.lab.switch.sharing import read_sharing, read_unscheduled_classes
 from fabriclab.lab.switch.written import (
     Numbered,
     WrittenAccount,
@@ -17,12 +20,12 @@ from fabriclab.lab.switch.written import (
 )
 
 
-def read_queues(section: Section) -> Numbered[WrittenQueue]:
-    """Return the queues by number."""
+def read_queues(section: Section, own: Mapping[str, str]) -> Numbered[WrittenQueue]:
+    """Return the queues by number. `own`: the policies of the user's own C files, by file."""
 
     def read(key: str) -> WrittenQueue | None:
         queue = section.section(key, keys.QUEUE)
-        return None if queue is None else _read_queue(queue)
+        return None if queue is None else _read_queue(queue, own)
 
     return read_numbered(section, "queue", read)
 
@@ -37,11 +40,13 @@ def read_groups(section: Section) -> Numbered[WrittenGroup]:
     return read_numbered(section, "group", read)
 
 
-def _read_queue(section: Section) -> WrittenQueue:
+def _read_queue(section: Section, own: Mapping[str, str]) -> WrittenQueue:
     return section.fill(
         WrittenQueue,
         keys.QUEUE,
         account=_read_account(section),
+        sharing=read_sharing(section, own),
+        unscheduled_classes=read_unscheduled_classes(section),
         wred=read_part(section, "wred", keys.WRED, _read_wred, WrittenWred(is_none=True)),
         phantom=read_part(section, "phantom", keys.PHANTOM, _read_phantom, WrittenPhantom(is_none=True)),
         qcn=read_part(section, "qcn", keys.CONGESTION_POINT, _read_point, WrittenCongestionPoint(is_none=True)),

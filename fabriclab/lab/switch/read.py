@@ -83,7 +83,7 @@ def _read_layer(section: Section, names: Names) -> _Layer:
         port_buffer=read_port_buffer(section, names),
         profile=section.scalar("profile", "a switch profile's name"),
         scale=section.read(SCALE),
-        shared=read_layer(section),
+        shared=read_layer(section, names.own_names("sharing")),
     )
 
 

@@ -96,6 +96,12 @@ class WrittenQueue:
     voq_limit: Written[Threshold | None] | None = None
     """A size, or the time at the line's rate; None: none."""
     event: Written[int | None] | None = None
+    sharing: Written[str] | None = None
+    """`dynamic`, `complete`, or a policy's name."""
+    sharing_interval: Written[int] | None = None
+    unscheduled_classes: Written[tuple[int, ...]] | None = None
+    unscheduled_alpha: Written[int] | None = None
+    """Its binary logarithm."""
 
 
 @dataclass(frozen=True)

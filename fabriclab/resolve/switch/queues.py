@@ -20,6 +20,7 @@ from fabriclab.lab.switch.written import (
 from fabriclab.resolve.switch.accounts import ALPHA_LOG, AccountResolver
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.scale import Scale
+from fabriclab.resolve.switch.sharing import resolve_sharing
 
 _PPM = 1_000_000
 _NS_BITS = 8 * 10**9
@@ -51,15 +52,17 @@ class QueueResolver:
         first_pool = next(iter(self._written.buffer.pools), None)
         default = self._accounts.get(index, Account(pool=first_pool, alpha_log=ALPHA_LOG))
         accounts = AccountResolver(self._scale, cell_bytes, self._written, self._problems)
+        account, sharing = resolve_sharing(written, accounts.resolve("queue", index, written.account, line, default))
         return SwitchQueue(
             index=index,
-            account=accounts.resolve("queue", index, written.account, line, default),
+            account=account,
             scheduler=self._resolve_scheduler(index, written, line),
             wred=None if written.wred is None or written.wred.is_none else self._wred(index, written.wred, line),
             phantom=None
             if written.phantom is None or written.phantom.is_none
             else self._phantom(index, written.phantom, line),
             qcn=_congestion_point(written.qcn),
+            sharing=sharing,
             voq_limit_bytes=self._voq_limit(index, written.voq_limit, line),
             event_bytes=self._optional(index, "event", written.event, line),
         )

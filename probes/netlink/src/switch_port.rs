@@ -73,6 +73,7 @@ pub mod queue {
     pub const VOQ_LIMIT: u16 = 7;
     pub const EVENT: u16 = 8;
     pub const QCN: u16 = 9;
+    pub const SHARING: u16 = 10;
 }
 
 /// `TC_SWITCH_WRED_*`: flags of `struct tc_switch_wred`.

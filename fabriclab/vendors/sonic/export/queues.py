@@ -100,6 +100,7 @@ def _leave_unsaid(queue: SwitchQueue, tables: Tables) -> None:
     for value, what in (
         (queue.phantom, "a phantom queue"),
         (queue.qcn, "a congestion point of QCN"),
+        (queue.sharing, "a sharing policy: queues keep their dynamic thresholds"),
         (queue.voq_limit_bytes, "a limit per ingress port"),
         (queue.event_bytes, "the length at which a congestion event begins"),
     ):

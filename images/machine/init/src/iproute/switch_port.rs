@@ -14,7 +14,8 @@
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
 //!     [cir RATEbit BYTES] [pir RATEbit BYTES]
 //!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES]
-//!     [voq_limit BYTES] [event BYTES] [qcn SET_POINT SAMPLE_BYTES WEIGHT]]...
+//!     [voq_limit BYTES] [event BYTES] [qcn SET_POINT SAMPLE_BYTES WEIGHT]
+//!     [sharing POLICY TIMEns [unscheduled LOG2 CLASS,...]]]...
 //! [group INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [lossless HEADROOM XON XON_OFFSET]]...
 //! ```
 //!

@@ -5,6 +5,8 @@ use netlink::switch_port::{buffer, group, port, queue, CODEPOINTS, NO_POOL, QUEU
 use netlink::Request;
 
 const UNLIMITED: u64 = u64::MAX;
+/// A policy's name in `struct tc_switch_sharing`, with the zero behind it.
+pub(super) const POLICY_BYTES: usize = 16;
 
 /// What a line names. Sizes are bytes, times nanoseconds, rates bits a second; `None` is not sent.
 #[derive(Default)]
@@ -125,6 +127,15 @@ pub(super) struct CongestionPoint {
     pub(super) weight: u32,
 }
 
+/// How a queue with a dynamic limit shares its pool.
+pub(super) struct Sharing {
+    pub(super) policy: String,
+    pub(super) interval_ns: u32,
+    pub(super) unscheduled_alpha_log: i8,
+    /// Traffic classes, a bit mask.
+    pub(super) unscheduled_classes: u8,
+}
+
 pub(super) struct Queue {
     pub(super) index: u8,
     pub(super) scheduler: Scheduler,
@@ -134,6 +145,7 @@ pub(super) struct Queue {
     pub(super) voq_limit: Option<u64>,
     pub(super) event: Option<u64>,
     pub(super) qcn: Option<CongestionPoint>,
+    pub(super) sharing: Option<Sharing>,
 }
 
 pub(super) struct Lossless {
@@ -317,6 +329,18 @@ impl Wred {
     }
 }
 
+impl Sharing {
+    /// struct tc_switch_sharing
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.policy.as_bytes().to_vec();
+        bytes.resize(POLICY_BYTES, 0);
+        bytes.extend_from_slice(&self.interval_ns.to_ne_bytes());
+        bytes.extend_from_slice(&self.unscheduled_alpha_log.to_ne_bytes());
+        bytes.extend_from_slice(&[self.unscheduled_classes, 0, 0]);
+        bytes
+    }
+}
+
 impl Queue {
     fn add_to(&self, nest: &mut Request) {
         nest.attribute(queue::INDEX, &[self.index])
@@ -329,6 +353,7 @@ impl Queue {
         add_u64(nest, queue::VOQ_LIMIT, self.voq_limit);
         add_u64(nest, queue::EVENT, self.event);
         add(nest, queue::QCN, self.qcn.as_ref(), CongestionPoint::bytes);
+        add(nest, queue::SHARING, self.sharing.as_ref(), Sharing::bytes);
     }
 }
 

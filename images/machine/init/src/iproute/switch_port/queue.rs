@@ -1,7 +1,12 @@
 //! A port's queues and priority groups, from words.
 
-use super::options::{Account, CongestionPoint, Group, Lossless, Phantom, Queue, Scheduler, Wred};
-use super::values::{bytes, number, once, percent, rate, unknown, value, Parsed, POOLS, QUEUES};
+use super::options::{
+    Account, CongestionPoint, Group, Lossless, Phantom, Queue, Scheduler, Sharing, Wred,
+    POLICY_BYTES,
+};
+use super::values::{
+    bit_mask, bytes, list, number, once, percent, rate, time, unknown, value, Parsed, POOLS, QUEUES,
+};
 use crate::iproute::words::{self, Words};
 use netlink::switch_port::scheduling::{DWRR, STRICT, WRR};
 use netlink::switch_port::wred;
@@ -31,7 +36,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
     let mut account = AccountWords::default();
     let (mut scheduling, mut cir, mut pir) = (None, None, None);
     let (mut wred, mut phantom, mut voq_limit, mut event) = (None, None, None, None);
-    let mut qcn = None;
+    let (mut qcn, mut sharing) = (None, None);
     while let Some(word) = words.next_unless(is_next) {
         match word {
             "strict" | "dwrr" | "wrr" => once(
@@ -46,6 +51,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
             "voq_limit" => once(word, &mut voq_limit, bytes(words, word)?)?,
             "event" => once(word, &mut event, bytes(words, word)?)?,
             "qcn" => once(word, &mut qcn, congestion_point(words, word)?)?,
+            "sharing" => once(word, &mut sharing, self::sharing(words, word)?)?,
             _ => account.read(words, word, "a queue")?,
         }
     }
@@ -71,6 +77,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
         voq_limit,
         event,
         qcn,
+        sharing,
     })
 }
 
@@ -90,6 +97,28 @@ fn congestion_point(words: &mut Words, name: &str) -> Parsed<CongestionPoint> {
         set_point: bytes(words, name)?,
         sample: bytes(words, name)?,
         weight: number(words, name, 0, u32::MAX.into())? as u32,
+    })
+}
+
+/// `POLICY TIMEns [unscheduled LOG2 CLASS,...]`
+fn sharing(words: &mut Words, name: &str) -> Parsed<Sharing> {
+    let what = "a policy's name of at most 15 characters";
+    let policy = value(words, name, what, |word| {
+        (word.len() < POLICY_BYTES).then(|| word.to_owned())
+    })?;
+    let interval_ns = u32::try_from(time(words, name)?)
+        .map_err(|_| format!("{name}: the interval must be below 4 s"))?;
+    let (mut unscheduled_alpha_log, mut unscheduled_classes) = (0, 0);
+    if words.take("unscheduled") {
+        unscheduled_alpha_log = alpha_log(words, "unscheduled")?;
+        let what = "classes from 0 to 7, each once, with commas between";
+        unscheduled_classes = value(words, "unscheduled", what, |word| bit_mask(&list(word)?))?;
+    }
+    Ok(Sharing {
+        policy,
+        interval_ns,
+        unscheduled_alpha_log,
+        unscheduled_classes,
     })
 }
 

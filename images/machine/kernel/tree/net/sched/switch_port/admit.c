@@ -59,6 +59,7 @@ static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 n
 		.slot = slot,
 		.group = in->config.maps.tc_to_group[class],
 		.queue = port->config.maps.tc_to_queue[class],
+		.class = class,
 		.slice = in->config.slice.in | port->config.slice.out,
 	};
 }
@@ -109,6 +110,8 @@ static void switch_account_frame(struct switch_port *port, const struct switch_f
 		      switch_memory_pool(chip, memory, slice), frame->cells);
 	queue->bytes += bytes;
 	queue->packets++;
+	if (port->config.queue[frame->queue].sharing.ops)
+		switch_sharing_arrived(port, frame);
 	queue->stats.watermark_bytes = max(queue->stats.watermark_bytes, queue->bytes);
 	if (queue->ingress_bytes)
 		queue->ingress_bytes[frame->slot] += bytes;
@@ -132,6 +135,8 @@ void switch_unaccount_frame(struct switch_port *port, const struct switch_frame 
 		       switch_memory_pool(chip, memory, frame->slice), frame->cells);
 	queue->bytes -= bytes;
 	queue->packets--;
+	if (port->config.queue[frame->queue].sharing.ops)
+		switch_sharing_departed(port, frame, now);
 	if (queue->ingress_bytes)
 		queue->ingress_bytes[frame->slot] -= bytes;
 	port->bytes -= bytes;
@@ -172,7 +177,9 @@ static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk
 		group->stats.discards++;
 		return TC_SWITCH_DROP_INGRESS;
 	}
-	egress = switch_ask(port->chip, queue->account, &config->memory, frame);
+	egress = config->sharing.ops ? switch_sharing_admit(port, frame) :
+				       switch_ask(port->chip, queue->account, &config->memory,
+						  frame);
 	if (egress != SWITCH_ADMIT)
 		return switch_queue_refusal(egress);
 	if (config->voq_limit != SWITCH_UNLIMITED &&

@@ -141,9 +141,12 @@ static void switch_commit_memory(struct switch_port *port, struct switch_port_co
 
 	for (number = 0; number < SWITCH_QUEUES; number++) {
 		struct switch_group *group = &port->ingress->group[number];
+		struct switch_queue_config *before = &port->config.queue[number];
 
-		switch_memory_move(chip, port->queue[number].account,
-				   &port->config.queue[number].memory,
+		if (before->sharing.ops != config->queue[number].sharing.ops ||
+		    before->memory.pool != config->queue[number].memory.pool)
+			switch_sharing_forget(port, number);
+		switch_memory_move(chip, port->queue[number].account, &before->memory,
 				   &config->queue[number].memory);
 		switch_memory_move(chip, group->account, &group->memory,
 				   &config->group[number].memory);

@@ -3,10 +3,8 @@
  * From netlink to a port's configuration in the making. Under RTNL.
  */
 #include <net/netlink.h>
-#include <net/own_qdisc.h>
 
 #include "change.h"
-#include "roce/telemetry.h"
 
 #define SWITCH_RATE_MIN 8000ULL
 #define SWITCH_RATE_MAX 1600000000000ULL /* IEEE 802.3dj */
@@ -36,7 +34,7 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_SLICE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_slice)),
 	[TCA_SWITCH_PORT_ROCE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_roce)),
 	[TCA_SWITCH_PORT_ROCE_CONTROL] = { .type = NLA_NUL_STRING, .len = ROCE_CONTROL_NAME_MAX - 1 },
-	[TCA_SWITCH_PORT_ROCE_OPTIONS] = { .type = NLA_NUL_STRING, .len = OWN_OPTIONS_MAX - 1 },
+	[TCA_SWITCH_PORT_ROCE_OPTIONS] = { .type = NLA_NUL_STRING, .len = ROCE_OPTIONS_MAX - 1 },
 	[TCA_SWITCH_PORT_TELEMETRY] = { .type = NLA_FLAG },
 };
 
@@ -55,6 +53,7 @@ static const struct nla_policy switch_queue_policy[TCA_SWITCH_QUEUE_MAX + 1] = {
 	[TCA_SWITCH_QUEUE_VOQ_LIMIT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_EVENT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_point)),
+	[TCA_SWITCH_QUEUE_SHARING] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_sharing)),
 };
 
 static const struct nla_policy switch_group_policy[TCA_SWITCH_GROUP_MAX + 1] = {
@@ -188,6 +187,7 @@ static int switch_parse_queue(struct switch_change *change, const struct nlattr 
 	queue = &change->config.queue[number];
 	queue->configured = true;
 	error = switch_parse_memory(change, tb[TCA_SWITCH_QUEUE_ACCOUNT], &queue->memory) ?:
+		switch_sharing_parse(change, tb[TCA_SWITCH_QUEUE_SHARING], number) ?:
 		switch_parse_scheduler(change, tb[TCA_SWITCH_QUEUE_SCHEDULER], number) ?:
 		switch_parse_wred(change, tb[TCA_SWITCH_QUEUE_WRED], number) ?:
 		switch_parse_phantom(change, tb[TCA_SWITCH_QUEUE_PHANTOM], number) ?:
@@ -334,8 +334,7 @@ static int switch_parse_line(struct switch_change *change, struct nlattr **tb)
 	if (tb[TCA_SWITCH_PORT_DELAY])
 		config->delay_ns = nla_get_u64(tb[TCA_SWITCH_PORT_DELAY]);
 	if (config->delay_ns > 3600 * SWITCH_NS_PER_SEC)
-		return switch_refuse(change, "delay %llu ns is more than an hour",
-				     config->delay_ns);
+		return switch_refuse(change, "delay %llu ns is more than an hour", config->delay_ns);
 	if (tb[TCA_SWITCH_PORT_OVERHEAD])
 		config->overhead = nla_get_u32(tb[TCA_SWITCH_PORT_OVERHEAD]);
 	if (tb[TCA_SWITCH_PORT_MPU])
@@ -377,21 +376,6 @@ static int switch_parse_queues(struct switch_change *change, const struct nlattr
 	return 0;
 }
 
-/* Its code follows the line's rate. */
-static int switch_parse_telemetry(struct switch_change *change, const struct nlattr *flag)
-{
-	struct switch_port_config *config = &change->config;
-
-	config->telemetry |= nla_get_flag(flag);
-	if (!config->telemetry)
-		return 0;
-	config->telemetry_code = roce_telemetry_code(config->rate_bps);
-	if (!config->telemetry_code)
-		return switch_refuse(change, "telemetry has no code for %llu bit/s",
-				     config->rate_bps);
-	return 0;
-}
-
 /* Reads a request's options into `change`. */
 int switch_parse(struct switch_change *change, struct nlattr *options, bool first)
 {
@@ -409,7 +393,6 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
 	       roce_parse(change, tb) ?:
-	       switch_parse_telemetry(change, tb[TCA_SWITCH_PORT_TELEMETRY]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
 	       switch_parse_slice(change, tb[TCA_SWITCH_PORT_SLICE]) ?:
 	       switch_parse_queues(change, options);

@@ -163,6 +163,8 @@ static void switch_port_serve(struct switch_port *port, u64 now)
 		port->sent_wire_bytes += wire_bytes;
 	}
 	switch_port_send(port, skb, now, wire_bytes);
+	if (port->config.queue[number].sharing.ops)
+		switch_sharing_served(port, number, now);
 }
 
 /* -- Events ------------------------------------------------------------------------------------ */

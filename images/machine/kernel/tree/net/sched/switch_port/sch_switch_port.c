@@ -384,9 +384,9 @@ struct switch_port *switch_port_of_device(struct net_device *dev)
 
 static int __init switch_port_register(void)
 {
-	int error = switch_chips_register() ?: switch_events_register() ?:
-		    register_qdisc(&switch_qdisc_ops) ?: roce_device_register() ?:
-		    roce_controls_register();
+	int error = switch_sharing_register() ?: switch_chips_register() ?:
+		    switch_events_register() ?:
+		    register_qdisc(&switch_qdisc_ops) ?: roce_register();
 
 	if (!error) {
 		switch_pause_register();

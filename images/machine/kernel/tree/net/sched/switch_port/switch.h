@@ -34,6 +34,7 @@
 #include "qcn.h"
 #include "roce/roce.h"
 #include "shared_buffer.h"
+#include "sharing.h"
 #include "token_bucket.h"
 #include "uapi/switch_port.h"
 #include "wred.h"
@@ -64,6 +65,7 @@ struct switch_queue_config {
 	u64 voq_limit;			/* bytes; SWITCH_UNLIMITED */
 	u64 event_threshold;		/* bytes; SWITCH_UNLIMITED */
 	struct switch_qcn_point_config qcn;
+	struct switch_sharing sharing;
 };
 
 struct switch_group_config {
@@ -112,7 +114,8 @@ struct switch_frame {
 	u16 slot;			/* of the ingress port */
 	u8 group : 4;
 	u8 slice : 4;			/* of the memory */
-	u8 queue;
+	u8 queue : 4;
+	u8 class : 4;			/* traffic class */
 };
 
 static inline struct switch_frame *switch_frame(const struct sk_buff *skb)
@@ -164,6 +167,8 @@ struct switch_queue {
 	u64 packets;
 	struct switch_account account[TC_SWITCH_SLICES];
 	u64 average;			/* of WRED */
+	struct switch_drain drain;	/* of queues with a policy, like the next */
+	u8 congested;			/* bit mask: slices in which it is */
 	struct switch_line cir;
 	struct switch_line pir;
 	struct switch_line phantom;
@@ -220,6 +225,7 @@ struct switch_chip {
 	u32 cell_bytes;
 	u32 slices;
 	struct switch_pool pool[TC_SWITCH_SLICES][TC_SWITCH_POOLS];
+	u16 congested[TC_SWITCH_SLICES][TC_SWITCH_POOLS][SWITCH_QUEUES];	/* queues that are */
 	struct timerqueue_head events;	/* of ports */
 	struct hrtimer timer;
 	u64 now;			/* while it is locked */

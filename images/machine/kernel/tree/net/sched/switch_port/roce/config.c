@@ -60,8 +60,9 @@ int roce_parse(struct switch_change *change, struct nlattr **tb)
 	const struct tc_switch_roce *roce;
 	int error;
 
-	if (!tb[TCA_SWITCH_PORT_ROCE])
-		return 0;
+	error = roce_parse_telemetry(change, tb[TCA_SWITCH_PORT_TELEMETRY]);
+	if (error || !tb[TCA_SWITCH_PORT_ROCE])
+		return error;
 	roce = nla_data(tb[TCA_SWITCH_PORT_ROCE]);
 	if (!roce->mtu) {
 		change->config.roce = (struct roce_config) {};

@@ -82,6 +82,7 @@ int roce_control_parse(struct switch_change *change, const struct nlattr *words)
 	u32 number, count = count_options(config->control);
 	int error;
 
+	BUILD_BUG_ON(ROCE_OPTIONS_MAX != OWN_OPTIONS_MAX);
 	for (number = 0; number < count; number++) {
 		config->options[number] = config->control->options[number].value;
 		known[number] = (struct own_option) {

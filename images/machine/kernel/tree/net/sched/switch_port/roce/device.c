@@ -274,7 +274,7 @@ static struct miscdevice roce_device = {
 	.fops	= &roce_files,
 };
 
-int roce_device_register(void)
+int roce_register(void)
 {
-	return misc_register(&roce_device);
+	return roce_controls_register() ?: misc_register(&roce_device);
 }

@@ -26,6 +26,7 @@
 #define ROCE_TTL 64
 #define ROCE_HEADERS_BYTES (14 + 20 + 8)	/* Ethernet, IP, UDP */
 #define ROCE_SELECTIVE_WINDOW 4096	/* packets: what is remembered of each */
+#define ROCE_OPTIONS_MAX 256	/* OWN_OPTIONS_MAX of net/own_qdisc.h, which reads them */
 #define ROCE_WINDOW_MAX (1U << 22)		/* packets: numbers of 24 bits stay unambiguous */
 
 struct net_device;
@@ -281,6 +282,7 @@ static inline bool roce_flow_is_limited(const struct roce_flow *flow)
 
 /* A switch's port sends a frame: it writes into it what it has to tell, if it is asked. */
 void roce_stamp(struct switch_port *port, int queue, struct sk_buff *skb, u64 now);
+int roce_parse_telemetry(struct switch_change *change, const struct nlattr *flag);
 
 /* -- connect.c ----------------------------------------------------------------------------------- */
 
@@ -295,6 +297,6 @@ void roce_complete(struct roce_pair *pair, struct roce_message *message);
 void roce_arrived(struct roce_pair *pair, u64 now);
 /* The NIC goes: its pairs end. */
 void roce_pairs_end(struct roce_nic *nic);
-int roce_device_register(void);
+int roce_register(void);
 
 #endif

@@ -2,9 +2,10 @@
 /* A switch's port writes telemetry into RoCE packets that ask for it (telemetry.h). */
 #include <linux/ip.h>
 #include <linux/udp.h>
+#include <net/netlink.h>
 
 #include "telemetry.h"
-#include "../switch.h"
+#include "../change.h"
 
 /* The place of a packet's telemetry from its Ethernet header on; 0: it has none. */
 static u32 telemetry_place(const struct sk_buff *skb)
@@ -35,4 +36,19 @@ void roce_stamp(struct switch_port *port, int queue, struct sk_buff *skb, u64 no
 	hop = roce_telemetry_hop(port->config.telemetry_code, now, port->sent_wire_bytes,
 				 port->queue[queue].bytes);
 	roce_telemetry_stamp(skb->data + place, hop);
+}
+
+/* Its code follows the line's rate. */
+int roce_parse_telemetry(struct switch_change *change, const struct nlattr *flag)
+{
+	struct switch_port_config *config = &change->config;
+
+	config->telemetry |= nla_get_flag(flag);
+	if (!config->telemetry)
+		return 0;
+	config->telemetry_code = roce_telemetry_code(config->rate_bps);
+	if (!config->telemetry_code)
+		return switch_refuse(change, "telemetry has no code for %llu bit/s",
+				     config->rate_bps);
+	return 0;
 }

@@ -158,6 +158,7 @@ enum tca_switch_queue {
 	TCA_SWITCH_QUEUE_VOQ_LIMIT,	/* u64: bytes from one ingress port; default: no limit */
 	TCA_SWITCH_QUEUE_EVENT,		/* u64: bytes at which an event begins; default: none */
 	TCA_SWITCH_QUEUE_QCN,		/* struct tc_switch_qcn_point; default: none */
+	TCA_SWITCH_QUEUE_SHARING,	/* struct tc_switch_sharing; default: by the account alone */
 	__TCA_SWITCH_QUEUE_MAX,
 };
 
@@ -197,6 +198,19 @@ struct tc_switch_qcn_point {
 	__u64 sample;		/* bytes from one sample to the next; 10 KB to 1 GB */
 	__u32 weight;		/* of the queue's change, 0 to 1024 */
 	__u32 reserved;
+};
+
+/*
+ * A dynamic limit by a policy: "abm" (abm.h), or that of a module (net/switch_sharing.h).
+ * Frames of some traffic classes are unscheduled (a flow's first round-trip time) and have
+ * another alpha.
+ */
+struct tc_switch_sharing {
+	char policy[16];
+	__u32 interval_ns;	/* in which it is measured how a queue drains; 1 us to 1 s */
+	__s8 unscheduled_alpha_log;	/* -8 to 7 */
+	__u8 unscheduled_classes;	/* bit mask */
+	__u8 pad[2];
 };
 
 enum tca_switch_group {
