@@ -76,6 +76,8 @@ class Cycle:
     ended_by: Ended | None = None
     times: int = 0
     """How many deadlocks of these queues there were, one after the other."""
+    stood_ns: int = 0
+    """How long they lasted together."""
 
 
 @dataclass(frozen=True)

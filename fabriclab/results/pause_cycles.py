@@ -87,7 +87,9 @@ def _judged(
     }
     deadlocks = [interval for interval in common if interval[1] in endings]
     begin, end = max(deadlocks or common, key=lambda interval: interval[1] - interval[0])
-    return Cycle(cycle, bool(deadlocks), begin, end, endings.get(end) if deadlocks else None, len(deadlocks))
+    ended = endings.get(end) if deadlocks else None
+    stood_ns = sum(until - since for since, until in deadlocks)
+    return Cycle(cycle, bool(deadlocks), begin, end, ended, len(deadlocks), stood_ns)
 
 
 def _overlaps(some: Sequence[_Interval], others: Sequence[_Interval]) -> Iterator[_Interval]:

@@ -68,8 +68,8 @@ def _below(tree: PauseTree, name: tuple[str, int | None], depth: int, above: fro
 
 def stopped_text(one: Stopped) -> str:
     """Return a queue that was stopped, in words."""
-    paused = f"{format_duration(one.paused_ns, 3)} ({one.share:.0%}, {format_count(one.times, 'pause')})"
-    return f"{one.by} stops {queue_text(one.name)}: {paused.replace('%', ' %')}"
+    share = f"{100 * one.share:.2g} %, {format_count(one.times, 'pause')}"
+    return f"{one.by} stops {queue_text(one.name)}: {format_duration(one.paused_ns, 3)} ({share})"
 
 
 def path_to(tree: PauseTree, name: QueueName) -> Sequence[Stopped]:

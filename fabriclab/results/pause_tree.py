@@ -21,7 +21,7 @@ from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import IDENTITY
 from fabriclab.results.pause_cycles import find_cycles
 from fabriclab.results.pause_turns import Turns, turns
-from fabriclab.results.summary import Measured
+from fabriclab.results.summary import Measured, Metrics
 
 Longs = npt.NDArray[np.int64]
 _LEAST_PART = 0.1
@@ -63,6 +63,16 @@ def pause_tree(measured: Measured, plan: Plan) -> PauseTree:
     stopped = sorted(_stopped(plan, queues, groups, paths), key=lambda one: (-one.paused_ns, one.name))
     cycles = find_cycles({one.name: [held.name for held in one.due_to] for one in stopped}, queues)
     return PauseTree(None, tuple(stopped), tuple(_roots(plan, stopped, queues)), cycles)
+
+
+def pause_metrics(tree: PauseTree) -> Metrics:
+    """Return the metrics of deadlocks; None where pauses were not measured."""
+    if tree.reason is not None:
+        return dict.fromkeys(("deadlocks", "deadlock_ns"))
+    return {
+        "deadlocks": sum(cycle.times for cycle in tree.deadlocks),
+        "deadlock_ns": sum(cycle.stood_ns for cycle in tree.deadlocks),
+    }
 
 
 def _series(table: pl.LazyFrame | None, number: str, columns: Sequence[str]) -> dict[QueueName, Series]:

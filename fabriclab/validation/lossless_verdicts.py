@@ -199,7 +199,7 @@ def _fault(looked: _Looked, node: Node, mark_ns: int | None, pause_ns: int | Non
     if xoff is None or queue is None or queue.wred is None:
         return told
     if begins >= xoff:
-        fate = f"PFC pauses a port at {format_size(xoff, 3)}, so it holds every sender back and ECN none"
+        fate = f"PFC pauses a sender at {format_size(xoff, 3)}, so it holds every sender back and ECN none"
         return f"{told}: {fate}; write a minimum below {format_size(xoff, 3)}"
     curve = f"at most {queue.wred.probability_ppm / 10_000:.3g} % up to {format_size(queue.wred.max, 3)}"
     return f"{told} ({curve}): too few for the {format_size(xoff, 3)} at which PFC pauses; write a steeper curve"
@@ -233,7 +233,9 @@ def _victims(looked: _Looked) -> list[ValidationFinding]:
     if fine:
         _, victim, took, most = max(fine, key=lambda one: one[0])
         told = f"slowest {victim.name}: {took:.3g} times its time alone, of {most:.3g} allowed"
-        failed.append(judged("victim", f"{len(fine)} pairs DSCP {looked.slot.dscp}", expected, told, holds=True))
+        failed.append(
+            judged("victim", f"{format_count(len(fine), 'pair')} DSCP {looked.slot.dscp}", expected, told, holds=True)
+        )
     for victim, port in shared[: 1 if failed else None]:
         why = f"it shares {port}, which is congested by itself, as {len(shared)} of the pairs do"
         failed.append(inapplicable("victim", victim.name, expected, why))

@@ -385,6 +385,7 @@ NOT_RUN = {
     "labs/sonic-leaf-spine": "its switches need SONiC's image, which no registry has",
     "labs/dx-fat-tree": "all its 80 switches would be deployed, however few hosts take part",
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
+    "labs/pfc-deadlock": "containers have no NICs with RoCE, and no node sends pause frames",
     "labs/roce-incast": "containers have no NICs with RoCE",
 }
 """Labs without a measured case, each with the reason."""
