@@ -68,7 +68,7 @@ def _below(tree: PauseTree, name: tuple[str, int | None], depth: int, above: fro
 
 def stopped_text(one: Stopped) -> str:
     """Return a queue that was stopped, in words."""
-    share = f"{100 * one.share:.2g} %, {format_count(one.times, 'pause')}"
+    share = f"{100 * one.share:.{0 if one.share > 0.1 else 1}f} %, {format_count(one.times, 'pause')}"
     return f"{one.by} stops {queue_text(one.name)}: {format_duration(one.paused_ns, 3)} ({share})"
 
 

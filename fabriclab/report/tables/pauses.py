@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabriclab.formats.pauses import PauseTree, Stopped
-from fabriclab.report.drawing.exhibits import Absent, Cell, DataTable, RowGroup
+from fabriclab.report.drawing.exhibits import Cell, DataTable, RowGroup
 from fabriclab.report.measured.quantities import format_metric, format_share
 from fabriclab.results import Results
 from fabriclab.results.pause_text import cycle_lines, queue_text, root_text
@@ -20,11 +20,9 @@ _IN_CYCLES = "Queues that wait for each other"
 _ELSEWHERE = "Paused by these"
 
 
-def pause_tree_table(results: Results) -> DataTable | Absent | None:
-    """Return the table; why there is none where pauses were not measured, and None where nothing was paused."""
+def pause_tree_table(results: Results) -> DataTable | None:
+    """Return the table; None where nothing was paused, or where pauses were not measured."""
     tree = results.pause_tree
-    if tree.reason is not None:
-        return Absent(_TITLE, tree.reason)
     if not tree.stopped:
         return None
     cycles = {name for cycle in tree.cycles for name in cycle.queues}
