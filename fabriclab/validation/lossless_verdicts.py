@@ -227,7 +227,10 @@ def _victims(looked: _Looked) -> list[ValidationFinding]:
         elif took <= most:
             fine.append((took / most, victim, took, most))
         elif meets:
-            shared.append((victim, meets[0]))
+            shared.append((victim, f"it shares {meets[0]}, which is congested by itself"))
+        elif looked.slot.carrier.transport != "roce" and not _stopped_on(looked, victim):
+            by_itself = f"{took:.3g} times its time alone, but nobody paused its path: its hosts' TCP took that time"
+            shared.append((victim, by_itself))
         else:
             failed.append(_slowed(looked, victim, took, most))
     if fine:
@@ -236,9 +239,8 @@ def _victims(looked: _Looked) -> list[ValidationFinding]:
         failed.append(
             judged("victim", f"{format_count(len(fine), 'pair')} DSCP {looked.slot.dscp}", expected, told, holds=True)
         )
-    for victim, port in shared[: 1 if failed else None]:
-        why = f"it shares {port}, which is congested by itself, as {len(shared)} of the pairs do"
-        failed.append(inapplicable("victim", victim.name, expected, why))
+    for victim, why in shared:
+        failed.append(inapplicable("victim", f"{victim.name} DSCP {looked.slot.dscp}", expected, why))
     return failed
 
 
@@ -271,9 +273,20 @@ def _slowed(looked: _Looked, victim: Victim, took: float, most: float) -> Valida
     return judged("victim", where, expected.replace("%", " %"), told, holds=False)
 
 
+def _stopped_on(looked: _Looked, victim: Victim) -> list[QueueName]:
+    """Return the queues of the class that were paused on a victim's path, the longest first."""
+    queues = {
+        f"{node.name}:{port.interface}": looked.slot.queue_at(port.switch_port)
+        for node in looked.bench.plan.nodes
+        for port in node.ports
+        if port.switch_port is not None
+    }
+    return [one.name for one in looked.tree.stopped if one.port in victim.ports and queues.get(one.port) == one.queue]
+
+
 def _because(looked: _Looked, victim: Victim) -> str:
     """Return which queue of a victim's path was paused longest, and for which queue in the end."""
-    names: list[QueueName] = [one.name for one in looked.tree.stopped if one.port in victim.ports]
+    names = _stopped_on(looked, victim)
     if not names:
         return ", without a pause on its path"
     path = path_to(looked.tree, names[0])
