@@ -8,14 +8,11 @@ ends it, for none of them can send before another one has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fabriclab.formats.pauses import Cycle, Ended, QueueName
-
-if TYPE_CHECKING:
-    from fabriclab.results.pause_tree import Series
+from fabriclab.results.pause_series import Series
 
 Waits = Mapping[QueueName, Sequence[QueueName]]
 """By queue that is stopped: the queues that it waits for."""

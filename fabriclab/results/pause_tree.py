@@ -9,10 +9,8 @@ paths of the run's flows, and that held at least a tenth of what all of them hel
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from fabriclab.formats.pauses import Held, PauseTree, QueueName, Root, Stopped
@@ -20,34 +18,15 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import IDENTITY
 from fabriclab.results.pause_cycles import find_cycles
+from fabriclab.results.pause_series import Series
 from fabriclab.results.pause_turns import Turns, turns
 from fabriclab.results.summary import Measured, Metrics
 
-Longs = npt.NDArray[np.int64]
 _LEAST_PART = 0.1
 """Of what a switch held: a queue with less is not why it paused."""
 _OF_QUEUES = ("bytes", "sent_bytes", "pauses_received", "paused_ns", "storms")
 NO_PFC = "no port sends pause frames (no pfc)"
 NOT_SAMPLED = "no switch port was sampled (probes.switches)"
-
-
-@dataclass(frozen=True)
-class Series:
-    """The samples of one queue, or of one priority group, in the order of time."""
-
-    time_ns: Longs
-    columns: Mapping[str, Longs]
-
-    def grown(self, column: str) -> int:
-        """Return how much a counter grew after time 0."""
-        values = self.columns[column]
-        before = values[self.time_ns <= 0]
-        return int(values[-1] - (before[-1] if before.size else 0))
-
-    def at(self, times: Longs, column: str) -> Longs:
-        """Return the values that held at some times; 0 before the first sample."""
-        places = np.searchsorted(self.time_ns, times, side="right") - 1
-        return np.where(places >= 0, self.columns[column][np.maximum(places, 0)], 0)
 
 
 def pause_tree(measured: Measured, plan: Plan) -> PauseTree:

@@ -199,7 +199,7 @@ def _fault(looked: _Looked, node: Node, mark_ns: int | None, pause_ns: int | Non
     if xoff is None or queue is None or queue.wred is None:
         return told
     if begins >= xoff:
-        fate = f"PFC pauses a sender at {format_size(xoff, 3)}, so it holds every sender back and ECN none"
+        fate = f"PFC pauses a sender at {format_size(xoff, 3)}, so it acts before ECN does"
         return f"{told}: {fate}; write a minimum below {format_size(xoff, 3)}"
     curve = f"at most {queue.wred.probability_ppm / 10_000:.3g} % up to {format_size(queue.wred.max, 3)}"
     return f"{told} ({curve}): too few for the {format_size(xoff, 3)} at which PFC pauses; write a steeper curve"

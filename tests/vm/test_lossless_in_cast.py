@@ -1,5 +1,5 @@
-"""A lossless class under its worst in-cast, over RoCE: behind a SONiC leaf that is right, and behind one that marks above
-the length at which it pauses; and the ring of labs/pfc-deadlock, whose pause tree names the deadlock."""
+"""A lossless class under its worst in-cast, over RoCE: behind a SONiC leaf that is right, and behind one that marks
+above the length at which it pauses; and the ring of labs/pfc-deadlock, whose pause tree names the deadlock."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_roce_behind_a_good_sonic_leaf_passes(vm: Vm, tmp_path: Path) -> None:
 def test_marks_above_xoff_are_told_in_words(vm: Vm, tmp_path: Path) -> None:
     findings = found(vm, sonic_bench(tmp_path, "leaf-threshold-out-of-reach"))
     wrong = next(one for one in findings["ecn-first"] if one.verdict == "fail")
-    assert wrong.where.startswith("leaf1 ") or wrong.where.split(" ")[0] in ("leaf1",)
-    assert "PFC pauses a sender at 245 KB, so it acts before ECN does; write a minimum below 245 KB" in wrong.measured
+    assert wrong.where == "leaf1 DSCP 3" and "marks begin at 900 KB" in wrong.measured
+    assert "PFC pauses a sender at 242 KB, so it acts before ECN does; write a minimum below 242 KB" in wrong.measured
     assert [one.verdict for one in findings["lossless"]] == ["pass"]
     assert any(one.verdict == "fail" and "paused" in one.measured for one in findings["victim"])
 
