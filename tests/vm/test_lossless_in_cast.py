@@ -70,7 +70,8 @@ def test_marks_above_xoff_are_told_in_words(vm: Vm, tmp_path: Path) -> None:
     assert "PFC pauses a sender at 242 KB, so it acts before ECN does; write a minimum below 242 KB" in wrong.measured
     # Nine groups fill the headroom, which the file shares two to one.
     assert len(findings["lossless"]) == 1
-    assert any(one.verdict == "fail" and "paused" in one.measured for one in findings["victim"])
+    # DCQCN acts in the end, when queues are above 900 KB: after that the victims keep their share.
+    assert {one.verdict for one in findings["victim"]} == {"pass"}
 
 
 def test_the_pause_tree_names_the_deadlock(tmp_path: Path) -> None:
