@@ -20,7 +20,7 @@ from fabriclab.api.run import new_run_directory
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
-from fabriclab.formats.stages import STAGES
+from fabriclab.formats.stages import PARTS, STAGES
 from fabriclab.keys.wording import did_you_mean, listed
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
@@ -109,7 +109,7 @@ def validate(
     with claimed(directory, ours=out is None):
         _make_room(directory, force)
         warnings = sentences_before_runs(chosen.written.topology, [plan.warnings])
-        tell(Begun(directory, engine, tuple(warnings), len(only or STAGES), 0))
+        tell(Begun(directory, engine, tuple(warnings), _runs(bench, only), 0))
 
         def work(interrupt: Interrupt) -> Validation:
             context = RunContext(
@@ -128,11 +128,16 @@ def validate(
 
 def _refuse_absent_stages(bench: Bench, only: Sequence[str]) -> None:
     """Raise ArgumentError for a stage that was asked for and of which the lab has nothing: it would not be run."""
-    present = [first_stage(bench).name, *(stage.name for stage in later_stages(bench))]
+    present = list(dict.fromkeys([first_stage(bench).name, *(stage.asked_as for stage in later_stages(bench))]))
     for name in only:
         if name not in present:
             text = "{only} {0}: the lab has nothing for this stage to look at; it has {1}"
             raise ArgumentError(text, name, listed(present))
+
+
+def _runs(bench: Bench, only: Sequence[str]) -> int:
+    """Return how many runs there will be: the first stage's, which the others need, and those of what is asked for."""
+    return 1 + sum(not only or stage.asked_as in only for stage in later_stages(bench))
 
 
 class Stages:
@@ -161,10 +166,11 @@ class Stages:
         for stage in later_stages(bench):
             if self._context.interrupt.requested:
                 return
-            if only and stage.name not in only:
+            if only and stage.asked_as not in only:
                 continue
             if stage.check and self._has_stock_qdiscs_only:
-                yield not_here(stage)
+                if not stage.part_of:
+                    yield not_here(stage)
             else:
                 result = self._run(stage)
                 yield from _judged(stage, result, results_if_possible(result.directory))
@@ -175,7 +181,7 @@ class Stages:
         context = replace(self._context, collect=stage.collectors, ingest=ingest)
         result = run_point(stage.plan, self._directory / stage.name, context, teller.event)
         self._done += 1
-        self._tell(Ended(stage.name, result, self._done, len(STAGES)))
+        self._tell(Ended(stage.name, result, self._done, len(STAGES) + len(PARTS)))
         return result
 
 
@@ -223,7 +229,7 @@ def _make_room(directory: Path, force: bool) -> None:
     if any(directory.iterdir()) and not force:
         raise ArgumentError("{out} {0} already exists; choose another one, or replace it with {force}", directory)
     for entry in directory.iterdir():
-        if entry.name not in (*STAGES, _AS_IT_IS):
+        if entry.name not in (*STAGES, *PARTS, _AS_IT_IS):
             text = "{out} {0}: holds {1}, which is not a run of a validation; choose another one"
             raise ArgumentError(text, directory, entry.name)
     for entry in directory.iterdir():

@@ -206,6 +206,21 @@ SWITCHES = (
         better="less",
     ),
     Metric(
+        "deadlocks",
+        "Deadlocks of pauses",
+        "the number of deadlocks: queues that wait for each other in a circle and all stand still, until the run or a "
+        "watchdog ends it",
+        ("run",),
+        better="less",
+    ),
+    Metric(
+        "deadlock_ns",
+        "Time in deadlocks",
+        "the time that deadlocks lasted, from when the last queue of the circle stopped, summed over them",
+        ("run",),
+        better="less",
+    ),
+    Metric(
         "congestion_events",
         "Congestion events",
         "how many times a queue reached its `event` length",

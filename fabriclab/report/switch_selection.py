@@ -11,6 +11,7 @@ from fabriclab.report.drawing.pools import PooledRuns
 from fabriclab.report.figures.buffer import buffer_picture
 from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
 from fabriclab.report.figures.pauses import pauses_picture
+from fabriclab.report.tables.pauses import pause_tree_table
 from fabriclab.report.tables.switches import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.results import Results
 
@@ -24,7 +25,7 @@ def switch_exhibits(curve: Curve, figure: Figure) -> list[Exhibit | None]:
         case "buffer":
             return [buffer_picture(curve, figure.get("switch"))]
         case "pauses":
-            return [pauses_picture(curve)]
+            return [pauses_picture(curve), pause_tree_table(curve.results)]
         case "switch-ports":
             return [_with_rows(switch_port_table(curve.results))]
         case "congestion-events":

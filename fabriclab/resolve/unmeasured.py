@@ -62,6 +62,8 @@ class Sights:
             return self._switch_lacks(":".join(place.split(":")[:2]) or None)
         if name in POOL_METRICS:
             return self._pool_lacks(place)
+        if name in ("deadlocks", "deadlock_ns"):
+            return self._pauses_lack()
         if name == "srtt_mean_us":
             return self._tcp_lacks(long_only=False)
         if name in _PHASES:
@@ -71,6 +73,11 @@ class Sights:
         if name == "reconvergence_ns" and not any(event.links for event in self.plan.events):
             return "no event changes a link"
         return self._traffic_lacks(name, place) if name in TRAFFIC_METRICS else ""
+
+    def _pauses_lack(self) -> str:
+        every = (port.switch_port for node in self.plan.nodes for port in node.ports)
+        has_pfc = any(port is not None and port.pfc is not None for port in every)
+        return self._switch_lacks(None) if has_pfc else "no port sends pause frames; write pfc: {priorities: [3]}"
 
     @cached_property
     def _classes(self) -> dict[str, bool] | None:

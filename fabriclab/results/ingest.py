@@ -22,6 +22,7 @@ from fabriclab.formats.plan.reading import first_mistake
 from fabriclab.formats.run_directory import (
     FLOW_LOGS,
     MANIFEST,
+    PAUSES,
     PCAP,
     PLAN,
     PROGRAM_LOGS,
@@ -41,6 +42,7 @@ from fabriclab.results.connections import CONNECTIONS, losses, read_connections
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.parquet import write_frame, write_rows
+from fabriclab.results.pause_tree import NO_PFC, pause_metrics, pause_tree
 from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
 from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, Metrics, summarize
@@ -83,7 +85,11 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
         metrics |= program_metrics(programs, plan)
         metrics |= _application_metrics(run_dir, plan, metrics["job_ns"])
+        tree = pause_tree(Measured.open(run_dir), plan)
+        metrics |= pause_metrics(tree)
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
+        if tree.reason != NO_PFC:
+            write_text(run_dir / PAUSES, json.dumps(tree.document(), indent=2) + "\n")
         write_text(run_dir / SUMMARY, text + "\n")
     if raw.is_dir() and not keep_raw:
         shutil.rmtree(raw)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
 from fabriclab.formats.clock import Clock, clock_of
 from fabriclab.formats.manifest import Manifest
+from fabriclab.formats.pauses import PauseTree
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Sent
 from fabriclab.formats.run_directory import RAW, SUMMARY
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.ingest import ingest_run, read_manifest, read_plan, read_summary
+from fabriclab.results.pause_tree import pause_tree
 from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
 from fabriclab.results.switch_tables import SwitchTables
@@ -46,6 +49,11 @@ class Results(FlowTables):
     def switches(self) -> SwitchTables:
         """What was sampled of switches with a shared buffer."""
         return self.measured.switches
+
+    @cached_property
+    def pause_tree(self) -> PauseTree:
+        """Who paused whom, back to where it began."""
+        return pause_tree(self.measured, self.plan)
 
     @property
     def status(self) -> str:

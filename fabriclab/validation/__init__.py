@@ -13,6 +13,7 @@ from fabriclab.validation.failures import failures_stage
 from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured
 from fabriclab.validation.idle_wishes import idle_wishes
 from fabriclab.validation.lossless import lossless_stage
+from fabriclab.validation.lossless_in_cast import lossless_in_cast_stage
 from fabriclab.validation.marks import marks_stage
 from fabriclab.validation.reachability import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
@@ -48,7 +49,7 @@ def later_stages(bench: Bench) -> Iterator[Stage]:
     """
     if bench.plan.configured is not None:
         return
-    for make in (classes_stage, marks_stage, lossless_stage, failures_stage):
+    for make in (classes_stage, marks_stage, lossless_stage, lossless_in_cast_stage, failures_stage):
         stage = make(bench)
         if stage is not None:
             yield stage

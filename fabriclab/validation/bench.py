@@ -81,6 +81,13 @@ class Stage:
     collectors: tuple[Collector, ...] = ()
     check: str = ""
     """What it looks for, where only the machine's own qdisc can tell; empty: any engine can."""
+    part_of: str = ""
+    """The stage that `--only` names, where that has several runs; empty: its own name."""
+
+    @property
+    def asked_as(self) -> str:
+        """What `--only` calls it."""
+        return self.part_of or self.name
 
 
 @dataclass(frozen=True)

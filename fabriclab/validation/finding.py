@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["pass", "fail", "not measured"]
+Verdict = Literal["pass", "fail", "not measured", "does not apply"]
 
 MOST_SHOWN = 20
 """The most failures of one kind that are shown: a fabric has a thousand pairs of hosts, and one cause."""
@@ -17,7 +17,8 @@ class ValidationFinding:
     """One thing that was looked at."""
 
     check: str
-    """Which check: sessions, paths, balance, reach, mtu, class, marks, lossless, failure, run."""
+    """Which check: sessions, paths, balance, reach, mtu, class, marks, lossless, ecn-first, victim, watchdog,
+    failure, run."""
     where: str
     expected: str
     measured: str
@@ -34,6 +35,11 @@ def unmeasured(check: str, where: str, expected: str, why: str) -> ValidationFin
     return ValidationFinding(check, where, expected, why, "not measured")
 
 
+def inapplicable(check: str, where: str, expected: str, why: str) -> ValidationFinding:
+    """Return a finding of what there is nothing to look at for: it never passes."""
+    return ValidationFinding(check, where, expected, why, "does not apply")
+
+
 def shortened(failures: Sequence[ValidationFinding]) -> list[ValidationFinding]:
     """Return the first failures of one kind, and a line for how many more there are."""
     if len(failures) <= MOST_SHOWN:
@@ -48,7 +54,7 @@ def shortened(failures: Sequence[ValidationFinding]) -> list[ValidationFinding]:
 def all_pass(findings: Sequence[ValidationFinding]) -> bool:
     """Return whether nothing failed.
 
-    What could not be measured did not fail; a validation without a pass has shown nothing.
+    What could not be measured, or does not apply, did not fail; a validation without a pass has shown nothing.
     """
     verdicts = [finding.verdict for finding in findings]
     return "fail" not in verdicts and "pass" in verdicts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import SwitchPort
@@ -10,6 +11,8 @@ from fabriclab.validation.bench import Bench
 
 _MOST_RACKS = 8
 _MOST_SENDERS = 8
+_MOST_OF_ALL = 64
+_LEAST_LINES = 2.0
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class InCast:
     port: Port
     receiver: str
     senders: tuple[str, ...]
+    ratio: float
+    """What can get there of the senders' lines together, in lines of the receiver."""
 
     @property
     def name(self) -> str:
@@ -43,11 +48,32 @@ def in_casts(bench: Bench, lines: float, most_lines: float | None = None) -> lis
     """
     racks = list(bench.racks().items())
     step = max(1, -(-len(racks) // _MOST_RACKS))
-    found = [_in_cast(bench, switch, rack[0], lines, max(lines, most_lines or 0)) for switch, rack in racks[::step]]
+    most = _Most(max(lines, most_lines or 0), _MOST_SENDERS)
+    found = [_in_cast(bench, switch, rack[0], lines, most) for switch, rack in racks[::step]]
     return [one for one in found if one is not None]
 
 
-def _in_cast(bench: Bench, switch: str, receiver: str, lines: float, most_lines: float) -> InCast | None:
+def worst_in_cast(bench: Bench) -> InCast | None:
+    """Return the in-cast of all hosts that can send into the port with the worst ratio: that of the lines that lead
+    there to its own; None where no two hosts can congest a port with a shared buffer."""
+    worst, most = None, _Most(float("inf"), _MOST_OF_ALL)
+    for switch, rack in bench.racks().items():
+        slowest = min(rack, key=lambda host: bench.plan.node(host).ports[0].rate_bps)
+        found = _in_cast(bench, switch, slowest, _LEAST_LINES, most)
+        if found is not None and (worst is None or found.ratio > worst.ratio):
+            worst = found
+    return worst
+
+
+class _Most(NamedTuple):
+    """What an in-cast has at most."""
+
+    lines: float
+    """The senders' lines together, in those of the receiver."""
+    senders: int
+
+
+def _in_cast(bench: Bench, switch: str, receiver: str, lines: float, most: _Most) -> InCast | None:
     interface = bench.plan.node(receiver).ports[0].peer_interface
     port = next(port for port in bench.plan.node(switch).ports if port.interface == interface)
     if port.switch_port is None:
@@ -56,7 +82,7 @@ def _in_cast(bench: Bench, switch: str, receiver: str, lines: float, most_lines:
     rate_bps = 0
     from_elsewhere_bps = sum(uplink.rate_bps for uplink in bench.fabric_ports(bench.plan.node(switch)))
     for host in _nearest_first(bench, switch, receiver):
-        if rate_bps >= most_lines * port.rate_bps or len(senders) == _MOST_SENDERS:
+        if rate_bps >= most.lines * port.rate_bps or len(senders) == most.senders:
             break
         line_bps = bench.plan.node(host).ports[0].rate_bps
         if host not in bench.racks()[switch]:
@@ -64,7 +90,8 @@ def _in_cast(bench: Bench, switch: str, receiver: str, lines: float, most_lines:
             from_elsewhere_bps -= line_bps
         senders.append(host)
         rate_bps += line_bps
-    return InCast(switch, port, receiver, tuple(senders)) if rate_bps >= lines * port.rate_bps else None
+    ratio = rate_bps / port.rate_bps
+    return InCast(switch, port, receiver, tuple(senders), ratio) if ratio >= lines else None
 
 
 def _nearest_first(bench: Bench, switch: str, receiver: str) -> list[str]:

@@ -121,37 +121,28 @@ def _burst(number: int, slot: _Slot) -> Iterator[RoundsTraffic]:
 
 
 def _judge(bench: Bench, slot: _Slot, results: Results) -> ValidationFinding:
-    where, expected = (
-        f"{slot.in_cast.name} DSCP {slot.dscp}",
-        f"{len(slot.in_cast.senders)} senders at once: nothing lost",
-    )
+    where = f"{slot.in_cast.name} DSCP {slot.dscp}"
+    expected = f"{len(slot.in_cast.senders)} senders at once: nothing lost"
+    return losses(bench, where, expected, (slot.start_ns, slot.stop_ns), results)
+
+
+def losses(bench: Bench, where: str, expected: str, between: tuple[int, int], results: Results) -> ValidationFinding:
+    """Return whether any queue dropped a packet between two instants, other than one that can't be marked."""
     queues, ports = results.switches.queues, results.switches.ports
     if queues is None or ports is None:
         return unmeasured("lossless", where, expected, "this engine has no PFC")
-    dropped = _grown(
-        queues.with_columns(pl.sum_horizontal(pl.col("^dropped_.*$")).alias("dropped")),
-        "dropped",
-        ["port", "queue"],
-        slot,
-    )
-    early = {
-        place: count
-        for place, count in _grown(queues, "dropped_wred", ["port", "queue"], slot).items()
-        if _marks(bench, *place)
-    }
+    every_drop = queues.with_columns(pl.sum_horizontal(pl.col("^dropped_.*$")).alias("dropped"))
+    dropped = _grown(every_drop, "dropped", ["port", "queue"], between)
+    by_wred = _grown(queues, "dropped_wred", ["port", "queue"], between)
+    early = {place: count for place, count in by_wred.items() if _marks(bench, *place)}
     lost = {place: count - early.get(place, 0) for place, count in dropped.items()}
-    told = f"{format_count(sum(_grown(ports, 'pauses_sent', ['port'], slot).values()), 'pause')} sent"
+    told = f"{format_count(sum(_grown(ports, 'pauses_sent', ['port'], between).values()), 'pause')} sent"
     if sum(early.values()):
         told += f"; WRED dropped {format_count(sum(early.values()), 'packet')} without ECN"
     if sum(lost.values()):
         at = ", ".join(f"{count} at {port} queue {queue}" for (port, queue), count in sorted(lost.items()) if count)
-        return judged(
-            "lossless",
-            where,
-            expected,
-            f"{format_count(sum(lost.values()), 'packet')} lost ({at}); {told}",
-            holds=False,
-        )
+        told = f"{format_count(sum(lost.values()), 'packet')} lost ({at}); {told}"
+        return judged("lossless", where, expected, told, holds=False)
     return judged("lossless", where, expected, f"nothing lost; {told}", holds=True)
 
 
@@ -169,8 +160,8 @@ def _marks(bench: Bench, name: str, index: int) -> bool:
     )
 
 
-def _grown(table: pl.LazyFrame, column: str, by: list[str], slot: _Slot) -> dict[Any, int]:
-    """Return how much a counter grew in a slot, by place (port; or port and queue).
+def _grown(table: pl.LazyFrame, column: str, by: list[str], between: tuple[int, int]) -> dict[Any, int]:
+    """Return how much a counter grew between two instants, by place (port; or port and queue).
 
     A row holds until the next of its place.
     """
@@ -178,8 +169,8 @@ def _grown(table: pl.LazyFrame, column: str, by: list[str], slot: _Slot) -> dict
     until = table.select(*by, "time_ns", column).drop_nulls(column).group_by(by)
     value = pl.col(column)
     grown = until.agg(
-        (
-            value.filter(at <= slot.stop_ns).max().fill_null(0) - value.filter(at <= slot.start_ns).max().fill_null(0)
-        ).alias("grown")
+        (value.filter(at <= between[1]).max().fill_null(0) - value.filter(at <= between[0]).max().fill_null(0)).alias(
+            "grown"
+        )
     )
     return {row[0] if len(by) == 1 else row[:-1]: int(row[-1]) for row in grown.sort(by).collect().iter_rows()}

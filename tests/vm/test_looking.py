@@ -51,6 +51,7 @@ POINTS = {
     "mptcp-short-flows": "variant=mptcp-lia; traffic.long.stop=150 ms; traffic.short.start=50 ms; "
     "traffic.short.stop=140 ms",
     "multi-hop": "variant=dctcp; stop=15 ms; hosts.default.send_buffer=200 KB",
+    "pfc-deadlock": "variant=dcqcn; start=200 ms; stop=203 ms",
     "pfc-storm": "variant=storm-drop; stop=300 ms; detection=50 ms; restoration=50 ms",
     "qcn": "variant=qcn; stop=100 ms",
     "query-mix": "variant=tcp-shallow; duration=80 ms",

@@ -14,6 +14,7 @@ from fabriclab.report import class_table, summary_table
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.report.tables.checks import measured_range, worst_outcome
 from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, read_run, unasked_checks
+from fabriclab.results.pause_text import pause_lines
 from fabriclab.runs import RunResult
 from fabriclab.units import format_count
 
@@ -31,6 +32,19 @@ def show_summary(console: Console, subject: Results | Sweep) -> None:
     for table in (summary_table(subject), class_table(subject)):
         if table is not None:
             console.print(table)
+    if isinstance(subject, Results):
+        _show_pauses(console, subject)
+
+
+def _show_pauses(console: Console, run: Results) -> None:
+    """Print who paused whom, of a run in which somebody was paused."""
+    if not run.pause_tree.stopped:
+        return
+    style = "red" if run.pause_tree.deadlocks else None
+    console.print("Who pauses whom, from the root on", style=style, highlight=False)
+    for line in pause_lines(run.pause_tree):
+        console.print(f"  {line}", style=style if "DEADLOCK" in line else None, highlight=False, soft_wrap=True)
+    console.print()
 
 
 def show_checks(console: Console, runs: Sequence[Results]) -> bool:

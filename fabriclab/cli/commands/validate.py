@@ -21,7 +21,7 @@ from fabriclab.errors import FabriclabError
 from fabriclab.runs.engines import EngineName
 from fabriclab.validation import ValidationFinding, all_pass
 
-_STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}
+_STYLES = {"pass": "green", "fail": "red", "not measured": "yellow", "does not apply": "yellow"}
 _LOG_WIDTH = 180
 
 
@@ -110,5 +110,5 @@ def _case(finding: ValidationFinding) -> JunitCase:
         group=f"validate.{finding.check}",
         name=f"{finding.where}: {finding.expected}",
         failure=told if finding.verdict == "fail" else None,
-        skipped=finding.measured if finding.verdict == "not measured" else None,
+        skipped=finding.measured if finding.verdict in ("not measured", "does not apply") else None,
     )

@@ -364,11 +364,12 @@ def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
     found = sweep_exhibits(read_sweep(directory))
     expected = [
         "Who pauses whom: shallow-pfc",
+        "Pause tree: shallow-pfc",
         "Congestion events: shallow",
         "Congestion events: shallow-pfc",
         f"Drops at {CLIENT} by cause",
     ]
-    assert titles(found)[:4] == expected
+    assert titles(found)[:5] == expected
     assert all(not isinstance(one, Absent) and "one run of each point: seed 1" in one.caption for one in found[:3])
 
 

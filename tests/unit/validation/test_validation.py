@@ -92,6 +92,7 @@ def test_a_lab_gets_the_stages_that_it_has_something_for(tmp_path: Path) -> None
         "classes",
         "marks",
         "lossless",
+        "lossless-in-cast",
     ]
 
 
