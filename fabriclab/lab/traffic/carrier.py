@@ -28,7 +28,8 @@ def _check_roce(section: Section, names: Names, transport: Written[Carried]) -> 
     """Record what a NIC decides that sends by itself, and what it can't send."""
     if "congestion_control" in section:
         section.complain(
-            "congestion_control", "is TCP's; that of RoCE is the NIC's (hosts: ... nic.roce.congestion_control); remove the key"
+            "congestion_control",
+            "is TCP's; that of RoCE is the NIC's (hosts: ... nic.roce.congestion_control); remove the key",
         )
     written = section.read(IP)
     # Where the fabric has no IPv6 that is said already.
