@@ -12,8 +12,10 @@ SHIPPED_LABS = (
     *("applications", "buffer-pressure", "buffer-rule", "buffer-sharing", "bufferbloat", "buffers", "convergence"),
     *("dctcp-fluid", "dctcp-queue", "dx", "dx-fat-tree", "ecn-thresholds", "hadoop", "hpcc", "hull", "incast", "l4s"),
     *("leaf-spine", "link-failure", "mptcp-short-flows", "multi-hop", "pfc-deadlock", "pfc-storm", "qcn", "query-mix"),
-    *("queue-buildup", "roce-incast", "shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark", "websearch-load"),
-    *("queue-buildup", "roce-incast", "shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark", "websearch-load"),
+    *("queue-buildup", "roce-incast", "roce-storage", "shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark"),
+    "websearch-load",
+    *("queue-buildup", "roce-incast", "roce-storage", "shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark"),
+    "websearch-load",
 )
 """The labs that fabriclab brings along. They are trusted: who runs fabriclab runs them.
 

@@ -389,6 +389,7 @@ NOT_RUN = {
     "labs/hpcc": "containers have no NICs with RoCE",
     "labs/pfc-deadlock": "containers have no NICs with RoCE, and no node sends pause frames",
     "labs/roce-incast": "containers have no NICs with RoCE",
+    "labs/roce-storage": "containers have no NICs with RoCE",
 }
 """Labs without a measured case, each with the reason."""
 

@@ -57,6 +57,7 @@ POINTS = {
     "query-mix": "variant=tcp-shallow; duration=80 ms",
     "queue-buildup": "variant=cubic; traffic.long.stop=300 ms; traffic.short.start=50 ms; rounds=20",
     "roce-incast": "variant=dcqcn; stop=3 ms",
+    "roce-storage": "variant=dcqcn-shallow; window=4 ms; size=20 MB",
     "shared-buffer": "variant=dynamic; rounds=5; stop=60 ms; busy=3; hosts.default.send_buffer=200 KB",
     "sonic-leaf-spine": "cut=down; traffic.storage.stop=3 ms; traffic.query.stop=3 ms; events.cut.at=1 ms",
     "sonic-qos": "routing.protocol=static; traffic.write.stop=6 ms; traffic.backup.stop=6 ms; traffic.query.stop=6 ms; "
