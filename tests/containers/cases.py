@@ -386,10 +386,8 @@ NOT_RUN = {
     "labs/dx-fat-tree": "all its 80 switches would be deployed, however few hosts take part",
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
     "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
-    "labs/hpcc": "containers have no NICs with RoCE",
     "labs/pfc-deadlock": "containers have no NICs with RoCE, and no node sends pause frames",
-    "labs/roce-incast": "containers have no NICs with RoCE",
-    "labs/roce-storage": "containers have no NICs with RoCE",
+    **dict.fromkeys(("labs/hpcc", "labs/roce-incast", "labs/roce-storage"), "containers have no NICs with RoCE"),
 }
 """Labs without a measured case, each with the reason."""
 
