@@ -48,11 +48,6 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
 	return (u64)(((__uint128_t)a * mul) >> shift);
 }
 
-static inline u64 mul_u64_u64_div_u64(u64 a, u64 mul, u64 divisor)
-{
-	return (u64)((__uint128_t)a * mul / divisor);
-}
-
 #endif
 
 #define SWITCH_QUEUES 8		/* IEEE 802.1Q: eight traffic classes */
