@@ -12,7 +12,7 @@ from fabriclab.keys.mappings import Key, Keys
 from fabriclab.lab.hosts import roce_keys
 from fabriclab.lab.hosts.nic import RoceControlName, WrittenRoce
 from fabriclab.lab.hosts.roce_control_keys import DCQCN, DCQCN_GAIN, HPCC, ROCE_CONGESTION_CONTROL, SWIFT, TIMELY
-from fabriclab.lab.reading.section import value_or
+from fabriclab.lab.reading.section import Written, value_or
 
 _KEYS: Mapping[str, Keys] = {"dcqcn": DCQCN, "hpcc": HPCC, "timely": TIMELY, "swift": SWIFT}
 _DEFAULT = RoceControlName(ROCE_CONGESTION_CONTROL.or_default(None))
@@ -55,14 +55,14 @@ def _resolve_control(written: WrittenRoce) -> RoceControl | None:
     if named.is_own:
         options = value_or(written.options, "")
     else:
-        options = " ".join(_words(_KEYS[named.name], getattr(written, named.name)))
+        options = " ".join(_words(_KEYS[named.name], written.parameters or {}))
     return RoceControl(name=named.name, options=options, telemetry=named.telemetry)
 
 
-def _words(keys: Keys, written: Any) -> Iterator[str]:
+def _words(keys: Keys, written: Mapping[tuple[str, str], Written[Any]]) -> Iterator[str]:
     """Yield the words and values of a control's keys, as the kernel reads them."""
     for key in keys.keys:
-        value = key.or_default(None if written is None else getattr(written, key.name))
+        value = key.or_default(written.get((keys.name, key.name)))
         yield f"{key.name} {_number(key, value)}"
 
 

@@ -126,7 +126,7 @@ class HpccPaper:
         eta = Fraction(int(self.config.eta), 10**6)
         multiplies = self.use > 0 and (self.use >= eta or self.stage >= self.config.stages)
         rate = self.reference / (self.use / eta) if multiplies else self.reference
-        self.rate = max(min(rate + int(self.config.increase), LINE), int(self.config.least))
+        self.rate = max(min(rate + int(self.config.increase), Fraction(LINE)), Fraction(int(self.config.least)))
         if whole:
             self.reference = self.rate
             self.stage = 0 if multiplies else self.stage + 1

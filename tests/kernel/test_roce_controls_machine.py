@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from machine import Boot, Star, shown
@@ -34,7 +35,7 @@ def shared(boot: Boot, nic: Port, senders: int, count: int = COUNT) -> tuple[lis
     return received, shown(run, "s1", f"eth{last}").queues[3], run
 
 
-def nic(control: str, options: str, **others: int) -> Port:
+def nic(control: str, options: str, **others: Any) -> Port:
     return Port(RATE_BPS, roce=Roce(control=control, options=options, **others))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from machine import Boot, Star, shown
@@ -16,7 +17,7 @@ COUNT = 20_000
 WIRE_NS = wire_bytes(MTU) * 8 * 10**9 / RATE_BPS
 
 
-def lossy(boot: Boot, loss: float, *, messages: int = 1, back: float = 0, **others: object) -> tuple[Path, Star]:
+def lossy(boot: Boot, loss: float, *, messages: int = 1, back: float = 0, **others: Any) -> tuple[Path, Star]:
     """Send COUNT packets in so many messages over a line that loses data, and acknowledgements on the way `back`."""
     nic = Port(RATE_BPS, roce=replace(Roce(ack_every=16, timeout_ns=1_000_000), **others))
     into = [Port(RATE_BPS, loss=round(part * PARTS)) for part in (back, loss)]

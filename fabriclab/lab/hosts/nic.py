@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from fabriclab.formats import ranges
-from fabriclab.keys.mappings import Keys
 from fabriclab.keys.values import NONE, Word
 from fabriclab.lab.hosts.keys import LIMITER, NIC, NIC_GRO, PACER
 from fabriclab.lab.hosts.roce_control_keys import DCQCN, HPCC, ROCE_CONTROLS, SWIFT, TIMELY
@@ -46,57 +45,6 @@ class WrittenLimiter(Part):
 
 
 @dataclass(frozen=True)
-class WrittenDcqcn(Part):
-    """What an experiment says of a NIC's DCQCN; None: nothing."""
-
-    gain: Written[Fraction] | None = None
-    recovery_cycles: Written[int] | None = None
-    least: Written[int] | None = None
-    active: Written[int] | None = None
-    hyper: Written[int] | None = None
-    cycle_bytes: Written[int] | None = None
-    cycle_time: Written[int] | None = None
-    alpha_time: Written[int] | None = None
-
-
-@dataclass(frozen=True)
-class WrittenHpcc(Part):
-    """What an experiment says of a NIC's HPCC; None: nothing."""
-
-    eta: Written[int] | None = None
-    stages: Written[int] | None = None
-    increase: Written[int] | None = None
-    least: Written[int] | None = None
-    base_rtt: Written[int] | None = None
-
-
-@dataclass(frozen=True)
-class WrittenTimely(Part):
-    """What an experiment says of a NIC's TIMELY; None: nothing."""
-
-    low: Written[int] | None = None
-    high: Written[int] | None = None
-    least_rtt: Written[int] | None = None
-    weight: Written[int] | None = None
-    decrease: Written[int] | None = None
-    increase: Written[int] | None = None
-    least: Written[int] | None = None
-
-
-@dataclass(frozen=True)
-class WrittenSwift(Part):
-    """What an experiment says of a NIC's Swift; None: nothing."""
-
-    base: Written[int] | None = None
-    hop: Written[int] | None = None
-    range: Written[int] | None = None
-    increase: Written[Fraction] | None = None
-    decrease: Written[int] | None = None
-    most_decrease: Written[int] | None = None
-    most: Written[int] | None = None
-
-
-@dataclass(frozen=True)
 class RoceControlName:
     """A congestion control of RoCE: one of the kernel's, or what a file beside the lab registers."""
 
@@ -122,10 +70,8 @@ class WrittenRoce(Part):
     cnp_interval: Written[int] | None = None
     congestion_control: Written[RoceControlName] | None = None
     options: Written[str] | None = None
-    dcqcn: WrittenDcqcn | None = None
-    hpcc: WrittenHpcc | None = None
-    timely: WrittenTimely | None = None
-    swift: WrittenSwift | None = None
+    parameters: Mapping[tuple[str, str], Written[Any]] | None = None
+    """Of congestion controls: what is written at the keys, by control and key."""
     place: Place | None = field(default=None, compare=False)
     """Where it is written."""
 
@@ -151,9 +97,6 @@ class WrittenNic(Part):
     """Where it is written."""
 
 
-_CONTROLS: tuple[tuple[Keys, type[Part]], ...] = (
-    *((DCQCN, WrittenDcqcn), (HPCC, WrittenHpcc), (TIMELY, WrittenTimely), (SWIFT, WrittenSwift)),
-)
 _MOST_QUEUES_BESIDE_ROCE = ranges.TX_QUEUES.most - 2
 _EVERY_HOST_HAS_ONE = (
     "is no longer a value, because every host has an exact NIC; remove the key (CHANGELOG.md says what that changes in "
@@ -183,13 +126,16 @@ def _read_roce(roce: Section, names: Names) -> WrittenRoce:
     is_none = isinstance(value, ScalarValue) and value.text.strip() == NONE
     if is_none:
         roce.complain("dcqcn", "is no longer a value; write congestion_control: none beside it")
-    read = {
-        keys.name: None if part is None else part.fill(record, keys)
-        for keys, record in _CONTROLS
-        for part in [None if is_none and keys is DCQCN else roce.section(keys.name, keys)]
+    parameters = {
+        (keys.name, key.name): written
+        for keys in (*(() if is_none else (DCQCN,)), HPCC, TIMELY, SWIFT)
+        for part in [roce.section(keys.name, keys)]
+        if part is not None
+        for key in keys.keys
+        if (written := part.read(key)) is not None
     }
     control = roce.value("congestion_control", _control_word(names))
-    return roce.fill(WrittenRoce, ROCE, congestion_control=control, place=roce.place, **read)
+    return roce.fill(WrittenRoce, ROCE, congestion_control=control, parameters=parameters or None, place=roce.place)
 
 
 def _control_word(names: Names) -> Word[RoceControlName]:

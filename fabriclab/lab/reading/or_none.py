@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -40,11 +40,15 @@ def read_part(section: Section, name: str, keys: Keys, read: Callable[[Section],
 
 
 def override_part(base: P | None, over: P | None) -> P | None:
-    """Return `base` overridden key by key, parts within it too; `none` on either side leaves nothing of the base."""
+    """Return `base` overridden key by key, parts and mappings within it too; `none` on either side leaves nothing of
+    the base."""
     if base is None or over is None or base.is_none or over.is_none:
         return base if over is None else over
     written = {one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None}
     parts = {
         name: override_part(getattr(base, name), value) for name, value in written.items() if isinstance(value, Part)
     }
-    return replace(base, **{**written, **parts})
+    mappings = {
+        name: {**(getattr(base, name) or {}), **value} for name, value in written.items() if isinstance(value, Mapping)
+    }
+    return replace(base, **{**written, **parts, **mappings})

@@ -60,7 +60,11 @@ fn control(words: &mut Words, name: &str) -> Parsed<Control> {
     let options = value(words, name, expected, text)?;
     Ok(Control {
         name: control,
-        options: if options == "-" { String::new() } else { options.replace(',', " ") },
+        options: if options == "-" {
+            String::new()
+        } else {
+            options.replace(',', " ")
+        },
     })
 }
 

@@ -33,12 +33,12 @@
 #define ROCE_TELEMETRY_QUEUE_UNIT 80
 
 /* Of Ethernet's speeds those that have a code: 1 and up, in this order; 0: another. In Mbit/s. */
-static const u32 roce_telemetry_mbps[] = {
+#define ROCE_TELEMETRY_CODES 16
+
+static const u32 roce_telemetry_mbps[ROCE_TELEMETRY_CODES] = {
 	0, 10, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 100000, 200000, 400000,
 	800000, 1600000,
 };
-
-#define ROCE_TELEMETRY_CODES (sizeof(roce_telemetry_mbps) / sizeof(roce_telemetry_mbps[0]))
 
 static inline u32 roce_telemetry_code(u64 rate_bps)
 {
