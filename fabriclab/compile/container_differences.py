@@ -15,6 +15,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
 from fabriclab.formats.ranges import EACH_CHANGE_NS
+from fabriclab.keys.wording import listed
 from fabriclab.lab.probe_keys import QUEUE_INTERVAL
 from fabriclab.resolve.switch.memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size
@@ -53,6 +54,13 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
         for event in plan.events
         if event.action == "set"
     ]
+    rdma = [node.name for node in plan.nodes if node.rdma is not None]
+    if rdma:
+        who = listed(rdma) if len(rdma) <= _MOST_NAMED else f"{len(rdma)} hosts"
+        sentences.append(
+            f"hosts: rdma of {who}: programs find no RDMA device; Linux 6.12's rdma_rxe knows the network namespace of "
+            "the computer itself only"
+        )
     if plan.probes.switch_ports:
         sentences.append(
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"

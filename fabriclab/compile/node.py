@@ -10,6 +10,7 @@ from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
 from fabriclab.compile.port import EVERYTHING, Changing, compile_port
+from fabriclab.compile.rdma import compile_rdma, preloads, without_rdma
 from fabriclab.compile.routing import compile_ip, compile_ip6
 from fabriclab.compile.setup import own_files
 from fabriclab.compile.transport import compile_sysctl
@@ -24,14 +25,15 @@ _OWN_NAMES = "127.0.0.1 localhost\n::1 localhost\n"
 
 
 class NodeFiles(NamedTuple):
-    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch`, `bridge.batch` and `ip6.batch` (where these are not
-    empty), and of the files below `root/` by their paths."""
+    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch`, and of `bridge.batch`, `ip6.batch` and `rdma.batch`
+    (where these are not empty), and of the files below `root/` by their paths."""
 
     sysctl: str
     ip: str
     tc: str
     bridge: str = ""
     ip6: str = ""
+    rdma: str = ""
     root: Mapping[str, str] = {}
     executables: frozenset[str] = frozenset()
     """Paths below `root/` of files that can be run."""
@@ -39,7 +41,7 @@ class NodeFiles(NamedTuple):
     def by_name(self) -> dict[str, str]:
         """Return the texts by the names of their files."""
         below_root = {f"root/{path}": text for path, text in self.root.items()}
-        some = {"bridge.batch": self.bridge, "ip6.batch": self.ip6}
+        some = {"bridge.batch": self.bridge, "ip6.batch": self.ip6, "rdma.batch": self.rdma}
         optional = {name: text for name, text in some.items() if text}
         return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **optional, **below_root}
 
@@ -60,7 +62,7 @@ class NodeCompiler:
     def files_of(self, node: Node) -> NodeFiles:
         """Return a node's files."""
         plan = self._plan
-        node = node if self._stock else node_without_delays(node)
+        node = without_rdma(node) if self._stock else node_without_delays(node)
         root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
         for application in applications_of(plan):
             root |= application.load("compile.cluster").node_files(node.name, plan)
@@ -71,7 +73,8 @@ class NodeCompiler:
             tc=self._tc(node),
             bridge=compile_bridge(node, plan),
             ip6=compile_ip6(node, plan),
-            root={**root, **{file.path.lstrip("/"): file.text for file in own}},
+            rdma=compile_rdma(node),
+            root={**root, **preloads(node), **{file.path.lstrip("/"): file.text for file in own}},
             executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
         )
 

@@ -11,6 +11,7 @@ import zlib
 from fabriclab.compile.frr import compile_router_sysctl
 from fabriclab.compile.ipv6 import compile_ipv6_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
+from fabriclab.compile.rdma import compile_rdma_sysctl
 from fabriclab.formats import client_ports
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Transport
@@ -104,6 +105,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
         if plan.configured is not None:
             # Elsewhere a metric of the host's routes.
             settings.append(("net.ipv4.tcp_rto_min_us", str(node.transport.rto_min_us)))
+    settings += compile_rdma_sysctl(node)
     settings += [] if node.setup is None else node.setup.sysctls.items()
     return "".join(f"{key} = {value}\n" for key, value in settings)
 

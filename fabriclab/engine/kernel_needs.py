@@ -1,6 +1,8 @@
-"""What of a plan not every kernel has: the machine's usual one is Linux 6.12, and DualPI2 and accurate ECN are newer.
+"""What of a plan not every kernel has: the machine's usual one is Linux 6.12, and DualPI2 and accurate ECN are newer;
+RDMA devices has only the usual one.
 
-A kernel's artefact says what it has by the headers that it keeps (`images/machine/kernel/build.sh`, keep_headers).
+A kernel's artefact says what it has by the headers that it keeps (`images/machine/kernel/build.sh`, keep_headers), and
+by its configuration.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from fabriclab.shipped import is_installed
 NEWER_SERIES = "7.3"
 """The series of `images/machine/kernel/patches` that has all of it."""
 _HEADERS = "headers"
+_CONFIGURATION = "config"
+_USUAL = f"Use the usual kernel: unset KERNEL_SERIES and KERNEL_SOURCE; {BUILD} kernel"
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,9 @@ class Need:
 
     node: str
     what: str
-    since: str
-    """The first series of Linux that has it."""
+    kernel: str
+    """Which kernel has it."""
+    remedy: str
 
 
 def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
@@ -36,8 +41,8 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
         for node in plan.nodes:
             for need in _lacking(node, headers):
                 raise EngineError(
-                    f"{need.node}: {need.what} needs Linux {need.since} or later; the virtual machine's kernel is "
-                    f"{_version(artefacts.kernel)}. {_how_to_get()}"
+                    f"{need.node}: {need.what} needs {need.kernel}; the virtual machine's kernel is "
+                    f"{_version(artefacts.kernel)}. {need.remedy}"
                 )
 
 
@@ -45,9 +50,16 @@ def _lacking(node: Node, headers: Path) -> Iterator[Need]:
     for port in node.ports:
         aqm = port.queue.aqm if port.queue is not None else None
         if aqm is not None and aqm.kind == "dualpi2" and aqm.kind not in _words(headers / "qdiscs"):
-            yield Need(node.name, "aqm kind dualpi2", "6.17")
+            yield Need(node.name, "aqm kind dualpi2", "Linux 6.17 or later", _how_to_get())
     if node.transport is not None and node.transport.ecn == "accurate" and not _has_accurate_ecn(headers):
-        yield Need(node.name, "ecn: accurate", "7.0")
+        yield Need(node.name, "ecn: accurate", "Linux 7.0 or later", _how_to_get())
+    if node.rdma is not None and not _has_rdma(headers.parent / _CONFIGURATION):
+        yield Need(node.name, "rdma: on", "rdma_rxe, which the usual kernel has", _USUAL)
+
+
+def _has_rdma(configuration: Path) -> bool:
+    """Return whether the kernel of this configuration has RDMA devices in software."""
+    return configuration.is_file() and "CONFIG_RDMA_RXE=y" in configuration.read_text().splitlines()
 
 
 def _words(file: Path) -> list[str]:

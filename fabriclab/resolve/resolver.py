@@ -57,6 +57,7 @@ from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.roce import with_telemetry
+from fabriclab.resolve.rdma import resolve_rdma
 from fabriclab.resolve.roce_warnings import roce_warnings
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
@@ -276,6 +277,7 @@ def _resolve_network(
             vlans=resolve_vlans(node.name, experiment.layer2, addresses),
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
+            rdma=resolve_rdma(experiment.hosts.get(node.name)),
             bgp=resolve_own_bgp(node.own, bgp),
             routes=routed.routes[node.name],
             setup=node.setup,

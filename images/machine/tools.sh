@@ -11,6 +11,7 @@ source "$here/cache.sh"
 target=x86_64-unknown-linux-gnu
 crates=(images/machine/init images/machine/confine traffic/replay probes/netlink probes/sampler probes/tcp-info probes/gauge)
 daemons=$here/preload/daemons.c
+verbs=$here/preload/verbs.c
 program=("$here"/preload/{calls,charges,costs,disk,dscp}.c)
 binaries=(init confine replay sampler gauge)
 
@@ -18,7 +19,7 @@ key() {
   local sources
   # Paths count too: a moved file is another program.
   mapfile -t sources < <(cd "$repository" && find Cargo.toml Cargo.lock "${crates[@]/%//Cargo.toml}" "${crates[@]/%//src}" -type f | LC_ALL=C sort)
-  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$daemons" "${program[@]}" "$here"/preload/{costs,program}.h "${sources[@]}")
+  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$daemons" "$verbs" "${program[@]}" "$here"/preload/{costs,program}.h "${sources[@]}")
 }
 
 make_tools() {
@@ -38,7 +39,8 @@ make_tools() {
   done
   cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/daemons.so" "$daemons"
   cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/program.so" "${program[@]}"
-  strip --strip-unneeded "$1"/{daemons,program}.so
+  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/verbs.so" "$verbs"
+  strip --strip-unneeded "$1"/{daemons,program,verbs}.so
   printf 'Compilers: %s; gcc %s\n' "$(rustc --version)" "$(cc -dumpfullversion)" >"$1/version"
   mkdir "$1"/{dev,proc,sys,run,tmp,rootfs,job,tools,root}
 }

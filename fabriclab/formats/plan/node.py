@@ -203,6 +203,13 @@ class Transport(Frozen):
         return {key: value for key, value in record.items() if key not in usual or value != usual[key]}
 
 
+class Rdma(Frozen):
+    """A host's RDMA devices for programs (verbs): Linux's `rdma_rxe`, one for each port."""
+
+    dscp: Annotated[int, ranges.DSCP]
+    """Of packets of queue pairs that have no traffic class (net.rdma_rxe.tos, ours)."""
+
+
 class Route(Frozen):
     """A route of one node: a destination and the next hops that share it."""
 
@@ -322,10 +329,12 @@ class Node(Frozen):
     """IPv6 address of a switch that speaks BGP, where the fabric has IPv6: reachable from every other one."""
     setup: Setup | None = None
     """What its own files do in it, beside what the lab asks for."""
+    rdma: Rdma | None = None
+    """Hosts only: None: programs find no device."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6"}
+        newer = {"static_routes", "setup", "loopback6", "rdma"}
         return {key: value for key, value in record.items() if value or key not in newer}

@@ -8,6 +8,7 @@ from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys, Named
 from fabriclab.keys.quantities import FALSE_WORDS, TRUE_WORDS, Flag, Number, Percent, Quantity
 from fabriclab.keys.values import NONE_WORD, Either, Text, Word, or_none
+from fabriclab.lab.hosts.rdma_keys import RDMA, RDMA_DSCP
 from fabriclab.lab.hosts.roce_keys import NIC_ROCE
 from fabriclab.lab.ports.keys import AQM, BUFFER_BYTES, OWN_QDISC
 from fabriclab.units import DURATION, RATE, SIZE, TOLERANCE
@@ -380,7 +381,7 @@ HOST = Keys(
     "A host's TCP and its own queue",
     (
         *(CONGESTION_CONTROL, ECN, RTO_MIN, DELAYED_ACK, SACK, INITIAL_WINDOW, WINDOW_LIMIT, RECEIVE_BUFFER),
-        *(SEND_BUFFER, QUEUE, HOST_AQM, HOST_MPTCP, TIMESTAMP_ERROR, HOST_NIC),
+        *(SEND_BUFFER, QUEUE, HOST_AQM, HOST_MPTCP, TIMESTAMP_ERROR, HOST_NIC, RDMA, RDMA_DSCP),
     ),
 )
 

@@ -56,6 +56,8 @@ class WrittenTransport:
     mptcp: WrittenMptcp | None = None
     nic: WrittenNic | None = None
     timestamp_error: Written[int] | None = None
+    rdma: Written[bool] | None = None
+    rdma_dscp: Written[int] | None = None
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:

@@ -80,7 +80,7 @@ download_package() {
 
 # Three quarters of Linux's files are for machines and devices that this kernel can't have. Kconfig files stay: they name each other.
 unneeded_architectures=(alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc powerpc riscv s390 sh sparc xtensa)
-unneeded_drivers=(accel accessibility ata clk comedi cpufreq crypto dma edac extcon firmware gpio gpu hid hwmon i2c iio infiniband input
+unneeded_drivers=(accel accessibility ata clk comedi cpufreq crypto dma edac extcon firmware gpio gpu hid hwmon i2c iio infiniband/hw infiniband/sw/rdmavt infiniband/sw/siw infiniband/ulp input
   interconnect irqchip isdn leds md media memory mfd misc mmc mtd net/can net/dsa net/ethernet net/fddi net/ipa net/phy net/usb net/wan
   net/wireless net/wwan nvme nvmem pci perf phy pinctrl platform power regulator rtc s390 scsi soc soundwire spi staging thermal usb video
   watchdog)
@@ -250,6 +250,9 @@ build_in() {
   mkdir "$directory/objects"
   remember_objects "$directory"
   configure "$directory/source" "$directory/objects" "${fragments[@]}"
+  # What was compiled with other options, ccache would take for the same where no header reads differently: the macros of
+  # headers that are read once are in no text that it compares.
+  export CCACHE_EXTRAFILES=$directory/objects/.config
   compile "$directory"
   printf 'Compiler: gcc %s\n' "$(gcc -dumpfullversion)" >>"$directory/version"
   cp "$directory/objects/linux" "$directory/linux"

@@ -249,7 +249,7 @@ fn fcntl(own_process: u64) -> Result<Vec<SeccompRule>> {
 /// fcntl(2).
 const F_SETSIG: i32 = 10;
 
-/// It may not outlive who started it.
+/// It may not outlive who started it, and its programs may not read the host's time stamp counter.
 fn prctl() -> Result<Vec<SeccompRule>> {
     let mut rules = any(
         0,
@@ -264,6 +264,11 @@ fn prctl() -> Result<Vec<SeccompRule>> {
     )?;
     let dies = is(0, libc::PR_SET_PDEATHSIG.unsigned_abs().into())?;
     rules.extend(rule(&[dies, is(1, libc::SIGKILL.unsigned_abs().into())?])?);
+    let counter = is(0, libc::PR_SET_TSC.unsigned_abs().into())?;
+    rules.extend(rule(&[
+        counter,
+        is(1, libc::PR_TSC_SIGSEGV.unsigned_abs().into())?,
+    ])?);
     Ok(rules)
 }
 

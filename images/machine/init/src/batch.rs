@@ -46,9 +46,15 @@ pub fn run(machine: &Machine, node: &Node, tool: &[&str], text: &str) -> Result<
             .into(),
         is_terminal: false,
     };
+    // getopt_long(3) of rdma takes the long form alone, the parsers of the others the short one.
+    let option = if tool[0] == "rdma" {
+        "--batch"
+    } else {
+        "-batch"
+    };
     let argv: Vec<_> = tool
         .iter()
-        .chain(&["-batch", "-"])
+        .chain(&[option, "-"])
         .map(|&word| word.to_owned())
         .collect();
     let tool = tool[0];

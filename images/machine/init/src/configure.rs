@@ -1,5 +1,5 @@
-//! Applies a node's files: `root/`, `names/`, `sysctl.conf`, `ip.batch`, `ip6.batch`, `bridge.batch`, `tc.batch`, each
-//! optional, in that order.
+//! Applies a node's files: `root/`, `names/`, `sysctl.conf`, `ip.batch`, `ip6.batch`, `bridge.batch`, `tc.batch`,
+//! `rdma.batch`, each optional, in that order.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,6 +17,7 @@ use crate::link;
 use crate::namespace::{Machine, Node};
 use crate::persona;
 use crate::sysctl;
+use crate::verbs;
 
 const NAMESPACES_OF_SYSCTLS: CloneFlags = CloneFlags::CLONE_NEWNET.union(CloneFlags::CLONE_NEWUTS);
 
@@ -69,6 +70,16 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
         .and_then(|()| {
             apply("tc.batch", &|text| {
                 apply_batch(machine, node, Tool::Tc, text)
+            })
+        })
+        .and_then(|()| {
+            apply("rdma.batch", &|text| {
+                batch::run(machine, node, &["rdma"], text)?;
+                machine.inside(
+                    node,
+                    CloneFlags::CLONE_NEWNET.union(CloneFlags::CLONE_NEWNS),
+                    verbs::make_devices,
+                )
             })
         })
         .map_err(|failure| failure.in_node(&node.name))

@@ -35,6 +35,7 @@ mod sys;
 mod sysctl;
 mod ticks;
 mod timeline;
+mod verbs;
 mod wires;
 
 fn main() {

@@ -1,0 +1,114 @@
+"""RDMA programs in the machine: Debian's own, over a lossless leaf-spine, by what they print and what is on the links."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from small_fabrics import plan_of, star
+from vm import Vm
+
+from fabriclab.compile import needed_layers
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.layers import with_layers
+from fabriclab.formats.plan.model import Plan
+
+pytestmark = pytest.mark.vm
+
+HOSTS = tuple(f"h{number}" for number in range(1, 9))
+LEAVES, SPINES = ("leaf1", "leaf2"), ("spine1", "spine2")
+TOPOLOGY = star(
+    *(
+        f"{{endpoints: ['{host}:eth1', '{LEAVES[index // 4]}:eth{index % 4 + 1}']}}"
+        for index, host in enumerate(HOSTS)
+    ),
+    *(
+        f"{{endpoints: ['{leaf}:eth{4 + spine}', '{name}:eth{number}']}}"
+        for number, leaf in enumerate(LEAVES, 1)
+        for spine, name in enumerate(SPINES, 1)
+    ),
+    switches=(*LEAVES, *SPINES),
+    hosts=HOSTS,
+)
+EXPERIMENT = """
+title: T
+links: {rate: 10 Gbps, delay: 1 us, mtu: 4200}
+hosts: {default: {rdma: on}}
+switches: {default: {profile: trident-2, pfc: {priorities: [3]}}}
+"""
+PACKAGES = "[ibverbs-providers, ibverbs-utils, rdma-core, rdmacm-utils, perftest]"
+
+
+def pair(server: str, client: str) -> str:
+    """Return the traffic of two programs, the second of which asks the first."""
+    return f"""
+traffic:
+  server: {{kind: program, node: h8, packages: {PACKAGES}, argv: [sh, -c, '{server}'], serves: true}}
+  client: {{kind: program, node: h1, packages: {PACKAGES}, argv: [sh, -c, 'sleep 0.1; {client}'], start: 100 ms,
+           output: said.txt}}
+"""
+
+
+def with_packages(vm: Vm, plan: Plan) -> Vm:
+    try:
+        return Vm(with_layers(vm.artefacts, [needed_layers(plan)]), vm.directory)
+    except EngineError as error:
+        pytest.skip(str(error))  # no archive of Debian's is reached
+
+
+def said(vm: Vm, plan: Plan, name: str = "run") -> str:
+    assert with_packages(vm, plan).run(plan, name).status == "complete"
+    return (vm.directory / name / "output" / "said.txt").read_text()
+
+
+def figures(text: str) -> list[float]:
+    """Return the numbers of the last line of perftest's table."""
+    lines = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
+    return [float(word) for word in lines[-1]]
+
+
+def test_ib_write_bw_fills_the_link_and_prints_the_same_again(vm: Vm, tmp_path: Path) -> None:
+    traffic = pair("exec ib_write_bw -d rxe1 -x 1 -F -n 500", "exec ib_write_bw -d rxe1 -x 1 -F -n 500 --report_gbits h8")
+    plan = plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic)
+    first = said(vm, plan)
+    size, iterations, _, average, _ = figures(first)
+    assert (size, iterations) == (65_536, 500)
+    # 4,096 B of payload in a packet: Ethernet 38 B, IPv4 20, UDP 8, BTH 12, ICRC 4; the first of 16 has a RETH, 16 B.
+    most = 10 * 65_536 / (16 * (4_096 + 82) + 16)
+    assert 0.97 * most < average <= most
+    assert said(vm, plan, "again") == first
+
+
+def test_a_polling_client_measures_the_round_trip(vm: Vm, tmp_path: Path) -> None:
+    """A look at an empty queue may find what has come a hundredth, or 250 ns, too late."""
+    traffic = pair("exec ib_read_lat -d rxe1 -x 1 -F -n 200 -s 8", "exec ib_read_lat -d rxe1 -x 1 -F -n 200 -s 8 h8")
+    text = said(vm, plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic))
+    typical_us = figures(text)[4]
+    # Four links of 1 us to either side, and four times the frames of a request (94 B with preamble) and of an answer.
+    least_us = 8 + 4 * (94 + 92) * 8 / 10_000
+    assert least_us <= typical_us < 1.05 * least_us + 0.25
+
+
+def test_the_connection_manager_works(vm: Vm, tmp_path: Path) -> None:
+    traffic = pair("exec rping -s -a 0.0.0.0 -C 3 -v", "exec rping -c -a $(getent hosts h8 | cut -d\" \" -f1) -C 3 -v")
+    assert said(vm, plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic)).count("ping data: rdma-ping-") == 3
+
+
+def test_tshark_sees_roce(vm: Vm, tmp_path: Path) -> None:
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed")
+    traffic = pair("exec ib_write_bw -d rxe1 -x 1 -F -n 20", "exec ib_write_bw -d rxe1 -x 1 -F -n 20 h8")
+    plan = plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic + "probes: {pcap: ['h8:eth1']}\n")
+    said(vm, plan)
+    file = vm.directory / "run" / "pcap" / "h8-eth1.pcapng"
+    fields = ["tshark", "-r", str(file), "-Y", "infiniband", "-T", "fields"]
+    for name in ("infiniband.bth.opcode", "ip.dsfield.dscp", "frame.protocols"):
+        fields += ["-e", name]
+    lines = subprocess.run(fields, check=True, capture_output=True, text=True).stdout.splitlines()
+    packets = [line.split("\t") for line in lines]
+    # RDMA WRITE first, middle, last (6, 7, 8), acknowledge (17).
+    assert {int(opcode, 0) for opcode, _, _ in packets} == {6, 7, 8, 17}
+    assert {dscp for _, dscp, _ in packets} == {"26"}
+    assert all(protocols.startswith("eth:ethertype:ip:udp:infiniband") for _, _, protocols in packets)
