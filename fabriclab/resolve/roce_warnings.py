@@ -40,7 +40,8 @@ class _Paths:
     @cached_property
     def _ports(self) -> frozenset[str]:
         ports = {node.name: node.ports for node in self._nodes if node.role == "host"}
-        ends = {f"{port.peer_node}:{port.peer_interface}" for host in self.ends for port in ports[host]}
+        only = [ports[host][0] for host in self.ends if len(ports[host]) == 1]
+        ends = {f"{port.peer_node}:{port.peer_interface}" for port in only}
         taken = turns(self._nodes, self._events or (), self._pairs(ports))
         return frozenset(ends).union(taken, *taken.values())
 
