@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fabriclab.constraints import Within
 from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Factor, Number, Percent, Quantity
@@ -30,7 +31,7 @@ def _least(default: int, source: str) -> Key[int]:
     return Key("least", _RATE, "The lowest rate of a queue pair.", default=default, source=source)
 
 
-def _steps(name: str, within: ranges.Within, why: str, meaning: str) -> Key[int]:
+def _steps(name: str, within: Within, why: str, meaning: str) -> Key[int]:
     return Key(name, Number(*within, why=why), meaning, default=5)
 
 
