@@ -298,6 +298,10 @@ def validate(
         Path | None,
         typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a CI pipeline.", show_default="none"),
     ] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the findings as JSON, for programs.", show_default="none"),
+    ] = None,
     only: Only = None,
     seed: Seed = None,
     settings: Set = None,
@@ -330,7 +334,8 @@ def validate(
         from fabriclab.cli.commands import validate as validating
         from fabriclab.cli.host import failure
     with failure.reported():
-        arguments = (seed, settings or [], out, force, engine, stall, junit, only or [])
+        files = validating.VerdictFiles(junit, json_file)
+        arguments = (seed, settings or [], out, force, engine, stall, files, only or [])
         raise typer.Exit(validating.validate(lab, *arguments, trust=trust))
 
 

@@ -165,7 +165,7 @@ class Resolver:
                 *plan_warnings(buffers.shared, nodes, traffic),
                 *burst_warnings(nodes, over_sockets),
                 *ends_warnings(experiment.hosts, nodes, over_sockets),
-                *roce_warnings(nodes, traffic),
+                *roce_warnings(nodes, traffic, _of_links(experiment, lab.topology)),
                 *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),
                 *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
             ),
@@ -318,6 +318,13 @@ def _assign_addresses(
         return {family: assign_addresses(topology, segments, subflows, family) for family in families}
     except ValueError as error:
         raise LabError([Mistake(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
+
+
+def _of_links(experiment: Experiment, topology: Topology) -> tuple[Event, ...] | None:
+    """Return the events as far as links are concerned; None where nodes' own files route, by whatever paths."""
+    if protocol_of(experiment.routing, topology) == AS_CONFIGURED:
+        return None
+    return tuple(resolve_event(written, topology) for written in experiment.events)
 
 
 def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:

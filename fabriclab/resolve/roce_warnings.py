@@ -2,55 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product
 
+from fabriclab.formats.plan.model import Event
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.formats.plan.turns import turns
 from fabriclab.keys.wording import listed
 from fabriclab.resolve.switch.checks import marks
 
 _MOST_NAMED = 6
 
 
-def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[str, ...]:
+class _Paths:
+    """The paths of RoCE's packets, computed when a port is in doubt."""
+
+    def __init__(self, nodes: Sequence[Node], over: Sequence[Traffic], events: Sequence[Event] | None) -> None:
+        self._nodes = nodes
+        self._over = over
+        self._events = events
+        self.hosts = frozenset(node.name for node in nodes if node.role == "host")
+
+    def switches(self, holds: Callable[[Port], bool]) -> list[str]:
+        """Return the switches with a port on these paths for which something holds."""
+        doubtful = {
+            node.name: [port for port in node.ports if holds(port)] for node in self._nodes if node.role == "switch"
+        }
+        return [name for name, ports in doubtful.items() if any(self._is_on(name, port) for port in ports)]
+
+    def _is_on(self, switch: str, port: Port) -> bool:
+        return self._events is None or f"{switch}:{port.interface}" in self._ports
+
+    @cached_property
+    def _ports(self) -> frozenset[str]:
+        ports = {node.name: node.ports for node in self._nodes if node.role == "host"}
+        only = [ports[host][0] for host in self.ends if len(ports[host]) == 1]
+        ends = {f"{port.peer_node}:{port.peer_interface}" for port in only}
+        taken = turns(self._nodes, self._events or (), self._pairs(ports))
+        return frozenset(ends).union(taken, *taken.values())
+
+    @cached_property
+    def ends(self) -> frozenset[str]:
+        """The hosts that RoCE's packets begin or end at."""
+        return frozenset(host for each in self._over for host in each.sending(self.hosts) | each.receiving())
+
+    def _pairs(self, ports: Mapping[str, Sequence[Port]]) -> Iterator[tuple[str, str]]:
+        """Yield who sends to whom, of all hosts behind a switch with no other link the first alone: beyond the switch
+        they have the same paths."""
+        first: dict[str, str] = {}
+        alike = {
+            host: first.setdefault(own[0].peer_node, host) if len(own) == 1 else host for host, own in ports.items()
+        }
+        for each in self._over:
+            for _, senders, receivers in each.directions(self.hosts):
+                yield from product({alike[host] for host in senders}, {alike[host] for host in receivers})
+
+
+def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic], events: Sequence[Event] | None) -> tuple[str, ...]:
     """Return a sentence for each thing that keeps RoCE's packets from what they need: a class that loses nothing, marks
-    for DCQCN, a class apart for notifications, and no other traffic in their queue."""
+    for DCQCN, a class apart for notifications, and no other traffic in their queue.
+
+    Only switches on shortest paths count, of the topology and of what the events leave of it; without `events`, all.
+    """
     over = [each for each in traffic if each.carried_by.transport == "roce"]
     if not over:
         return ()
-    hosts = frozenset(node.name for node in nodes if node.role == "host")
-    ends = frozenset(host for each in over for host in each.sending(hosts) | each.receiving())
+    paths = _Paths(nodes, over, events)
     nics: dict[Roce, list[Port]] = {}
     for node in nodes:
-        for port in node.ports if node.name in ends else ():
+        for port in node.ports if node.name in paths.ends else ():
             if port.nic is not None and port.nic.roce is not None:
                 nics.setdefault(port.nic.roce, []).append(port)
-    switches = [node for node in nodes if node.role == "switch"]
     beside = [each for each in traffic if each.carried_by.transport != "roce"]
     return tuple(
         sentence
         for roce, ports in nics.items()
-        for sentence in (*_of_nic(roce, switches), *_of_telemetry(roce, switches), *_of_others(roce, ports, beside))
+        for sentence in (*_of_nic(roce, paths), *_of_telemetry(roce, paths), *_of_others(roce, ports, beside))
     )
 
 
-def _of_nic(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
-    lossy = [node.name for node in switches if any(_is_lossy(port, roce.dscp) for port in node.ports)]
+def _of_nic(roce: Roce, paths: _Paths) -> Iterator[str]:
+    lossy = paths.switches(lambda port: _is_lossy(port, roce.dscp))
     if lossy and not roce.selective:
         yield (
             f"RoCE with DSCP {roce.dscp} is in a class that loses packets at {_names(lossy)}: a queue pair sends all "
             "again from a lost packet on (go-back-N); write priority_groups with lossless: true and pfc for its class"
         )
-    unmarked = [node.name for node in switches if any(_marks_nothing(port, roce.dscp) for port in node.ports)]
+    unmarked = paths.switches(lambda port: _marks_nothing(port, roce.dscp))
     by_marks = roce.control is not None and roce.control.name == "dcqcn"
     if unmarked and by_marks:
         yield (
             f"RoCE with DSCP {roce.dscp} gets no marks at {_names(unmarked)}, so DCQCN never lowers a rate; write an "
             "ecn_threshold, or wred with ecn for its queue"
         )
-    behind = [node.name for node in switches if any(_shares_queue(port, roce) for port in node.ports)]
+    behind = paths.switches(lambda port: _shares_queue(port, roce))
     if behind and by_marks:
         yield (
             f"notifications (CNPs, DSCP {roce.cnp_dscp}) wait behind the data of RoCE (DSCP {roce.dscp}) at "
@@ -58,9 +107,9 @@ def _of_nic(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
         )
 
 
-def _of_telemetry(roce: Roce, switches: Sequence[Node]) -> Iterator[str]:
+def _of_telemetry(roce: Roce, paths: _Paths) -> Iterator[str]:
     """Yield what is said of switches that tell a NIC nothing of themselves."""
-    silent = [node.name for node in switches if any(not _tells(port) for port in node.ports)]
+    silent = paths.switches(lambda port: not _tells(port))
     if silent and roce.sends_telemetry:
         yield (
             f"{_control(roce)} is told nothing by {_names(silent)}: only ports of switches with a profile, at a rate "

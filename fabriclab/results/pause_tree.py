@@ -17,9 +17,9 @@ from fabriclab.formats.pauses import Held, PauseTree, QueueName, Root, Stopped
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import IDENTITY
+from fabriclab.formats.plan.turns import Turns, turns
 from fabriclab.results.pause_cycles import find_cycles
 from fabriclab.results.pause_series import Series
-from fabriclab.results.pause_turns import Turns, turns
 from fabriclab.results.summary import Measured, Metrics
 
 _LEAST_PART = 0.1
@@ -38,7 +38,7 @@ def pause_tree(measured: Measured, plan: Plan) -> PauseTree:
     queues = _series(measured.switches.queues, "queue", _OF_QUEUES)
     groups = _series(measured.switches.groups, "group", ("xoffs", "xoff_ns"))
     flows = measured.flows.select("src", "dst").unique().collect(engine="streaming")
-    paths = turns(plan, flows.iter_rows())
+    paths = None if plan.configured is not None else turns(plan.nodes, plan.events, flows.iter_rows())
     stopped = sorted(_stopped(plan, queues, groups, paths), key=lambda one: (-one.paused_ns, one.name))
     cycles = find_cycles({one.name: [held.name for held in one.due_to] for one in stopped}, queues)
     return PauseTree(None, tuple(stopped), tuple(_roots(plan, stopped, queues)), cycles)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Verdict = Literal["pass", "fail", "not measured", "does not apply"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MOST_SHOWN = 20
 """The most failures of one kind that are shown: a fabric has a thousand pairs of hosts, and one cause."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from fabriclab.results.pause_turns import turns
+from fabriclab.formats.plan.turns import turns
 from fabriclab.validation.bench import Bench
 from fabriclab.validation.in_cast import InCast
 
@@ -57,7 +57,7 @@ def _pairs(bench: Bench, place: InCast) -> Iterator[tuple[str, str]]:
 
 def _ports(bench: Bench, source: str, receiver: str) -> frozenset[str]:
     """Return the ports of all shortest paths from a host to another one."""
-    taken = turns(bench.plan, [(source, receiver)]) or {}
+    taken = turns(bench.plan.nodes, bench.plan.events, [(source, receiver)])
     first = bench.plan.node(source).ports[0]
     return frozenset({f"{source}:{first.interface}"}.union(*taken.values()))
 

@@ -240,13 +240,16 @@ def test_a_wish_that_one_point_answers_to_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_the_lab_has_not_is_refused_and_the_file_of_a_pipeline_says_so(tmp_path: Path) -> None:
-    junit = tmp_path / "found.xml"
+    junit, document = tmp_path / "found.xml", tmp_path / "found.json"
     junit.write_text("<testsuites/>")
-    result = call("validate", write(tmp_path / "lab", ""), "--only", "marks", "--junit", junit)
+    document.write_text("{}")
+    result = call("validate", write(tmp_path / "lab", ""), "--only", "marks", "--junit", junit, "--json", document)
     assert result.exit_code == 2
     assert result.stderr == "--only marks: the lab has nothing for this stage to look at; it has reach\n"
     (suite,) = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    told = json.loads(document.read_text())
+    assert (told["passed"], told["findings"]) == (None, []) and told["no_verdict"].startswith("only marks: ")
 
 
 def test_a_suite_without_cases_is_no_success() -> None:

@@ -3,6 +3,7 @@ that is there for it."""
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from vm import Vm, called, fabriclab, ignore
 
 from fabriclab.api.validation import Stages
-from fabriclab.cli.commands.validate import validate
+from fabriclab.cli.commands.validate import VerdictFiles, validate
 from fabriclab.engine.events import EventCallback
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Route
@@ -108,10 +109,16 @@ def test_a_good_fabric_passes_and_the_command_says_so(vm: Vm, tmp_path: Path) ->
 
 def test_the_command_fails_for_what_fails(vm: Vm, tmp_path: Path) -> None:
     bench_of(tmp_path, experiment=lambda text: statically(text).replace("ef: 5", "ef: 6"))
-    done = called(tmp_path, "validate", ".", "--out", "out", "--junit", "out.xml", "--only", "classes")
+    done = called(
+        tmp_path, "validate", ".", "--out", "out", "--junit", "out.xml", "--json", "out.json", "--only", "classes"
+    )
     assert done.returncode == 1
     (failed,) = ElementTree.parse(tmp_path / "out.xml").getroot().iter("failure")
     assert failed.attrib["message"] == "expected DSCP 46 in queue 6; measured queue 5"
+    document = json.loads((tmp_path / "out.json").read_text())
+    (told,) = (finding for finding in document["findings"] if finding["verdict"] == "fail")
+    assert (document["format"], document["passed"], document["counts"]["fail"]) == ("fabriclab-validation-1", False, 1)
+    assert (told["expected"], told["measured"]) == ("DSCP 46 in queue 6", "queue 5")
     refused = called(tmp_path, "validate", ".", "--out", "out")
     assert refused.returncode == 2 and "already exists" in refused.stderr
     assert called(tmp_path, "validate", ".", "--only", "class").returncode == 2
@@ -129,10 +136,14 @@ def test_what_was_found_before_an_interrupt_is_told(
         return RunResult(directory, "interrupted", "interrupted: measurements until then are kept")
 
     monkeypatch.setattr("fabriclab.api.validation.run_point", interrupted_in_classes)
-    status = validate(tmp_path, None, [], tmp_path / "out", False, "vm", 120.0, tmp_path / "out.xml", [])
+    files = VerdictFiles(tmp_path / "out.xml", tmp_path / "out.json")
+    status = validate(tmp_path, None, [], tmp_path / "out", False, "vm", 120.0, files, [])
     told = capsys.readouterr()
     # A file of an earlier validation must not speak for this one.
     assert status == 130 and "comes to a verdict" in (tmp_path / "out.xml").read_text()
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert (document["passed"], document["no_verdict"]) == (None, "interrupted")
+    assert {finding["check"] for finding in document["findings"]} == {"sessions", "paths", "balance", "reach", "mtu"}
     assert "sessions  leaf1" in told.out and "fail" not in told.out
     assert told.err.endswith(f"interrupted: no verdict; the measurements are in {tmp_path / 'out'}\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
@@ -18,11 +19,50 @@ from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.text.junit import JunitCase, write_junit
 from fabriclab.errors import FabriclabError
+from fabriclab.files import write_all
 from fabriclab.runs.engines import EngineName
 from fabriclab.validation import ValidationFinding, all_pass
+from fabriclab.validation.document import to_json
 
 _STYLES = {"pass": "green", "fail": "red", "not measured": "yellow", "does not apply": "yellow"}
 _LOG_WIDTH = 180
+
+
+@dataclass(frozen=True)
+class VerdictFiles:
+    """The files that the verdict goes to."""
+
+    junit: Path | None = None
+    json: Path | None = None
+
+    def write(self, found: Validation) -> None:
+        """Write the verdict."""
+        if self.junit is not None:
+            write_junit(self.junit, f"{found.lab} validation", [_case(finding) for finding in found.findings])
+        self._write_json(to_json(found.lab, str(found.directory), found.findings))
+
+    def write_no_verdict(self, lab: Path, why: str, found: Validation | None = None) -> None:
+        """Write why there is no verdict, and what was found before."""
+        if self.junit is not None:
+            cases = [JunitCase("validate.run", "comes to a verdict", failure=why)]
+            write_junit(self.junit, f"{lab} validation", cases)
+        if found is None:
+            self._write_json(to_json(str(lab), None, (), why))
+        else:
+            self._write_json(to_json(found.lab, str(found.directory), found.findings, why))
+
+    @contextmanager
+    def when_refused(self, lab: Path) -> Iterator[None]:
+        """Write why a lab is refused: a file of an earlier validation must not speak for it."""
+        try:
+            yield
+        except FabriclabError as error:
+            self.write_no_verdict(lab, str(error))
+            raise
+
+    def _write_json(self, text: str) -> None:
+        if self.json is not None:
+            write_all({self.json: text})
 
 
 def validate(
@@ -33,7 +73,7 @@ def validate(
     force: bool,
     engine: EngineName,
     stall_s: float,
-    junit: Path | None,
+    files: VerdictFiles,
     only: Sequence[str],
     *,
     trust: bool = False,
@@ -42,7 +82,7 @@ def validate(
     chosen = parse_settings(settings)
 
     def carry_out(trusted: bool) -> Validation:
-        with FollowedRuns(f"reading {lab}", engine) as followed, _no_verdict_in(junit, lab):
+        with FollowedRuns(f"reading {lab}", engine) as followed, files.when_refused(lab):
             return validate_lab(
                 lab,
                 only=only,
@@ -59,31 +99,14 @@ def validate(
 
     found = with_consent(carry_out, trust)
     if found.interrupted:
-        if junit is not None:
-            _write_no_verdict(junit, lab, "interrupted")
+        files.write_no_verdict(lab, "interrupted", found)
         if found.findings:
             _show(_console(), found.findings)
         say(f"interrupted: no verdict; the measurements are in {found.directory}")
         return INTERRUPTED
     _show(_console(), found.findings)
-    if junit is not None:
-        write_junit(junit, f"{found.lab} validation", [_case(finding) for finding in found.findings])
+    files.write(found)
     return OK if found.passed else FAILED
-
-
-@contextmanager
-def _no_verdict_in(junit: Path | None, lab: Path) -> Iterator[None]:
-    """Write why there is no verdict where a lab is refused: a file of an earlier validation must not speak for it."""
-    try:
-        yield
-    except FabriclabError as error:
-        if junit is not None:
-            _write_no_verdict(junit, lab, str(error))
-        raise
-
-
-def _write_no_verdict(junit: Path, lab: Path, why: str) -> None:
-    write_junit(junit, f"{lab} validation", [JunitCase("validate.run", "comes to a verdict", failure=why)])
 
 
 def _console() -> Console:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fabriclab.formats import ranges
 from fabriclab.formats.framing import ROCE_AROUND_PAYLOAD_BYTES, ROCE_TELEMETRY_BYTES
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.hosts.nic import WrittenRoce
@@ -15,8 +16,6 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 
 _MOST_NAMED = 3
-_SELECTIVE_WINDOW = 4_096
-"""ROCE_SELECTIVE_WINDOW of the kernel's `switch_port`."""
 
 
 def check_roce_ends(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:
@@ -81,16 +80,16 @@ def check_roce_control(hosts: Mapping[str, WrittenTransport], problems: Problems
 def check_roce_window(hosts: Mapping[str, WrittenTransport], problems: Problems) -> None:
     """Record windows that are longer than what selective repeat remembers."""
     said: set[object] = set()
+    most = ranges.ROCE_SELECTIVE_WINDOW.most
     for _, roce in _nics(hosts):
         window = None if roce.window is None else roce.window.value
         selective = ROCE_LOSS_RECOVERY.or_default(roce.loss_recovery) == "selective-repeat"
-        if roce.window is None or window is None or not selective or window <= _SELECTIVE_WINDOW:
+        if roce.window is None or window is None or not selective or window <= most:
             continue
         if roce.window.place not in said:
             said.add(roce.window.place)
-            roce.window.complain(
-                problems, f"is more than selective repeat remembers, {_SELECTIVE_WINDOW:,} packets; write that or less"
-            )
+            message = f"is more than selective repeat remembers, {most:,} packets; write that or less"
+            roce.window.complain(problems, message)
 
 
 def _sends_telemetry(roce: WrittenRoce) -> bool:

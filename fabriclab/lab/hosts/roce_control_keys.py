@@ -1,13 +1,14 @@
 """The keys of the congestion controls of a RoCE NIC.
 
 Each name of a control's key is the word that the kernel reads (`net/sched/switch_port/roce/control_*.c`), but for the
-conversions of `resolve/roce_control.py`.
+conversions of `resolve/roce.py`.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
+from fabriclab.constraints import Within
 from fabriclab.formats import ranges
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Factor, Number, Percent, Quantity
@@ -20,28 +21,35 @@ _CYCLE = Quantity(DURATION, *ranges.CYCLE_TIME)
 _DELAY = Quantity(DURATION, *ranges.ROCE_DELAY)
 _PART = Percent(*ranges.CONTROL_PPM)
 
+
+def _paper(source: str) -> str:
+    """Return the source of a control's first key, which is that of the others too."""
+    return f"{source}; so are the others, unless another source is given"
+
+
+def _least(default: int, source: str) -> Key[int]:
+    return Key("least", _RATE, "The lowest rate of a queue pair.", default=default, source=source)
+
+
+def _steps(name: str, within: Within, why: str, meaning: str) -> Key[int]:
+    return Key(name, Number(*within, why=why), meaning, default=5)
+
+
 DCQCN_GAIN = Key(
     "gain",
     Factor("a factor from 1/65536 to 1", Fraction(1, 65_536), Fraction(1)),
     "What one notification weighs in alpha, the estimate of how much of the traffic is marked: g of the paper.",
     default=Fraction(1, 256),
-    source='Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015; so are the others, '
-    "unless another source is given",
+    source=_paper('Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015'),
     examples=("1/256",),
 )
-DCQCN_RECOVERY_CYCLES = Key(
+DCQCN_RECOVERY_CYCLES = _steps(
     "recovery_cycles",
-    Number(*ranges.RECOVERY_CYCLES, why="of fast recovery"),
+    ranges.RECOVERY_CYCLES,
+    "of fast recovery",
     "The number of cycles of fast recovery, in which the rate only returns towards its target: F of the paper.",
-    default=5,
 )
-DCQCN_LEAST = Key(
-    "least",
-    _RATE,
-    "The lowest rate of a queue pair.",
-    default=1_000_000,
-    source="NVIDIA's NICs: rpg_min_rate",
-)
+DCQCN_LEAST = _least(1_000_000, "NVIDIA's NICs: rpg_min_rate")
 DCQCN_ACTIVE = Key(
     "active",
     _RATE,
@@ -80,15 +88,14 @@ HPCC_ETA = Key(
     _PART,
     "How much of the busiest link is to be used.",
     default=950_000,
-    source='Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1; so are the others, '
-    "unless another source is given",
+    source=_paper('Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1'),
     examples=("95 %",),
 )
-HPCC_STAGES = Key(
+HPCC_STAGES = _steps(
     "stages",
-    Number(*ranges.HPCC_STAGES, why="of additive increase"),
+    ranges.HPCC_STAGES,
+    "of additive increase",
     "The number of additive increases in a row after which the rate follows the link's use again: maxStage.",
-    default=5,
 )
 HPCC_INCREASE = Key(
     "increase",
@@ -97,13 +104,7 @@ HPCC_INCREASE = Key(
     default=40_000_000,
     source="The authors' simulation at 100 Gbps (simulation/run.py: 10 Mbps for each 25 Gbps)",
 )
-HPCC_LEAST = Key(
-    "least",
-    _RATE,
-    "The lowest rate of a queue pair.",
-    default=100_000_000,
-    source="The authors' simulation (simulation/mix/config.txt)",
-)
+HPCC_LEAST = _least(100_000_000, "The authors' simulation (simulation/mix/config.txt)")
 HPCC_BASE_RTT = Key(
     "base_rtt",
     Quantity(DURATION, *ranges.HPCC_BASE_RTT),
@@ -118,8 +119,7 @@ TIMELY_LOW = Key(
     _DELAY,
     "Below this round-trip time the rate always rises: T_low.",
     default=50_000,
-    source='R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015; so are the '
-    "others, unless another source is given",
+    source=_paper('R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015'),
 )
 TIMELY_HIGH = Key("high", _DELAY, "Above this round-trip time the rate always falls: T_high.", default=500_000)
 TIMELY_LEAST_RTT = Key(
@@ -137,9 +137,7 @@ TIMELY_WEIGHT = Key(
 )
 TIMELY_DECREASE = Key("decrease", _PART, "How strongly the rate falls: beta.", default=800_000)
 TIMELY_INCREASE = Key("increase", _RATE, "How much a step adds to the rate: delta.", default=10_000_000)
-TIMELY_LEAST = Key(
-    "least", _RATE, "The lowest rate of a queue pair.", default=10_000_000, source="One step, as the paper names none"
-)
+TIMELY_LEAST = _least(10_000_000, "One step, as the paper names none")
 TIMELY = Keys(
     "timely",
     "TIMELY of a RoCE NIC",
@@ -154,8 +152,9 @@ SWIFT_BASE = Key(
     _DELAY,
     "The target of a packet's delay, before routers and small windows are added: base_target.",
     default=25_000,
-    source='G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM '
-    "2020; so are the others, unless another source is given",
+    source=_paper(
+        'G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020'
+    ),
 )
 SWIFT_HOP = Key("hop", _DELAY, "What each router of the path adds to the target: h-bar.", default=1_000)
 SWIFT_RANGE = Key(

@@ -14,7 +14,8 @@ _MOST_ROWS = 40
 _MOST_CAUSES = 3
 _EXPLAINED = (
     "Each row is a queue that its neighbour stopped. Due to are the queues that held the frames for which the "
-    "neighbour paused; the rows are in groups by where the pauses began."
+    "neighbour paused, with their mean length in the samples of that time; the rows are in groups by where the pauses "
+    "began. Paused and share are of the whole run, those of the figure above of the time that it shows."
 )
 _IN_CYCLES = "Queues that wait for each other"
 _ELSEWHERE = "Paused by these"

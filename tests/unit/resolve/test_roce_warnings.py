@@ -86,6 +86,36 @@ def test_tcp_of_another_dscp_in_the_queue_of_roce_is_told(tmp_path: Path) -> Non
     assert any("packets of TCP (DSCP 0) are in the queue of RoCE" in sentence for sentence in found)
 
 
+ASIDE = """
+    s2: {kind: linux, image: 'fabriclab/switch:latest', labels: {fabriclab.role: switch}}
+    s3: {kind: linux, image: 'fabriclab/switch:latest', labels: {fabriclab.role: switch}}
+    h3: {kind: linux, labels: {fabriclab.role: host}}
+  links:
+    - endpoints: ["s1:eth3", "s2:eth1"]
+    - endpoints: ["s3:eth1", "s2:eth2"]
+    - endpoints: ["h1:eth2", "s3:eth2"]
+    - endpoints: ["h3:eth1", "s2:eth3"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ("", ["s1"]),
+        ("events: {off: {at: 1 ms, link: 'h2:eth1', action: down}}\n", ["s1"]),
+        ("events: {off: {at: 1 ms, link: 'h1:eth1', action: down}}\n", ["s1", "s2", "s3"]),
+    ],
+)
+def test_only_switches_that_roce_passes_are_told_of(
+    tmp_path: Path, events: str, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All switches lose packets. RoCE goes from h1 to h2 by s1 alone, until h1's link to s1 is down."""
+    monkeypatch.setattr("test_roce_warnings.TOPOLOGY", TOPOLOGY.replace("\n  links:\n", ASIDE))
+    found = warnings(tmp_path, f"{events}switches: {{default: {{buffer: 100 KB, ecn_threshold: 30 KB}}}}")
+    (lossy,) = (sentence for sentence in found if "loses packets" in sentence)
+    assert [name for name in ("s1", "s2", "s3") if name in lossy] == told
+
+
 def test_nobody_is_told_of_nics_that_no_traffic_uses(tmp_path: Path) -> None:
     directory = tmp_path
     warnings(directory, "switches: {default: {buffer: 100 KB}}")

@@ -10,11 +10,11 @@ from lab_runs import LABS
 
 from fabriclab.formats.pauses import PauseTree
 from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.turns import turns
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.results.pause_text import pause_lines
 from fabriclab.results.pause_tree import NO_PFC, NOT_SAMPLED, pause_metrics, pause_tree
-from fabriclab.results.pause_turns import turns
 from fabriclab.results.summary import Measured
 from fabriclab.results.switch_tables import SwitchTables
 
@@ -102,10 +102,14 @@ def test_a_circle_that_moves_again_is_no_deadlock(plan: Plan) -> None:
 
 def test_frames_turn_where_their_shortest_paths_do(plan: Plan) -> None:
     """Before the link across fails, h5's frames take it; then they go by s1. None goes back by where it came from."""
-    of_ring = turns(plan, FLOWS)
+    of_ring = turns(plan.nodes, plan.events, FLOWS)
     assert of_ring is not None
     assert of_ring["s2:eth4"] >= {"s2:eth1"} and of_ring["s1:eth3"] == {"s1:eth1", "s1:eth2"}
-    assert turns(plan, [("h1", "h2")]) == {"s1:eth1": {"s1:eth2"}, "s2:eth3": {"s2:eth1"}, "h2:eth1": frozenset()}
+    assert turns(plan.nodes, plan.events, [("h1", "h2")]) == {
+        "s1:eth1": {"s1:eth2"},
+        "s2:eth3": {"s2:eth1"},
+        "h2:eth1": frozenset(),
+    }
 
 
 def test_what_was_not_measured_has_a_reason(plan: Plan) -> None:
