@@ -86,14 +86,23 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone)
 	return 0;
 }
 
-struct context *ibv_open_device(void *device)
+/* UCX loads the library for a module of its own, where RTLD_NEXT does not find it. */
+static struct context *open_device(void *device)
 {
 	static struct context *(*real)(void *device);
-	struct context *context;
+	void *library;
 
-	if (!real)
-		real = dlsym(RTLD_NEXT, "ibv_open_device");
-	context = real ? real(device) : NULL;
+	if (!real) {
+		library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
+		real = library ? dlsym(library, "ibv_open_device") : NULL;
+	}
+	return real ? real(device) : NULL;
+}
+
+struct context *ibv_open_device(void *device)
+{
+	struct context *context = open_device(device);
+
 	if (!context || context->poll == poll_or_nap)
 		return context;
 	if (!driver_poll || driver_poll == context->poll) {
