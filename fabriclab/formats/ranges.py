@@ -65,6 +65,8 @@ CYCLE_TIME = Within(1_000, _S)
 DSCP = Within(0, LARGEST_DSCP)
 ROCE_WINDOW = Within(1, 1 << 22)
 """ROCE_WINDOW_MAX of the kernel's `switch_port`: a quarter of the numbers of 24 bits that packets have."""
+ROCE_READS = Within(1, 255)
+"""`max_rd_atomic` of struct ibv_qp_attr has 8 bits."""
 ROCE_RETRIES = Within(0, 7)
 """Three bits (InfiniBand Architecture Specification, retry_cnt)."""
 ROCE_TIMEOUT = Within(1_000, 10 * _S)

@@ -196,7 +196,7 @@ class Roce:
     control: str = ""
     options: str = ""
     selective: bool = False
-    reads: int = 16
+    reads: int = 0
 
     def pack(self) -> bytes:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)

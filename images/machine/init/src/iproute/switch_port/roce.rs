@@ -30,7 +30,8 @@ pub(super) struct Control {
     options: String,
 }
 
-/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT] [control NAME OPTIONS]`
+/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT]
+/// [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
     let (ack_every, retries) = (count(words, name)?, count(words, name)?);
@@ -40,9 +41,10 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         *dscp = number(words, name, 0, DSCP_MAX)? as u8;
     }
     let selective = words.take("selective");
-    let reads = match words.take("reads") {
-        true => number(words, "reads", 1, u8::MAX.into())? as u8,
-        false => 0,
+    let reads = if words.take("reads") {
+        number(words, "reads", 1, u8::MAX.into())? as u8
+    } else {
+        0
     };
     let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
