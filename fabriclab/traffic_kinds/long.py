@@ -31,8 +31,8 @@ LONG_PAIRS = keys.PAIRS.but(
 )
 LONG_MODE = keys.MODE.but(
     value=Word[Mode](("push", "read")),
-    about="With `push` the sender sends. With `read` the NIC of the receiver reads the data, 256 KB at a time (RDMA READ; "
-    "`transport: roce` only).",
+    about="With `push` the sender sends. With `read` the NIC of the receiver reads the data, 256 KB at a time (RDMA "
+    "READ; `transport: roce` only).",
 )
 KEYS = keys.keys_of_kind(
     "long",

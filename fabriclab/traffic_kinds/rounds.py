@@ -29,8 +29,8 @@ ROUND_SIZE = keys.SIZE.but(about="Bytes that each sender sends in a round.")
 ROUND_MODE = keys.MODE.but(
     value=Word[Mode](("pull", "read", "push")),
     default="pull",
-    about="With `pull` the receiver asks for each round when the last one is complete; `push` is for a single round. With "
-    "`read` the receiver's NIC reads each round (RDMA READ; `transport: roce` only).",
+    about="With `pull` the receiver asks for each round when the last one is complete; `push` is for a single round. "
+    "With `read` the receiver's NIC reads each round (RDMA READ; `transport: roce` only).",
 )
 KEYS = keys.keys_of_kind(
     "rounds",

@@ -31,7 +31,6 @@ from test_roce_machine import (
     completions,
     ends,
     exchange,
-    wire_bytes,
 )
 
 pytestmark = pytest.mark.vm

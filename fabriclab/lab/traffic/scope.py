@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from fabriclab.formats.plan.traffic import Carrier, Mode
+from fabriclab.keys.mappings import Key
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.files import MissingError, UnreadableError
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.section import Section, Written, value_of
-from fabriclab.keys.mappings import Key
 from fabriclab.lab.traffic.keys import DEADLINE, JITTER, MODE, START, STOP
 from fabriclab.units import format_duration
 
