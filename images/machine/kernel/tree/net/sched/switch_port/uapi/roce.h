@@ -42,8 +42,10 @@ struct roce_post {
 enum roce_completion_kind {
 	ROCE_SENT,		/* a message of this end is acknowledged, or read; id is its own */
 	ROCE_RECEIVED,		/* a message of the peer is whole; id counts them from 0 */
-	/* All that a READ of the peer asks for has been sent once; id counts them from 0. No NIC tells its
-	 * program so: this is for logs. */
+	/*
+	 * All that a READ of the peer asks for has been sent once; id counts them from 0. No NIC
+	 * tells its program so: this is for logs.
+	 */
 	ROCE_ANSWERED,
 };
 
