@@ -176,12 +176,18 @@ def _pacer(pacer: Pacer) -> str:
     )
 
 
+ROCE_READS_OF_KERNEL = 16
+"""ROCE_READS_DEFAULT of the kernel's `switch_port`."""
+
+
 def _roce(roce: Roce) -> Iterator[str]:
     counts = f"{roce.mtu} {roce.window_packets or 0} {roce.ack_every} {roce.retries}"
     classes = f"{roce.dscp} {roce.ack_dscp} {roce.cnp_dscp}"
     yield f"roce {counts} {roce.timeout_ns}ns {roce.cnp_interval_ns}ns {classes}"
     if roce.selective:
         yield "selective"
+    if roce.max_rd_atomic != ROCE_READS_OF_KERNEL:
+        yield f"reads {roce.max_rd_atomic}"
     if roce.control is not None:
         yield f"control {roce.control.name} {','.join(roce.control.options.split()) or '-'}"
 

@@ -27,7 +27,9 @@ ROCE_HEADER_BYTES = 20 + 8 + 12
 """What each packet of RoCEv2 has before its data: IPv4, UDP, InfiniBand's base transport header (InfiniBand
 Architecture Specification, volume 1, annex A17)."""
 ROCE_RETH_BYTES = 16
-"""The extended header of the first packet of a WRITE: address, key and length."""
+"""The extended header of the first packet of a WRITE, and of the request of a READ: address, key and length."""
+ROCE_AETH_BYTES = 4
+"""The extended header of an acknowledgement, and of the first and the last response to a READ."""
 ROCE_CRC_BYTES = 4
 """The invariant CRC behind the data, which are padded to whole words of four bytes."""
 ROCE_TELEMETRY_BYTES = 8 + 5 * 8

@@ -67,6 +67,8 @@ ROCE_WINDOW = Within(1, 1 << 22)
 """ROCE_WINDOW_MAX of the kernel's `switch_port`: a quarter of the numbers of 24 bits that packets have."""
 ROCE_SELECTIVE_WINDOW = Within(1, 1 << 12)
 """ROCE_SELECTIVE_WINDOW of the kernel's `switch_port`: the packets that selective repeat remembers."""
+ROCE_READS = Within(1, 255)
+"""`max_rd_atomic` of struct ibv_qp_attr has 8 bits."""
 ROCE_RETRIES = Within(0, 7)
 """Three bits (InfiniBand Architecture Specification, retry_cnt)."""
 ROCE_TIMEOUT = Within(1_000, 10 * _S)

@@ -29,8 +29,9 @@ TRACE = Table(
 HOSTS = Table("hosts", 1, texts("host", "address", "ipv6"), frozenset(("ipv6",)))
 """Which address the flows of a host use: that of IPv4, or, where there is no such, of IPv6; and that of IPv6 beside one
 of IPv4."""
-MODES = ("push", "pull", "iperf3")
-"""Who connects: the sender, the receiver, or iperf3 in place of the replay. Empty is the first."""
+MODES = ("push", "pull", "read", "iperf3")
+"""Who begins: the sender connects, the receiver connects, the receiver's NIC reads (RDMA READ), or iperf3 in place of
+the replay. Empty is the first."""
 TRANSPORTS = ("tcp", "mptcp", "roce")
 """What a flow asks for. Empty is the first."""
 

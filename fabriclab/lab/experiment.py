@@ -21,7 +21,13 @@ from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.hosts.mptcp_checks import check_endpoints, check_mptcp
-from fabriclab.lab.hosts.roce_checks import check_roce_control, check_roce_ends, check_roce_mtu, check_roce_window
+from fabriclab.lab.hosts.roce_checks import (
+    check_roce_control,
+    check_roce_ends,
+    check_roce_mtu,
+    check_roce_reads,
+    check_roce_window,
+)
 from fabriclab.lab.hosts.roce_control_keys import ROCE_CONTROLS
 from fabriclab.lab.hosts.transport import WrittenTransport, read_hosts
 from fabriclab.lab.keys import ADDRESSES, EXPERIMENT, LIMIT, SEED
@@ -156,6 +162,7 @@ def parse_experiment(
         check_roce_mtu(topology, links.mtu, experiment.hosts, root)
     check_endpoints(families, experiment.hosts, traffic, problems)
     check_roce_ends(root, experiment.hosts, traffic)
+    check_roce_reads(root, experiment.hosts, traffic)
     check_roce_control(experiment.hosts, root.problems)
     check_roce_window(experiment.hosts, root.problems)
     _check_ecn(experiment, problems)

@@ -89,7 +89,7 @@ def _ends(
 
 def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tuple[_Gap, _End]]:
     """Yield what is wrong with flows from one end to another, each with the end that it is said of."""
-    opener, listener = (dst, src) if mode == "pull" else (src, dst)
+    opener, listener = (src, dst) if mode == "push" else (dst, src)
     unmarked = _without_ecn(traffic, src, opener, listener)
     if unmarked is not None:
         yield unmarked

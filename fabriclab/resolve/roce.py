@@ -43,6 +43,7 @@ def resolve_roce(written: WrittenRoce | None) -> Roce | None:
         ack_dscp=value_or(written.ack_dscp, dscp),
         cnp_dscp=roce_keys.ROCE_CNP_DSCP.or_default(written.cnp_dscp),
         cnp_interval_ns=roce_keys.ROCE_CNP_INTERVAL.or_default(written.cnp_interval),
+        max_rd_atomic=roce_keys.ROCE_MAX_RD_ATOMIC.or_default(written.max_rd_atomic),
         selective=roce_keys.ROCE_LOSS_RECOVERY.or_default(written.loss_recovery) == "selective-repeat",
         control=control,
     )

@@ -8,7 +8,7 @@ Status, first rule that holds:
 `lost`      no row tells how it ended: the virtual machine died before the log was written. A
             sender's `complete` without the receiver's row is `lost` too, because the completion time is.
 
-Recovery, from the sender's counters of this flow (null where it logged none):
+Recovery, from the sender's counters of this flow (null where it logged none; of an RDMA READ from both sides'):
 `none`              no segment was sent again;
 `fast retransmit`   segments were, and no retransmission timer ran out: duplicate acknowledgements, RACK (RFC 8985) or a
 tail-loss probe; `timeout`, `several timeouts`   the retransmission timer ran out (RFC 6298) once, or more than once.
@@ -81,7 +81,11 @@ FLOW_COLUMNS = tuple(FLOW_SCHEMA)
 RECOVERIES = ("none", "fast retransmit", "timeout", "several timeouts")
 _SENDER_COUNTERS = ("retransmits", "timeouts", "marks", "delivered", "min_rtt_us", "srtt_us", "transport", "subflows")
 _SENDER_COLUMNS = ("status", "start_ns", "connected_ns", *_SENDER_COUNTERS)
-_RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "bytes", "transport")
+_READER_COUNTERS = ("retransmits", "timeouts")
+_RECEIVER_COLUMNS = (
+    *("status", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "bytes", "transport"),
+    *_READER_COUNTERS,
+)
 
 
 def scan_flow_logs(run_dir: Path) -> Scan:
@@ -107,7 +111,7 @@ def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: Plan) -> pl.DataFra
         .rename({f"dst_{name}": name for name in ("first_byte_ns", "end_ns", "bytes")})
         .with_columns(
             pl.coalesce("src_transport", "dst_transport").alias("transport"),
-            *[pl.col(f"src_{name}").alias(name) for name in _SENDER_COUNTERS if name != "transport"],
+            *[_counted(name) for name in _SENDER_COUNTERS if name != "transport"],
             _completion_time().alias("fct_ns"),
         )
         .with_columns(_recovery().alias("recovery"), (pl.col("fct_ns") / pl.col("ideal_ns")).alias("slowdown"))
@@ -205,8 +209,18 @@ def _side(log: pl.LazyFrame, side: str, columns: tuple[str, ...]) -> pl.LazyFram
 
 
 def _of_the_starting_side(*names: str) -> list[pl.Expr]:
-    pulled = pl.col("mode") == "pull"
-    return [pl.when(pulled).then(f"dst_{name}").otherwise(f"src_{name}").alias(name) for name in names]
+    asked = pl.col("mode").is_in(("pull", "read"))
+    return [pl.when(asked).then(f"dst_{name}").otherwise(f"src_{name}").alias(name) for name in names]
+
+
+def _counted(name: str) -> pl.Expr:
+    """Return a counter of the sender's. Of a READ its receiver counts the timeouts and what it asked for again; the
+    sender counts what it sent again until it had sent all once."""
+    sender = pl.col(f"src_{name}")
+    if name not in _READER_COUNTERS:
+        return sender.alias(name)
+    reader = pl.max_horizontal(sender, f"dst_{name}")
+    return pl.when(pl.col("mode") == "read").then(reader).otherwise(sender).alias(name)
 
 
 def _joined_status() -> pl.Expr:

@@ -24,7 +24,8 @@ made of.
 
 Over RoCE there is no set-up. A packet carries the NIC's `mtu`, padded to whole words of 4 bytes, and has 82 bytes
 around that: 40 of IPv4, UDP and InfiniBand's header, 4 of the invariant CRC, 38 of Ethernet; the first one of a WRITE
-has 16 more. A frame is at least 84 bytes long on the line. Behind stock qdiscs several small packets leave at once,
+has 16 more, the first and the last one of the answer to a READ 4 more (together, where they are one). The request of a
+READ has 98. A frame is at least 84 bytes long on the line. Behind stock qdiscs several small packets leave at once,
 where the token bucket holds them all, so that a flow can be faster than its ideal.
 
 The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least
@@ -44,6 +45,7 @@ from fabriclab.formats.family import Family
 from fabriclab.formats.framing import (
     AROUND_MTU_BYTES,
     LEAST_ON_LINE_BYTES,
+    ROCE_AETH_BYTES,
     ROCE_CRC_BYTES,
     ROCE_HEADER_BYTES,
     ROCE_RETH_BYTES,
@@ -157,19 +159,21 @@ def roce_ideal() -> pl.Expr:
     checksum, are columns."""
     mtu, size = pl.col("roce_mtu"), pl.col("size_bytes")
     frames = (size + mtu - 1) // mtu
-    whole = _roce_frame(mtu)
-    end = _roce_frame(size - (frames - 1) * mtu)
-    first = pl.when(frames == 1).then(_roce_frame(size, ROCE_RETH_BYTES)).otherwise(whole + ROCE_RETH_BYTES)
-    last = pl.when(frames == 1).then(first).otherwise(end)
-    behind = pl.when(frames == 1).then(0).otherwise((frames - 2) * whole + end)
+    reads, is_one, whole = pl.col("mode") == "read", frames == 1, _roce_frame(mtu)
+    begins = pl.when(reads).then(ROCE_AETH_BYTES).otherwise(ROCE_RETH_BYTES)
+    end = _roce_frame(size - (frames - 1) * mtu, pl.when(reads).then(ROCE_AETH_BYTES).otherwise(0))
+    first = pl.when(is_one).then(_roce_frame(size, begins)).otherwise(whole + begins)
+    last = pl.when(is_one).then(first).otherwise(end)
+    behind = pl.when(is_one).then(0).otherwise((frames - 2) * whole + end)
     forerunner = pl.when(frames > 2).then(whole).otherwise(first)
-    request = _roce_frame(pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), mtu))
+    sends = _roce_frame(pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), mtu))
+    request = pl.when(reads).then(_roce_frame(pl.lit(0), ROCE_RETH_BYTES)).otherwise(sends)
     asked = pl.col("return_delay_ns") + request * pl.col("return_stored_ns")
-    wait = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
+    wait = pl.when(pl.col("mode").is_in(("pull", "read"))).then(asked).otherwise(0)
     return (wait + pl.col("delay_ns") + _transmission(first, behind, forerunner, last)).round().cast(pl.Int64)
 
 
-def _roce_frame(payload: pl.Expr, extension: int = 0) -> pl.Expr:
+def _roce_frame(payload: pl.Expr, extension: pl.Expr | int = 0) -> pl.Expr:
     """Return what a packet with so many bytes of data takes on the line."""
     around = pl.col("roce_behind") + ROCE_HEADER_BYTES + ROCE_CRC_BYTES + AROUND_MTU_BYTES + extension
     return pl.max_horizontal((payload + 3) // 4 * 4 + around, pl.lit(LEAST_ON_LINE_BYTES, dtype=pl.Int64))

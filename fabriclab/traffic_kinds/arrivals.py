@@ -79,11 +79,8 @@ class Arriving(Kind[ArrivalsTraffic]):
         arrivals = read_arrivals(section, scope, senders, size)
         start_ns = read_start(section)
         stop_ns = read_stop(section, start_ns, "the start", "no more flows start")
-        deadline_ns, mode, carrier = (
-            read_deadline(section),
-            read_mode(section),
-            read_carrier(section, scope.names),
-        )
+        deadline_ns, carrier = read_deadline(section), read_carrier(section, scope.names)
+        mode = read_mode(section, carrier)
         if pairs is None or size is None or arrivals is None or stop_ns is None:
             return None
         return ArrivalsTraffic(

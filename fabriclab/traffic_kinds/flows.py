@@ -57,8 +57,9 @@ class Flows(Kind[FlowsTraffic]):
         interval = section.read(FLOW_INTERVAL)
         if count is not None and count.value > 1:
             section.require("interval", example="interval: the time between two flows of a sender, such as 10 ms")
-        start_ns, jitter_ns, mode = read_start(section), read_jitter(section), read_mode(section)
+        start_ns, jitter_ns = read_start(section), read_jitter(section)
         carrier = read_carrier(section, scope.names)
+        mode = read_mode(section, carrier)
         if hosts is None or size is None:
             return None
         senders, receiver = hosts

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from fabriclab.formats.plan.traffic import LongTraffic, Pairs
+from fabriclab.formats.plan.traffic import LongTraffic, Mode, Pairs
 from fabriclab.keys.mappings import Key
+from fabriclab.keys.values import Word
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier
 from fabriclab.lab.traffic.pairs import EXAMPLE_OF_SENDERS, read_fan_in, read_pairs
-from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start, read_stop
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
 
@@ -28,6 +29,11 @@ LONG_PAIRS = keys.PAIRS.but(
     default="permutation",
     about="How receivers are assigned to senders: one flow from each sender; with `all-to-all`, one to each receiver.",
 )
+LONG_MODE = keys.MODE.but(
+    value=Word[Mode](("push", "read")),
+    about="With `push` the sender sends. With `read` the NIC of the receiver reads the data, 256 KB at a time (RDMA "
+    "READ; `transport: roce` only).",
+)
 KEYS = keys.keys_of_kind(
     "long",
     "Long flows, which have no size of their own and end when the traffic stops.",
@@ -41,6 +47,7 @@ KEYS = keys.keys_of_kind(
     keys.STOP,
     STAGGER,
     keys.JITTER,
+    LONG_MODE,
     *keys.CARRIER,
 )
 
@@ -59,6 +66,7 @@ class Long(Kind[LongTraffic]):
         last_start_ns = start_ns + (flows - 1) * stagger_ns
         stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end", jitter_ns)
         carrier = read_carrier(section, scope.names)
+        mode = read_mode(section, carrier, LONG_MODE)
         if targets is None or stop_ns is None:
             return None
         senders, receiver, pairs = targets
@@ -71,6 +79,7 @@ class Long(Kind[LongTraffic]):
             stop_ns=stop_ns,
             stagger_ns=stagger_ns,
             jitter_ns=jitter_ns,
+            mode=mode,
             carrier=carrier,
         )
 
@@ -95,7 +104,7 @@ class Long(Kind[LongTraffic]):
             "src": np.repeat(site.indices(senders), counts)[order],
             "dst": np.concatenate(receivers)[order],
             "stop_ns": traffic.stop_ns,
-            "mode": "push",
+            "mode": traffic.mode,
         }
         return by_start(flow_table(site, traffic.name, traffic.carrier, columns))
 

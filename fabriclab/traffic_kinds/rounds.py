@@ -12,7 +12,7 @@ from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic import keys
 from fabriclab.lab.traffic.carrier import read_carrier, read_connection
 from fabriclab.lab.traffic.pairs import read_fan_in
-from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
 from fabriclab.traffic_kinds import words
 from fabriclab.traffic_kinds.kind import Kind
 from fabriclab.units import format_count, format_size
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 ROUNDS = Key("rounds", keys.REPEATS, "The number of rounds.", examples=(10,), required=True)
 ROUND_SIZE = keys.SIZE.but(about="Bytes that each sender sends in a round.")
 ROUND_MODE = keys.MODE.but(
-    value=Word[Mode](("pull", "push")),
+    value=Word[Mode](("pull", "read", "push")),
     default="pull",
-    about="With `pull` the receiver asks for each round when the last one is complete; `push` is for a single round.",
+    about="With `pull` the receiver asks for each round when the last one is complete; `push` is for a single round. "
+    "With `read` the receiver's NIC reads each round (RDMA READ; `transport: roce` only).",
 )
 KEYS = keys.keys_of_kind(
     "rounds",
@@ -64,6 +65,7 @@ class Rounds(Kind[RoundsTraffic]):
                 section.problems, "with push no sender knows when a round is complete; write mode: pull, or rounds: 1"
             )
         carrier = read_carrier(section, scope.names)
+        wanted = read_mode(section, carrier, ROUND_MODE)
         connection, start_ns, jitter_ns = read_connection(section, carrier), read_start(section), read_jitter(section)
         if hosts is None or size is None or rounds is None:
             return None
@@ -77,7 +79,7 @@ class Rounds(Kind[RoundsTraffic]):
             start_ns=start_ns,
             jitter_ns=jitter_ns,
             connection=connection,
-            mode=ROUND_MODE.or_default(mode),
+            mode=wanted,
             carrier=carrier,
         )
 

@@ -129,6 +129,11 @@ def _rules_of_kinds() -> list[Rule]:
         Rule(
             "connection", kept & roce, "would be kept, but each flow over RoCE has its own queue pair; leave it empty"
         ),
+        Rule(
+            "mode",
+            (pl.col("mode") == "read") & ~roce,
+            "is RDMA READ, which only RoCE has; write push or pull, or transport roce",
+        ),
         Rule("mode", iperf3 & roce, "sends over sockets, not over RoCE; write another transport"),
         *(
             Rule(column, roce & pl.col(column).is_not_null(), "is what the NIC says for RoCE; leave it empty")

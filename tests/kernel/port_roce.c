@@ -28,18 +28,31 @@ static void connect_pair(int fd, char **arguments)
 	}
 }
 
+/* Of the message of a number: "mixed" is READs and WRITEs in turn. */
+static int operation_of(const char *word, int number)
+{
+	if (!strcmp(word, "mixed"))
+		return number % 2 ? ROCE_WRITE : ROCE_READ;
+	if (!strcmp(word, "send"))
+		return ROCE_SEND;
+	return strcmp(word, "read") ? ROCE_WRITE : ROCE_READ;
+}
+
 static void post_messages(int fd, char **arguments)
 {
 	struct roce_post post = {
 		.pair = atoi(arguments[1]),
-		.operation = strcmp(arguments[3], "send") ? ROCE_WRITE : ROCE_SEND,
 		.bytes = atoll(arguments[5]),
 	};
 	int count = atoi(arguments[4]);
 
-	for (; post.id < (unsigned int)count; post.id++)
-		if (ioctl(fd, ROCE_POST, &post))
-			die("post");
+	for (; post.id < (unsigned int)count; post.id++) {
+		post.operation = operation_of(arguments[3], post.id);
+		if (ioctl(fd, ROCE_POST, &post)) {
+			printf("post: %s\n", strerror(errno));
+			exit(0);
+		}
+	}
 }
 
 static void print_completions(int fd)

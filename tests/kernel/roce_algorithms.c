@@ -51,6 +51,28 @@ void get_base(const u8 *at, u32 *fields)
 	fields[4] = base.psn;
 }
 
+void put_reth(u8 *at, u64 address, u32 bytes)
+{
+	roce_put_reth(at, address, bytes);
+}
+
+u32 reth_bytes(const u8 *at)
+{
+	return roce_get_reth_bytes(at);
+}
+
+void put_aeth(u8 *at, u32 syndrome, u32 received)
+{
+	roce_put_aeth(at, syndrome, received);
+}
+
+/* Of an opcode: has it a RETH, an AETH; is it a response to a READ, data of WRITE or SEND? */
+u32 parts_of(u32 opcode)
+{
+	return roce_has_reth(opcode) | roce_has_aeth(opcode) << 1 |
+	       roce_is_response(opcode) << 2 | roce_is_data(opcode) << 3;
+}
+
 enum { NOTIFY, SEND };
 
 /* Steps at their times: a notification, or so many bytes sent. `seen`: rate, target and alpha after each. */

@@ -196,10 +196,12 @@ class Roce:
     control: str = ""
     options: str = ""
     selective: bool = False
+    reads: int = 0
 
     def pack(self) -> bytes:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
-        return struct.pack("=IIIIQQBBBB4x", *transport, self.dscp, self.ack_dscp, self.notify_dscp, self.selective)
+        classes = (self.dscp, self.ack_dscp, self.notify_dscp)
+        return struct.pack("=IIIIQQBBBBB3x", *transport, *classes, self.selective, self.reads)
 
     def control_attributes(self) -> list[bytes]:
         texts = (self.control, self.options) if self.control else ()
@@ -283,6 +285,7 @@ _ROCE = (
     *("pairs", "limited", "rate_bps", "sent_packets", "sent_bytes", "sent_again", "received_packets", "received_bytes"),
     *("out_of_sequence", "duplicates", "acks_sent", "acks_received", "naks_sent", "naks_received", "timeouts"),
     *("ce_received", "notifications_sent", "notifications_received", "strays"),
+    *("read_requests_sent", "read_requests_received", "implied_naks"),
 )
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")

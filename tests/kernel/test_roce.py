@@ -31,7 +31,7 @@ ANNEX_A17 = bytes.fromhex(
 def roce(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ctypes.CDLL]:
     library = compiled(HERE / "roce_algorithms.c", tmp_path_factory.mktemp("roce"), f"-I{HEADERS}")
     library.whole_psn.restype = library.packets.restype = ctypes.c_uint64
-    library.icrc.restype = library.opcode_at.restype = ctypes.c_uint32
+    library.icrc.restype = library.opcode_at.restype = library.reth_bytes.restype = ctypes.c_uint32
     yield library
 
 
@@ -64,7 +64,34 @@ def test_a_base_header_has_the_specifications_twelve_bytes(
     assert list(fields) == [opcode, pad, int(asks), pair, psn]
 
 
-@pytest.mark.parametrize(("first", "only"), [(0, 4), (6, 10)])
+@given(address=st.integers(0, 2**64 - 1), size=st.integers(0, 2**31))
+def test_a_reth_has_the_specifications_sixteen_bytes(roce: ctypes.CDLL, address: int, size: int) -> None:
+    written = (ctypes.c_uint8 * 16)()
+    roce.put_reth(written, u64(address), size)
+    # Virtual address, key, length (9.3.3).
+    assert bytes(written) == struct.pack(">QII", address, 0, size)
+    assert roce.reth_bytes(written) == size
+
+
+@given(syndrome=st.integers(0, 255), received=st.integers(0, 2**32 - 1))
+def test_an_aeth_has_the_specifications_four_bytes(roce: ctypes.CDLL, syndrome: int, received: int) -> None:
+    written = (ctypes.c_uint8 * 4)()
+    roce.put_aeth(written, syndrome, ctypes.c_uint32(received))
+    # Syndrome, number of messages (9.3.5).
+    assert bytes(written) == struct.pack(">I", syndrome << 24 | received % WORD)
+
+
+def test_extended_headers_stand_where_the_specification_has_them(roce: ctypes.CDLL) -> None:
+    """Opcodes of a reliable connection (table 38 of 9.2.1), without those that have immediate data."""
+    write, send, read = (6, 7, 8, 10), (0, 1, 2, 4), (13, 14, 15, 16)
+    reth, aeth, response, data = 1, 2, 4, 8
+    expected = dict.fromkeys(range(18), 0) | dict.fromkeys((*write, *send), data)
+    expected |= {6: data | reth, 10: data | reth, 12: reth, 17: aeth}
+    expected |= dict.fromkeys(read, response | aeth) | {14: response}
+    assert {opcode: roce.parts_of(opcode) for opcode in range(18)} == expected
+
+
+@pytest.mark.parametrize(("first", "only"), [(0, 4), (6, 10), (13, 16)])
 def test_packets_of_a_message_say_where_they_stand(roce: ctypes.CDLL, first: int, only: int) -> None:
     assert roce.opcode_at(first, u64(0), u64(1)) == only
     assert [roce.opcode_at(first, u64(place), u64(2)) for place in range(2)] == [first, first + 2]

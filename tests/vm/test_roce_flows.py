@@ -22,6 +22,7 @@ from fabriclab.results import read_run
 pytestmark = pytest.mark.vm
 
 WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY, ACKNOWLEDGE, CNP = 6, 7, 8, 10, 17, 0x81
+READ_REQUEST, READ_FIRST, READ_MIDDLE, READ_LAST = 12, 13, 14, 15
 OPCODES = {WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY, ACKNOWLEDGE, CNP}
 LINE_GBPS = 40 * 1024 / 1106
 """What a link of 40 Gbps carries of data, in packets of 1,024 B with 82 B around each."""
@@ -49,7 +50,7 @@ def idle_lab(directory: Path, mtu: int, rate: str) -> Path:
     """Write a lab in which each flow is alone."""
     traffic, start_us = "", 0
     for size in (4, 5, 84, mtu - 1, mtu, mtu + 1, 2 * mtu, 100_000):
-        for mode in ("push", "pull"):
+        for mode in ("push", "pull", "read"):
             traffic += (
                 f"  {mode}-{size}: {{kind: flows, senders: [h1], receiver: h2, size: {size} B, mode: {mode}, "
                 f"transport: roce, start: {start_us} us, jitter: 0 s}}\n"
@@ -150,16 +151,79 @@ def test_on_the_link_are_packets_of_roce_v2(capture: Path) -> None:
     assert {WRITE_FIRST, WRITE_MIDDLE, CNP} <= set(opcodes) <= OPCODES
 
 
-def test_wireshark_reads_them(capture: Path) -> None:
+def decoded(capture: Path) -> list[list[str]]:
     if shutil.which("tshark") is None:
         pytest.skip("tshark, Wireshark's decoder, is not installed: apt-get install tshark")
-    fields = ("-e", "_ws.col.Protocol", "-e", "infiniband.bth.opcode")
+    names = ("_ws.col.Protocol", "infiniband.bth.opcode", "infiniband.reth.dmalen", "infiniband.aeth.msn")
+    fields = [word for name in names for word in ("-e", name)]
     command = ["tshark", "-r", str(capture), "-T", "fields", *fields]
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=patient(60)).stdout
-    decoded = [line.split("\t") for line in said.splitlines()]
-    assert {protocol for protocol, _ in decoded} == {"RRoCE"}
+    lines = [line.split("\t") for line in said.splitlines()]
+    assert {protocol for protocol, *_ in lines} == {"RRoCE"}
     packets = read_packets(capture.read_bytes())
-    assert [int(opcode, 0) for _, opcode in decoded] == [packet.data[42] for packet in packets]
+    assert [int(opcode, 0) for _, opcode, *_ in lines] == [packet.data[42] for packet in packets]
+    return lines
+
+
+def test_wireshark_reads_them(capture: Path) -> None:
+    assert decoded(capture)
+
+
+def test_wireshark_reads_a_read(read: Path) -> None:
+    lines = decoded(read / "pcap/s1-eth1.pcapng")
+    lengths = {(int(opcode, 0), length) for _, opcode, length, _ in lines if length}
+    assert lengths == {(READ_REQUEST, "2000000")}
+    counted = {(int(opcode, 0), count) for _, opcode, _, count in lines if count}
+    assert counted == {(opcode, "1") for opcode in (READ_FIRST, READ_LAST)}, "a queue pair has one READ"
+
+
+READS = """
+title: READs of two hosts
+links: {delay: 1 us, rate: 10 Gbps}
+switches:
+  default:
+    pools: {lossy: {size: 1 MB}, lossless: {size: 8 MB}}
+    queues:
+      default: {pool: lossy, alpha: 1}
+      3: {pool: none, limit: none, wred: {min: 5 KB, max: 200 KB, probability: 10 %, ecn: on}}
+    priority_groups: {3: {pool: lossless, alpha: 1, lossless: true}}
+    pfc: {priorities: [3]}
+hosts: {default: {nic: {roce: {}}}}
+traffic:
+  read: {kind: rounds, senders: [h2, h3], receiver: h1, size: 2 MB, rounds: 2, mode: read, transport: roce}
+probes:
+  pcap: {ports: [s1:eth1], snaplen: 2000 B}
+"""
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with READs, and a capture at the port of the host that reads."""
+    directory = star(tmp_path_factory.mktemp("read"), 2, "read")
+    (directory / "experiment.yml").write_text(READS)
+    return run_lab(directory, str(directory)).directory
+
+
+def test_a_read_is_a_request_and_responses_on_the_link(read: Path) -> None:
+    packets = [packet.data for packet in read_packets((read / "pcap/s1-eth1.pcapng").read_bytes())]
+    by_opcode: dict[int, list[bytes]] = {}
+    for packet in packets:
+        by_opcode.setdefault(packet[42], []).append(packet)
+    requests = by_opcode[READ_REQUEST]
+    # Two hosts, two rounds: the extended header has an address of 64 bits, a key and the length.
+    assert [(len(packet), packet[54:70].hex()) for packet in requests] == [(74, f"{0:024x}{2_000_000:08x}")] * 4
+    whole, rest = divmod(2_000_000, 1024)
+    assert len(by_opcode[READ_MIDDLE]) == 4 * (whole - 1)
+    lengths = {opcode: {len(packet) for packet in by_opcode[opcode]} for opcode in by_opcode}
+    assert lengths[READ_FIRST] == {54 + 4 + 1024 + 4} and lengths[READ_MIDDLE] == {54 + 1024 + 4}
+    assert lengths[READ_LAST] == {54 + 4 + rest + 4}
+    assert {packet[54] for packet in (*by_opcode[READ_FIRST], *by_opcode[READ_LAST])} == {0x1F}, "AETH: all is there"
+    assert set(by_opcode) == {READ_REQUEST, READ_FIRST, READ_MIDDLE, READ_LAST, CNP}, "nothing is acknowledged"
+    reader = requests[0][26:30]
+    assert {packet[26:30] for packet in by_opcode[CNP]} == {reader}, "CNPs go to the hosts that answer"
+    flows = pl.read_parquet(read / "flows.parquet")
+    assert flows["marks"].sum() == len(by_opcode[CNP])
+    assert flows["retransmits"].sum() == flows["timeouts"].sum() == 0
 
 
 STAR = """
@@ -175,29 +239,30 @@ switches:
     pfc: {priorities: [3]}
 hosts: {default: {nic: {roce: {}}}}
 traffic:
-  long: {kind: long, senders: h2..hLAST, receiver: h1, transport: roce, jitter: 20 us, stop: 150 ms}
+  long: {kind: long, senders: h2..hLAST, receiver: h1, transport: roce, mode: MODE, jitter: 20 us, stop: 150 ms}
 probes:
   queues: {interval: 20 us, ports: [s1:eth1]}
 """
 _SETTLED_NS, _STOP_NS = 50_000_000, 150_000_000
 
 
-def star(directory: Path, senders: int) -> Path:
+def star(directory: Path, senders: int, mode: str) -> Path:
     """Write a lab with one switch and a receiver, h1."""
     hosts = range(1, senders + 2)
     nodes = [f"    h{n}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for n in hosts]
     links = [f'    - endpoints: ["h{n}:eth1", "s1:eth{n}"]' for n in hosts]
     head, _, _ = TOPOLOGY.partition("    h1:")
     (directory / "topology.clab.yml").write_text("\n".join([head.rstrip(), *nodes, "  links:", *links, ""]))
-    (directory / "experiment.yml").write_text(STAR.replace("LAST", str(senders + 1)))
+    (directory / "experiment.yml").write_text(STAR.replace("LAST", str(senders + 1)).replace("MODE", mode))
     return directory
 
 
-@pytest.mark.parametrize("senders", [2, 4])
-def test_dcqcn_settles_at_its_fixed_point(vm: Vm, tmp_path: Path, senders: int) -> None:
+@pytest.mark.parametrize(("senders", "mode"), [(2, "push"), (4, "push"), (2, "read"), (4, "read")])
+def test_dcqcn_settles_at_its_fixed_point(vm: Vm, tmp_path: Path, senders: int, mode: str) -> None:
     """The share of packets that is marked, and the queue that marks so many (Zhu et al., "ECN or Delay: Lessons Learnt
-    from Analysis of DCQCN and TIMELY", CoNEXT 2016). With 8 senders the queue swings (docs/fidelity.md)."""
-    assert vm.run(resolve_plan(parse_lab(star(tmp_path, senders)), {})).status == "complete"
+    from Analysis of DCQCN and TIMELY", CoNEXT 2016). With 8 senders the queue swings (docs/fidelity.md). Of a READ the
+    hosts that answer are those that DCQCN slows down."""
+    assert vm.run(resolve_plan(parse_lab(star(tmp_path, senders, mode)), {})).status == "complete"
     queue = pl.read_parquet(vm.directory / "run" / "queues.parquet").filter(
         pl.col("time_ns").is_between(_SETTLED_NS, _STOP_NS)
     )

@@ -44,14 +44,17 @@ class Roce(Frozen):
     """Least time from one notification of a queue pair to the next."""
     selective: bool = False
     """Only packets that are missing are sent again; otherwise everything from the first of them on (go-back-N)."""
+    max_rd_atomic: Annotated[int, ranges.ROCE_READS] = 16
+    """Most READs of a queue pair that are asked for and not answered in full."""
     control: RoceControl | None
     """None: each queue pair sends at the line's rate; PFC and the window alone hold it back."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `selective` where it is go-back-N."""
+        """Leave out `selective` where it is go-back-N, and the usual number of READs."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value or key != "selective"}
+        usual = {"selective": False, "max_rd_atomic": 16}
+        return {key: value for key, value in record.items() if key not in usual or value != usual[key]}
 
     @property
     def sends_telemetry(self) -> bool:

@@ -16,6 +16,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 
 _MOST_NAMED = 3
+_BY_ACKNOWLEDGEMENTS = ("hpcc", "timely", "swift")
 
 
 def check_roce_ends(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:
@@ -90,6 +91,37 @@ def check_roce_window(hosts: Mapping[str, WrittenTransport], problems: Problems)
             said.add(roce.window.place)
             message = f"is more than selective repeat remembers, {most:,} packets; write that or less"
             roce.window.complain(problems, message)
+
+
+def check_roce_reads(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:
+    """Record RDMA READs between NICs that have none, or whose congestion control needs what READs lack."""
+    for each in traffic:
+        directions = [one for one in each.directions(hosts) if one.mode == "read"]
+        section = root.section("traffic", None) if directions else None
+        own = None if section is None else section.section(each.name, None)
+        if own is None or each.carried_by.transport != "roce":
+            continue
+        senders = frozenset(host for one in directions for host in one.senders)
+        ends = senders.union(*(one.receivers for one in directions))
+        for host, roce in _nics(hosts):
+            wrong = _why_unreadable(host, roce, is_sender=host in senders) if host in ends else None
+            if wrong is not None:
+                own.complain("mode", f"is read, but {wrong}")
+                break
+
+
+def _why_unreadable(host: str, roce: WrittenRoce, *, is_sender: bool) -> str | None:
+    if ROCE_LOSS_RECOVERY.or_default(roce.loss_recovery) == "selective-repeat":
+        return (
+            f"the NIC of {host} has selective repeat, which has no READ; write loss_recovery: go-back-n, or mode: push"
+        )
+    control = None if roce.congestion_control is None else roce.congestion_control.value
+    if is_sender and control is not None and (control.name in _BY_ACKNOWLEDGEMENTS or control.telemetry):
+        return (
+            f"{control.name} of the NIC of {host} needs acknowledgements, which the data of a READ have not; write "
+            "congestion_control: dcqcn or none, or mode: push"
+        )
+    return None
 
 
 def _sends_telemetry(roce: WrittenRoce) -> bool:

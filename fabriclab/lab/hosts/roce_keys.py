@@ -46,7 +46,7 @@ ROCE_LOSS_RECOVERY = Key(
     "loss_recovery",
     Word[str](("go-back-n", "selective-repeat")),
     "What is sent again after a loss: everything from the lost packet on, or only the packets that are missing. "
-    "Selective repeat follows IRN and has a window of 4,096 packets at most.",
+    "Selective repeat follows IRN and has a window of 4,096 packets at most; it has no READ (`mode: read`).",
     default="go-back-n",
     source='InfiniBand; selective repeat: R. Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018',
 )
@@ -95,6 +95,13 @@ ROCE_CNP_INTERVAL = Key(
     default=50_000,
     source="Zhu et al., SIGCOMM 2015",
 )
+ROCE_MAX_RD_ATOMIC = Key(
+    "max_rd_atomic",
+    Number(*ranges.ROCE_READS, why="eight bits"),
+    "The most READs of a queue pair whose data have not all come (`max_rd_atomic` of libibverbs). Further ones wait.",
+    default=16,
+    source="What NVIDIA's NICs have: max_qp_rd_atom of ConnectX",
+)
 ROCE_DCQCN: Key[Any] = Key("dcqcn", DCQCN, "The parameters of `congestion_control: dcqcn`.")
 ROCE_HPCC: Key[Any] = Key("hpcc", HPCC, "The parameters of `congestion_control: hpcc`.")
 ROCE_TIMELY: Key[Any] = Key("timely", TIMELY, "The parameters of `congestion_control: timely`.")
@@ -113,7 +120,7 @@ ROCE = Keys(
             ROCE_DSCP,
             ROCE_ACK_DSCP,
         ),
-        *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
+        *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_MAX_RD_ATOMIC, ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
         *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT),
     ),
 )

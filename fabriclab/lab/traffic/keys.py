@@ -131,8 +131,9 @@ JITTER = Key(
 )
 MODE = Key(
     "mode",
-    Word[Mode](("push", "pull")),
-    "Which side begins: with `push` the sender sends, with `pull` the receiver asks for the data.",
+    Word[Mode](("push", "pull", "read")),
+    "Which side begins: with `push` the sender sends, with `pull` the receiver asks for the data. With `read` the NIC "
+    "of the receiver reads them (RDMA READ; `transport: roce` only).",
     default="push",
 )
 CONNECTION = Key(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from fabriclab.formats.plan.traffic import Mode
+from fabriclab.formats.plan.traffic import Carrier, Mode
+from fabriclab.keys.mappings import Key
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.files import MissingError, UnreadableError
 from fabriclab.lab.reading.names import Names
@@ -44,9 +45,12 @@ def read_deadline(section: Section) -> int | None:
     return value_of(section.read(DEADLINE))
 
 
-def read_mode(section: Section) -> Mode:
-    """Return who asks: `push` the sender, `pull` the receiver."""
-    return MODE.or_default(section.read(MODE))
+def read_mode(section: Section, carrier: Carrier, key: Key[Mode] = MODE) -> Mode:
+    """Return who asks: `push` the sender, `pull` the receiver, `read` the receiver's NIC."""
+    mode = section.read(key)
+    if mode is not None and mode.value == "read" and carrier.transport != "roce":
+        mode.complain(section.problems, "is read, which only RoCE has; write transport: roce, or another mode")
+    return key.or_default(mode)
 
 
 def read_stop(section: Section, last_start_ns: int, what: str, meaning: str, jitter_ns: int = 0) -> int | None:

@@ -85,7 +85,8 @@ def complaints(*texts: str) -> list[str]:
         ({"size_bytes": ""}, "exactly one of size_bytes ('') and stop_ns ('') must be given"),
         (LONG | {"stop_ns": "0"}, "stop_ns: '0' must be a whole number from 1 to 4611686018427387903"),
         (LONG | {"start_ns": "9"}, "stop_ns: '9' must be later than start_ns, 9"),
-        ({"mode": "shove"}, "mode: 'shove' must be one of push, pull, iperf3"),
+        ({"mode": "shove"}, "mode: 'shove' must be one of push, pull, read, iperf3"),
+        ({"mode": "read"}, "mode: 'read' is RDMA READ, which only RoCE has; write push or pull, or transport roce"),
         ({"mode": "iperf3"}, "mode: 'iperf3' needs a stop_ns, because iperf3 sends until a set time"),
         (LONG | {"request_bytes": "4"}, "request_bytes: '4' is only for mode pull; leave it empty"),
         (

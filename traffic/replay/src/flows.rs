@@ -145,7 +145,7 @@ impl Flows {
             first_byte_ns: end.first_byte_ns,
             end_ns: Some(end_ns),
             bytes: end.moved_bytes(flow),
-            tcp: end.counters_of(flow.side),
+            tcp: end.counters_of(flow),
             transport: Some(Carried::Roce),
             subflows: None,
         };

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from fabriclab.formats import ranges
 from fabriclab.formats.names import NodeName
 from fabriclab.formats.plan.traffic.drawn import Pairs
-from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, TrafficRecord
+from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Mode, TrafficRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +29,17 @@ class LongTraffic(TrafficRecord):
     stop_ns: Annotated[int, ranges.LASTING]
     stagger_ns: Annotated[int, ranges.DURATION]
     jitter_ns: Annotated[int, ranges.DURATION] = 0
+    mode: Mode = "push"
+    """`read`: its receivers read (RDMA READ)."""
     carrier: Carrier = PLAIN
 
     is_long: ClassVar[bool] = True
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `mode` where its senders push."""
+        record: dict[str, Any] = serialise(self)
+        return {key: value for key, value in record.items() if key != "mode" or value != "push"}
 
     @property
     def flows(self) -> int:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Carried = Literal["tcp", "mptcp", "roce"]
 Connection = Literal["kept", "new"]
 """One connection of each pair carries all its flows, or each flow has its own."""
-Mode = Literal["push", "pull"]
-"""Who asks: the sender, or the receiver."""
+Mode = Literal["push", "pull", "read"]
+"""Who asks: the sender, the receiver, or the receiver's NIC (RDMA READ)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Direction(NamedTuple):
     """Flows that some hosts may send to others."""
 
     mode: Mode
-    """Who opens the connections: push, those that send; pull, those that receive."""
+    """Who opens the connections: push, those that send; pull and read, those that receive."""
     senders: frozenset[str]
     receivers: frozenset[str]
 

@@ -134,6 +134,7 @@ impl Player {
         match completion.event {
             Event::Sent => end.sent(&flow, completion.bytes, first_ns),
             Event::Received => end.received(&flow, completion.bytes, first_ns),
+            Event::Answered => end.answered(completion.bytes, first_ns),
             Event::Failed(number) => {
                 let status = match () {
                     () if self.power_lost => Status::Failed(libc::EHOSTDOWN),
@@ -209,6 +210,7 @@ fn reason(number: i32) -> &'static str {
     match number {
         libc::ENODEV => " (the NIC towards its peer has no RoCE)",
         libc::EMSGSIZE => " (a packet of the path MTU is longer than the link's MTU allows)",
+        libc::EOPNOTSUPP => " (a NIC with selective repeat has no READ)",
         libc::EADDRINUSE => " (another program has a pair of this number)",
         _ => "",
     }

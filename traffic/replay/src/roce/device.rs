@@ -73,6 +73,7 @@ impl Post {
 pub enum Operation {
     Write = 0,
     Send = 1,
+    Read = 2,
 }
 
 /// What is posted at once.
@@ -85,10 +86,12 @@ pub struct Message {
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// One of this end is acknowledged.
+    /// One of this end is acknowledged, or read.
     Sent,
     /// One of the peer is whole.
     Received,
+    /// All that a READ of the peer asks for has left.
+    Answered,
     /// The error's number.
     Failed(i32),
 }
@@ -98,7 +101,7 @@ pub enum Event {
 pub struct Completion {
     /// CLOCK_MONOTONIC.
     pub time_ns: i64,
-    /// When the message's first packet left, or came.
+    /// When the message's first packet of data left, or came.
     pub first_ns: Option<i64>,
     pub bytes: u64,
     pub flow: u32,
@@ -119,6 +122,7 @@ const COMPLETION_BYTES: usize = 56;
 /// Completions taken from the kernel at a time.
 const COMPLETIONS: usize = 256;
 const ROCE_SENT: u16 = 0;
+const ROCE_RECEIVED: u16 = 1;
 const ROCE_DONE: u16 = 0;
 const ROCE_RETRIES_EXCEEDED: u16 = 1;
 
@@ -131,7 +135,8 @@ impl Completion {
         );
         let event = match (status, kind) {
             (ROCE_DONE, ROCE_SENT) => Event::Sent,
-            (ROCE_DONE, _) => Event::Received,
+            (ROCE_DONE, ROCE_RECEIVED) => Event::Received,
+            (ROCE_DONE, _) => Event::Answered,
             (ROCE_RETRIES_EXCEEDED, _) => Event::Failed(libc::ETIMEDOUT),
             // Behind one that failed, or the NIC is gone.
             _ => Event::Failed(libc::ECONNABORTED),

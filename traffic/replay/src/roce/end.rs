@@ -1,7 +1,7 @@
 //! One end of a flow over RoCE: what it has to post, and what has come of it. A pure data structure.
 //!
-//! A push is a WRITE of the flow's size. A pull is a SEND of its request, upon which the source posts the WRITE. (A
-//! client of RoCE would READ; the kernel's NIC has no READ yet.)
+//! A push is a WRITE of the flow's size. A pull is a SEND of its request, upon which the source posts the WRITE. A read
+//! is a READ of the flow's size, which the source's NIC answers without its program.
 
 use super::device::{Counters, Message, Operation};
 use crate::counters::TcpCounters;
@@ -36,9 +36,9 @@ impl End {
     /// This end starts the flow: it has the data, or the request, to post.
     pub fn start(&mut self, flow: &Flow, now_ns: i64) {
         self.start_ns = Some(now_ns);
-        match flow.side {
-            Side::Src => self.begin_data(flow),
-            Side::Dst => self.unposted_bytes = flow.request_bytes.into(),
+        match (flow.side, flow.mode) {
+            (Side::Src, _) | (_, Mode::Read) => self.begin_data(flow),
+            (Side::Dst, _) => self.unposted_bytes = flow.request_bytes.into(),
         }
     }
 
@@ -55,10 +55,14 @@ impl End {
         if self.unposted_bytes == 0 || self.in_flight == MOST_IN_FLIGHT {
             return None;
         }
-        let (operation, most) = match (flow.side, flow.extent) {
-            (Side::Dst, _) => (Operation::Send, LONGEST_MESSAGE_BYTES),
-            (Side::Src, Extent::Bytes(_)) => (Operation::Write, LONGEST_MESSAGE_BYTES),
-            (Side::Src, Extent::UntilNs(_)) => (Operation::Write, LONG_FLOW_MESSAGE_BYTES),
+        let operation = match (flow.side, flow.mode) {
+            (Side::Dst, Mode::Read) => Operation::Read,
+            (Side::Dst, _) => Operation::Send,
+            (Side::Src, _) => Operation::Write,
+        };
+        let most = match flow.extent {
+            Extent::UntilNs(_) if operation != Operation::Send => LONG_FLOW_MESSAGE_BYTES,
+            _ => LONGEST_MESSAGE_BYTES,
         };
         let bytes = self.unposted_bytes.min(most);
         self.unposted_bytes -= bytes;
@@ -66,12 +70,19 @@ impl End {
         Some(Message { operation, bytes })
     }
 
-    /// A message of this end is acknowledged; its first packet left at `first_ns`.
+    /// A message of this end is acknowledged, or read; its first packet of data left, or came, at `first_ns`.
     pub fn sent(&mut self, flow: &Flow, bytes: u64, first_ns: Option<i64>) {
-        if flow.side == Side::Src {
-            self.first_byte_ns = self.first_byte_ns.or(first_ns);
-        }
         self.in_flight = self.in_flight.saturating_sub(1);
+        match (flow.side, flow.mode) {
+            (Side::Src, _) => self.answered(bytes, first_ns),
+            (Side::Dst, Mode::Read) => self.received(flow, bytes, first_ns),
+            (Side::Dst, _) => (),
+        }
+    }
+
+    /// Data of this end have left, or are acknowledged; the first packet left at `first_ns`.
+    pub fn answered(&mut self, bytes: u64, first_ns: Option<i64>) {
+        self.first_byte_ns = self.first_byte_ns.or(first_ns);
         self.sent_bytes += bytes;
     }
 
@@ -103,9 +114,10 @@ impl End {
     }
 
     /// What the log says of the sender, in the words of TCP: packets sent again, and notifications as marks that it was
-    /// told of.
-    pub fn counters_of(&self, side: Side) -> TcpCounters {
-        if side == Side::Dst {
+    /// told of. Of a read its destination counts what it asked for again, and the timeouts.
+    pub fn counters_of(&self, flow: &Flow) -> TcpCounters {
+        let (sends, reads) = (flow.side == Side::Src, flow.mode == Mode::Read);
+        if !sends && !reads {
             return TcpCounters::default();
         }
         let Counters {
@@ -115,15 +127,15 @@ impl End {
         } = self.counters;
         TcpCounters {
             retransmits: Some(sent_again),
-            timeouts: Some(timeouts.min(u16::MAX.into()) as u16),
-            marks: Some(notifications),
+            timeouts: (sends != reads).then_some(timeouts.min(u16::MAX.into()) as u16),
+            marks: sends.then_some(notifications),
             ..TcpCounters::default()
         }
     }
 
     /// Whether anything of the flow was seen here.
     pub fn is_under_way(&self) -> bool {
-        self.start_ns.is_some() || self.received_bytes > 0
+        self.start_ns.is_some() || self.received_bytes > 0 || self.sent_bytes > 0
     }
 }
 
@@ -204,6 +216,52 @@ mod tests {
         to.received(&dst, 5000, Some(18));
         assert!(from.is_complete(&src) && to.is_complete(&dst));
         assert_eq!((from.first_byte_ns, to.first_byte_ns), (Some(16), Some(18)));
+    }
+
+    #[test]
+    fn a_read_is_one_message_of_the_destination() {
+        let (src, dst) = [Side::Src, Side::Dst]
+            .map(|side| flow(Mode::Read, side, Extent::Bytes(5000)))
+            .into();
+        let (mut from, mut to) = (End::default(), End::default());
+        to.start(&dst, 10);
+        let read = Message {
+            operation: Operation::Read,
+            bytes: 5000,
+        };
+        assert_eq!(messages(&mut to, &dst), [read]);
+        assert!(!from.is_under_way());
+        from.answered(5000, Some(15));
+        assert_eq!(messages(&mut from, &src), []);
+        assert!(from.is_under_way() && from.is_complete(&src));
+        to.sent(&dst, 5000, Some(18));
+        assert!(to.is_complete(&dst));
+        assert_eq!((from.start_ns, from.first_byte_ns), (None, Some(15)));
+        assert_eq!((to.start_ns, to.first_byte_ns), (Some(10), Some(18)));
+        let (sender, reader) = (from.counters_of(&src), to.counters_of(&dst));
+        assert_eq!(
+            (sender.retransmits, sender.timeouts, sender.marks),
+            (Some(0), None, Some(0))
+        );
+        assert_eq!(
+            (reader.retransmits, reader.timeouts, reader.marks),
+            (Some(0), Some(0), None)
+        );
+    }
+
+    #[test]
+    fn a_long_read_keeps_its_messages_posted() {
+        let flow = flow(Mode::Read, Side::Dst, Extent::UntilNs(1000));
+        let mut end = End::default();
+        end.start(&flow, 0);
+        let read = Message {
+            operation: Operation::Read,
+            bytes: LONG_FLOW_MESSAGE_BYTES,
+        };
+        assert_eq!(messages(&mut end, &flow), [read; 4]);
+        end.sent(&flow, LONG_FLOW_MESSAGE_BYTES, None);
+        assert_eq!(messages(&mut end, &flow), [read]);
+        assert_eq!(end.moved_bytes(&flow), LONG_FLOW_MESSAGE_BYTES);
     }
 
     #[test]

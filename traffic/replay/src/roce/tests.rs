@@ -86,6 +86,7 @@ fn a_completion_is_read_as_the_kernel_writes_it() {
     };
     assert_eq!(completion(1, 0), received);
     assert_eq!(completion(0, 0).event, Event::Sent);
+    assert_eq!(completion(2, 0).event, Event::Answered);
     assert_eq!(completion(0, 1).event, Event::Failed(libc::ETIMEDOUT));
     assert_eq!(completion(0, 2).event, Event::Failed(libc::ECONNABORTED));
 }

@@ -17,11 +17,13 @@ pub enum Extent {
     UntilNs(i64),
 }
 
-/// Who connects.
+/// Who starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     Push,
     Pull,
+    /// The destination reads the data by its NIC (RDMA READ); the source's program has no part in it.
+    Read,
 }
 
 /// This host's part in a flow.
@@ -51,7 +53,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Whether this host connects, and so starts the flow.
+    /// Whether this host connects, or reads, and so starts the flow.
     pub fn starts_here(&self) -> bool {
         (self.mode == Mode::Push) == (self.side == Side::Src)
     }

@@ -70,10 +70,10 @@ impl Outline {
         self.src == host || self.dst == host
     }
 
-    /// The host that starts the flow: the one that connects.
+    /// The host that starts the flow: the one that connects, or reads.
     pub fn starter(&self) -> HostId {
         match self.mode {
-            Some(Mode::Pull) => self.dst,
+            Some(Mode::Pull | Mode::Read) => self.dst,
             Some(Mode::Push) | None => self.src,
         }
     }
@@ -227,10 +227,11 @@ fn parse_mode(row: &Row<'_>, problems: &mut Problems) -> Option<Option<Mode>> {
     match row.text(MODE) {
         "" | "push" => Some(Some(Mode::Push)),
         "pull" => Some(Some(Mode::Pull)),
+        "read" => Some(Some(Mode::Read)),
         "iperf3" => Some(None),
         other => {
-            let hint = suggestion(other, ["push", "pull", "iperf3"]);
-            let right = format!("must be push, pull or iperf3 (empty: push){hint}");
+            let hint = suggestion(other, ["push", "pull", "read", "iperf3"]);
+            let right = format!("must be push, pull, read or iperf3 (empty: push){hint}");
             problems.wrong(row.line, "mode", other, right);
             None
         }

@@ -1,6 +1,6 @@
 //! What of a row goes with what: the rules of connections, of iperf3 and of RoCE.
 
-use super::flow::Extent;
+use super::flow::{Extent, Mode};
 use super::row::{self, Details, Outline, COLUMNS};
 use super::services::Transport;
 use crate::hosts::Family;
@@ -79,7 +79,7 @@ fn suits_roce(
     problems: &mut Problems,
 ) -> bool {
     if outline.transport != Transport::Roce {
-        return true;
+        return is_for_sockets(row, outline, problems);
     }
     let last = format!("must be at most {MAX_ROCE_FLOW} where transport is roce: a queue pair's number has 24 bits");
     let rules = [
@@ -87,7 +87,7 @@ fn suits_roce(
         (
             outline.mode.is_none(),
             row::MODE,
-            "iperf3 has no RoCE; must be push or pull where transport is roce",
+            "iperf3 has no RoCE; must be push, pull or read where transport is roce",
         ),
         (
             !row.text(row::CONGESTION_CONTROL).is_empty(),
@@ -112,6 +112,15 @@ fn suits_roce(
         right = false;
     }
     right
+}
+
+fn is_for_sockets(row: &Row<'_>, outline: &Outline, problems: &mut Problems) -> bool {
+    let reads = outline.mode == Some(Mode::Read);
+    if reads {
+        let should = "only RoCE has an RDMA READ; must be push or pull where transport is not roce";
+        problems.wrong(row.line, "mode", row.text(row::MODE), should);
+    }
+    !reads
 }
 
 #[cfg(test)]
@@ -183,6 +192,14 @@ mod tests {
                 "ip is \"\": six has no IPv4 address in the hosts file",
             ),
             ("0,0,h1,h2,9,,,,rose,,,", "did you mean \"roce\"?"),
+            (
+                "0,0,h1,h2,9,,read,,,,,",
+                "mode is \"read\": only RoCE has an RDMA READ; must be push or pull",
+            ),
+            (
+                "0,0,h1,h2,9,,reed,,roce,,,",
+                "must be push, pull, read or iperf3 (empty: push); did you mean \"read\"?",
+            ),
         ] {
             let rows = format!("{row}\n");
             let message = check(file(&rows).path(), &hosts())

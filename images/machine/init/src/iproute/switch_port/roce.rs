@@ -4,7 +4,7 @@ use super::values::{number, time, value, Parsed};
 use crate::iproute::words::Words;
 
 const DSCP_MAX: u64 = 63;
-const PAD: [u8; 4] = [0; 4];
+const PAD: [u8; 3] = [0; 3];
 
 /// What the kernel gets of it; it says itself what values may be.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub(super) struct Roce {
     dscps: [u8; 3],
     /// Selective repeat in place of go-back-N.
     selective: bool,
+    /// READs of a queue pair on their way; 0: the kernel's default.
+    reads: u8,
     pub(super) control: Option<Control>,
 }
 
@@ -28,7 +30,8 @@ pub(super) struct Control {
     options: String,
 }
 
-/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [control NAME OPTIONS]`
+/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT]
+/// [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
     let (ack_every, retries) = (count(words, name)?, count(words, name)?);
@@ -38,6 +41,11 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         *dscp = number(words, name, 0, DSCP_MAX)? as u8;
     }
     let selective = words.take("selective");
+    let reads = if words.take("reads") {
+        number(words, "reads", 1, u8::MAX.into())? as u8
+    } else {
+        0
+    };
     let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
         mtu,
@@ -48,6 +56,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         notify_ns,
         dscps,
         selective,
+        reads,
         control: control.transpose()?,
     })
 }
@@ -81,7 +90,7 @@ impl Roce {
         bytes.extend(self.timeout_ns.to_ne_bytes());
         bytes.extend(self.notify_ns.to_ne_bytes());
         bytes.extend(self.dscps);
-        bytes.push(self.selective.into());
+        bytes.extend([self.selective.into(), self.reads]);
         bytes.extend(PAD);
         bytes
     }

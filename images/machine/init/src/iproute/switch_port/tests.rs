@@ -74,6 +74,8 @@ fn every_mistake_names_its_word_and_what_would_be_right() {
         ("rate 1gbit cell 0", "cell \"0\": must be a whole number from 1 to 32767"),
         ("rate 1gbit roce 1024 0 1", "roce: has no value; it must be a whole number from 0 to 4294967295"),
         ("rate 1gbit roce 1024 0 1 7 4ms 50us 64 26 48", "roce \"64\": must be a whole number from 0 to 63"),
+        ("rate 1gbit roce 1024 0 1 7 4ms 50us 26 26 48 reads 256",
+         "reads \"256\": must be a whole number from 1 to 255"),
         ("rate 1gbit roce 1024 0 1 7 4ms 50us 26 26 48 control dcqcn",
          "control: has no value; it must be a name, and words and values with commas between, or -"),
         ("rate 1gbit telemetry telemetry", "telemetry: given twice"),

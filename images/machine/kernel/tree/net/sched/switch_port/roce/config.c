@@ -51,6 +51,7 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 		.ack_dscp = roce->ack_dscp,
 		.notify_dscp = roce->notify_dscp,
 		.selective = roce->selective,
+		.reads = roce->reads ?: ROCE_READS_DEFAULT,
 	};
 }
 
@@ -95,6 +96,7 @@ int roce_dump(const struct switch_port *port, struct sk_buff *skb)
 		.ack_dscp = config->ack_dscp,
 		.notify_dscp = config->notify_dscp,
 		.selective = config->selective,
+		.reads = config->reads,
 	};
 
 	if (!dump.mtu)

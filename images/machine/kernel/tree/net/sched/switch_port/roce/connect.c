@@ -70,6 +70,7 @@ static struct roce_pair *new_pair(struct roce_program *program, const struct roc
 	pair->number = connect->pair;
 	pair->peer = connect->peer_pair;
 	INIT_LIST_HEAD(&pair->messages);
+	INIT_LIST_HEAD(&pair->responses);
 	INIT_LIST_HEAD(&pair->waiting);
 	timerqueue_init(&pair->paced);
 	return pair;

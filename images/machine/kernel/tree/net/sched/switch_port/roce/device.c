@@ -35,13 +35,20 @@ void roce_complete(struct roce_pair *pair, struct roce_message *message)
 	wake_up_interruptible(&program->readers);
 }
 
-void roce_arrived(struct roce_pair *pair, u64 now)
+/* Tells of a message of the peer's. */
+static void complete_new(struct roce_pair *pair, const struct roce_completion *completion)
 {
 	struct roce_message *message = kzalloc(sizeof(*message), GFP_ATOMIC);
 
 	if (WARN_ON_ONCE(!message))
 		return;
-	message->completion = (struct roce_completion) {
+	message->completion = *completion;
+	roce_complete(pair, message);
+}
+
+void roce_arrived(struct roce_pair *pair, u64 now)
+{
+	struct roce_completion completion = {
 		.time_ns = now,
 		.first_ns = pair->received_first_ns,
 		.id = pair->received_messages,
@@ -49,7 +56,24 @@ void roce_arrived(struct roce_pair *pair, u64 now)
 		.pair = pair->number,
 		.kind = ROCE_RECEIVED,
 	};
-	roce_complete(pair, message);
+
+	complete_new(pair, &completion);
+}
+
+void roce_answered(struct roce_pair *pair, u64 now)
+{
+	struct roce_completion completion = {
+		.time_ns = now,
+		.first_ns = pair->answer_first_ns,
+		.id = pair->reads_answered++,
+		.bytes = pair->answered_bytes - pair->reported_bytes,
+		.pair = pair->number,
+		.kind = ROCE_ANSWERED,
+	};
+
+	pair->reported_bytes = pair->answered_bytes;
+	pair->answer_first_ns = 0;
+	complete_new(pair, &completion);
 }
 
 static struct roce_message *next_done(struct roce_program *program)
@@ -114,7 +138,7 @@ static int count_message(struct roce_program *program, int change)
 static int give(struct roce_pair *pair, struct roce_message *message)
 {
 	struct switch_port *port;
-	int error = 0;
+	int error;
 	u64 now;
 
 	if (!pair)
@@ -123,9 +147,8 @@ static int give(struct roce_pair *pair, struct roce_message *message)
 		return -ENODEV;
 	port = pair->nic->port;
 	now = switch_chip_lock(port->chip);
-	if (pair->failed) {
-		error = -EPIPE;
-	} else {
+	error = pair->failed ? -EPIPE : roce_read_check(pair, message);
+	if (!error) {
 		roce_pair_post(pair, message);
 		roce_pair_turn(pair, now);
 		switch_port_run(port, now);
@@ -135,12 +158,18 @@ static int give(struct roce_pair *pair, struct roce_message *message)
 	return error;
 }
 
+static const u8 opcodes[] = {
+	[ROCE_WRITE] = ROCE_WRITE_FIRST,
+	[ROCE_SEND] = ROCE_SEND_FIRST,
+	[ROCE_READ] = ROCE_READ_REQUEST,
+};
+
 static int post(struct roce_program *program, const struct roce_post *post)
 {
 	struct roce_message *message;
 	int error;
 
-	if (post->operation > ROCE_SEND || post->bytes > ROCE_MESSAGE_MAX)
+	if (post->operation >= ARRAY_SIZE(opcodes) || post->bytes > ROCE_MESSAGE_MAX)
 		return -EINVAL;
 	error = count_message(program, 1);
 	if (error)
@@ -150,7 +179,7 @@ static int post(struct roce_program *program, const struct roce_post *post)
 		count_message(program, -1);
 		return -ENOMEM;
 	}
-	message->opcode = post->operation == ROCE_SEND ? ROCE_SEND_FIRST : ROCE_WRITE_FIRST;
+	message->opcode = opcodes[post->operation];
 	message->completion = (struct roce_completion) {
 		.id = post->id,
 		.bytes = post->bytes,

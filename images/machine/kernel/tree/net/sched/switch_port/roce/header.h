@@ -3,7 +3,7 @@
  * RoCEv2 packets: the transport headers of InfiniBand behind UDP port 4791.
  *
  * InfiniBand Architecture Specification, volume 1, release 1.4: 9.2 (base transport
- * header), 9.3 (extended headers), 9.7.5 (acknowledgements); annex A17 (RoCEv2: A17.3.3,
+ * header), 9.3 (extended headers), 9.4.4 (READ), 9.7.5 (acknowledgements); annex A17 (RoCEv2: A17.3.3,
  * invariant CRC; A17.9.3, congestion notification packet).
  */
 #ifndef ROCE_HEADER_H
@@ -32,6 +32,11 @@ enum roce_opcode {
 	ROCE_WRITE_MIDDLE = 7,
 	ROCE_WRITE_LAST = 8,
 	ROCE_WRITE_ONLY = 10,
+	ROCE_READ_REQUEST = 12,
+	ROCE_READ_FIRST = 13,	/* responses */
+	ROCE_READ_MIDDLE = 14,
+	ROCE_READ_LAST = 15,
+	ROCE_READ_ONLY = 16,
 	ROCE_ACKNOWLEDGE = 17,
 	ROCE_NOTIFY = 0x81,
 };
@@ -81,6 +86,34 @@ static inline void roce_get_base(struct roce_base *base, const u8 *at)
 	base->psn = roce_get_24(at + 9);
 }
 
+static inline void roce_put_number(u8 *at, u64 value, int bytes)
+{
+	while (bytes--) {
+		at[bytes] = value;
+		value >>= 8;
+	}
+}
+
+/* Memory has no contents here: its key is 0, and addresses count from where the message begins. */
+static inline void roce_put_reth(u8 *at, u64 address, u32 bytes)
+{
+	roce_put_number(at, address, 8);
+	roce_put_number(at + 8, 0, 4);
+	roce_put_number(at + 12, bytes, 4);
+}
+
+/* `received`: messages of the peer, modulo 2^24 (MSN). */
+static inline void roce_put_aeth(u8 *at, u8 syndrome, u32 received)
+{
+	at[0] = syndrome;
+	roce_put_24(at + 1, received & ROCE_PSN_MASK);
+}
+
+static inline u32 roce_get_reth_bytes(const u8 *at)
+{
+	return (u32)at[12] << 24 | roce_get_24(at + 13);
+}
+
 /* The number nearest to `near` whose low bits are `psn`. */
 static inline u64 roce_whole_psn(u64 near, u32 psn)
 {
@@ -105,9 +138,12 @@ static inline u8 roce_pad(u64 bytes)
 /* Whether a packet begins, ends a message: its place among `packets`. */
 static inline u8 roce_opcode_at(u8 first, u64 place, u64 packets)
 {
-	/* The specification numbers FIRST, MIDDLE, LAST from `first`, and ONLY two beyond LAST. */
+	/*
+	 * The specification numbers FIRST, MIDDLE, LAST from `first`, and ONLY two beyond LAST:
+	 * the one between has immediate data, which responses have not.
+	 */
 	if (packets == 1)
-		return first + 4;
+		return first + (first == ROCE_READ_FIRST ? 3 : 4);
 	return first + (place ? 1 + (place == packets - 1) : 0);
 }
 
@@ -132,7 +168,24 @@ static inline bool roce_ends_message(u8 opcode)
 	       opcode == ROCE_WRITE_LAST || opcode == ROCE_WRITE_ONLY;
 }
 
-/* A data packet of those above. */
+static inline bool roce_is_response(u8 opcode)
+{
+	return opcode >= ROCE_READ_FIRST && opcode <= ROCE_READ_ONLY;
+}
+
+/* Whether an AETH is behind the base header (table 9.3: of responses all but those between). */
+static inline bool roce_has_aeth(u8 opcode)
+{
+	return opcode == ROCE_ACKNOWLEDGE || (roce_is_response(opcode) && opcode != ROCE_READ_MIDDLE);
+}
+
+/* Whether a RETH is behind it. */
+static inline bool roce_has_reth(u8 opcode)
+{
+	return roce_begins_write(opcode) || opcode == ROCE_READ_REQUEST;
+}
+
+/* A data packet of WRITE or SEND. */
 static inline bool roce_is_data(u8 opcode)
 {
 	return opcode <= ROCE_SEND_LAST || opcode == ROCE_SEND_ONLY ||

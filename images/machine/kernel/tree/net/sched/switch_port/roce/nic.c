@@ -169,6 +169,6 @@ void roce_nic_read_stats(const struct switch_port *port, struct tc_switch_roce_x
 	xa_for_each(&port->roce->pairs, number, pair) {
 		stats->pairs++;
 		stats->limited += roce_flow_is_limited(&pair->flow);
-		stats->rate_bps += pair->cursor ? pair->flow.rate_bps : 0;
+		stats->rate_bps += pair->cursor || roce_pair_answers(pair) ? pair->flow.rate_bps : 0;
 	}
 }

@@ -116,16 +116,28 @@ static u8 *telemetry_of(struct sk_buff *skb, u32 length)
 		       skb->data + place : NULL;
 }
 
-/* `rest`: bytes between the base header and the CRC. */
-static void take_data(struct roce_pair *pair, const struct roce_base *base, u32 rest,
+/* What is behind the base header that is no data. */
+static u32 beside_data(const struct roce_base *base)
+{
+	return base->pad + (roce_has_reth(base->opcode) ? ROCE_RETH_BYTES : 0) +
+	       (roce_has_aeth(base->opcode) ? ROCE_AETH_BYTES : 0);
+}
+
+/* Data, or a READ; `at`: what is behind the base header, `rest` bytes before the CRC. */
+static void take_data(struct roce_pair *pair, const struct roce_base *base, const u8 *at, u32 rest,
 		      struct roce_arrival *arrival)
 {
-	u32 beside = base->pad + (roce_begins_write(base->opcode) ? ROCE_RETH_BYTES : 0);
+	u32 beside = beside_data(base);
 
 	if (rest < beside)
 		return;
 	arrival->bytes = rest - beside;
-	roce_pair_receive(pair, base, arrival);
+	if (roce_is_data(base->opcode))
+		roce_pair_receive(pair, base, arrival);
+	else if (base->opcode == ROCE_READ_REQUEST)
+		roce_pair_asked(pair, base, roce_get_reth_bytes(at), arrival);
+	else
+		roce_read_hear(pair, base, arrival);
 }
 
 /* `at`: what is behind the base header, `rest` bytes with an AETH at least. */
@@ -152,21 +164,13 @@ static void take_acknowledgement(struct roce_pair *pair, const struct roce_base 
 	roce_pair_hear(pair, &answer, ack);
 }
 
-static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
+/* `at`: what is behind the base header, `rest` bytes before the CRC. */
+static void take_for(struct roce_pair *pair, const struct roce_base *base, const struct iphdr *ip,
+		     const u8 *at, u32 rest, u8 *telemetry, u64 now)
 {
-	const struct iphdr *ip = (const struct iphdr *)skb->data;
-	const u8 *at = skb->data + BASE_OFFSET;
-	u32 length = ntohs(((const struct udphdr *)(ip + 1))->len);
-	u32 rest = length - sizeof(struct udphdr) - ROCE_BTH_BYTES - ROCE_ICRC_BYTES;
-	u8 *telemetry = telemetry_of(skb, length);
-	struct roce_base base;
-	struct roce_pair *pair;
+	u8 opcode = base->opcode;
 
-	roce_get_base(&base, at);
-	pair = pair_of(nic, &base, ip);
-	if (!pair) {
-		nic->stats.strays++;
-	} else if (roce_is_data(base.opcode)) {
+	if (roce_is_data(opcode) || roce_is_response(opcode) || opcode == ROCE_READ_REQUEST) {
 		struct roce_arrival arrival = {
 			.now = now,
 			.marked = INET_ECN_is_ce(ip->tos),
@@ -176,19 +180,36 @@ static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
 		/* It goes back as it is. */
 		if (telemetry)
 			telemetry[6] = ROCE_TELEMETRY_REPLY;
-		take_data(pair, &base, rest, &arrival);
-	} else if (base.opcode == ROCE_ACKNOWLEDGE && rest >= ROCE_AETH_BYTES) {
+		take_data(pair, base, at, rest, &arrival);
+	} else if (opcode == ROCE_ACKNOWLEDGE && rest >= ROCE_AETH_BYTES) {
 		struct roce_acknowledgement ack = {
 			.now = now,
 			.routers = ROCE_TTL - min_t(u32, ip->ttl, ROCE_TTL),
 		};
 
-		take_acknowledgement(pair, &base, at + ROCE_BTH_BYTES, rest, telemetry, &ack);
-	} else if (base.opcode == ROCE_NOTIFY) {
+		take_acknowledgement(pair, base, at, rest, telemetry, &ack);
+	} else if (opcode == ROCE_NOTIFY) {
 		roce_pair_notified(pair, now);
 	} else {
-		nic->stats.strays++;
+		pair->nic->stats.strays++;
 	}
+}
+
+static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
+{
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+	const u8 *at = skb->data + BASE_OFFSET;
+	u32 length = ntohs(((const struct udphdr *)(ip + 1))->len);
+	u32 rest = length - sizeof(struct udphdr) - ROCE_BTH_BYTES - ROCE_ICRC_BYTES;
+	struct roce_base base;
+	struct roce_pair *pair;
+
+	roce_get_base(&base, at);
+	pair = pair_of(nic, &base, ip);
+	if (pair)
+		take_for(pair, &base, ip, at + ROCE_BTH_BYTES, rest, telemetry_of(skb, length), now);
+	else
+		nic->stats.strays++;
 }
 
 static bool receive(struct switch_port *port, struct sk_buff *skb)

@@ -6,14 +6,26 @@
  * packet that is missing, and all from it on are sent again; so they are from the oldest
  * that is not acknowledged when no acknowledgement has come for the timeout.
  */
-#include <linux/unaligned.h>
-
 #include "telemetry.h"
 #include "../switch.h"
 
-static u32 window_of(const struct roce_pair *pair)
+u32 roce_pair_window(const struct roce_pair *pair)
 {
 	return min(pair->nic->port->config.roce.window, pair->window);
+}
+
+static bool is_read(const struct roce_message *message)
+{
+	return message->opcode == ROCE_READ_REQUEST;
+}
+
+/* Whether what is next in its messages may go. */
+static bool may_send(const struct roce_pair *pair)
+{
+	if (!pair->cursor)
+		return false;
+	return is_read(pair->cursor) ? roce_read_may_go(pair) :
+				       pair->next - pair->oldest < roce_pair_window(pair);
 }
 
 bool roce_pair_has_work(struct roce_pair *pair)
@@ -22,7 +34,7 @@ bool roce_pair_has_work(struct roce_pair *pair)
 
 	if (pair->selective && roce_selective_next(pair, &number))
 		return true;
-	return pair->cursor && pair->next - pair->oldest < window_of(pair);
+	return may_send(pair) || roce_pair_answers(pair);
 }
 
 void roce_pair_post(struct roce_pair *pair, struct roce_message *message)
@@ -30,6 +42,7 @@ void roce_pair_post(struct roce_pair *pair, struct roce_message *message)
 	u64 bytes = message->completion.bytes;
 
 	pair->writes |= roce_begins_write(message->opcode);
+	pair->reads |= is_read(message);
 	message->first = pair->end;
 	message->packets = roce_packets(bytes, pair->nic->port->config.roce.mtu);
 	pair->end += message->packets;
@@ -40,32 +53,43 @@ void roce_pair_post(struct roce_pair *pair, struct roce_message *message)
 
 /* -- Sending ------------------------------------------------------------------------------------- */
 
-static void advance_cursor(struct roce_pair *pair)
+void roce_pair_advance(struct roce_pair *pair, u64 packets)
 {
 	struct roce_message *message = pair->cursor;
 
-	pair->next++;
+	pair->next += packets;
+	pair->sent = max(pair->sent, pair->next);
 	if (pair->next < message->first + message->packets)
 		return;
 	pair->cursor = list_is_last(&message->list, &pair->messages) ?
 			       NULL : list_next_entry(message, list);
 }
 
-/* Goes back to a packet that was sent and is not acknowledged. */
-static void rewind(struct roce_pair *pair, u64 number)
+/* The packet of this number is sent next. */
+static void go_to(struct roce_pair *pair, u64 number)
 {
 	struct roce_message *message;
 
+	pair->next = number;
+	pair->cursor = NULL;
+	pair->reads_out = 0;
+	list_for_each_entry(message, &pair->messages, list) {
+		if (number < message->first + message->packets) {
+			pair->cursor = message;
+			return;
+		}
+		pair->reads_out += is_read(message);
+	}
+}
+
+void roce_pair_rewind(struct roce_pair *pair, u64 number)
+{
 	/* What is sent again asks anew, and nothing is waited for until then. */
 	pair->asked = pair->oldest;
 	list_del_init(&pair->waiting);
 	if (number >= pair->next)
 		return;
-	pair->next = number;
-	list_for_each_entry(message, &pair->messages, list)
-		if (number < message->first + message->packets)
-			break;
-	pair->cursor = message;
+	go_to(pair, number);
 	pair->unasked = 0;
 }
 
@@ -76,7 +100,7 @@ static bool asks(struct roce_pair *pair, bool is_last)
 
 	/* Also with the last packet that the window lets go: nothing else opens it again. */
 	if (++pair->unasked < config->ack_every && !is_last && !always &&
-	    pair->next + 1 - pair->oldest < window_of(pair))
+	    pair->next + 1 - pair->oldest < roce_pair_window(pair))
 		return false;
 	pair->unasked = 0;
 	return true;
@@ -89,27 +113,20 @@ static u32 payload_at(const struct roce_pair *pair, const struct roce_message *m
 	return min_t(u64, mtu, message->completion.bytes - place * mtu);
 }
 
-/* Address and key are zero: memory has no contents here. */
-static void put_reth(u8 *at, u64 bytes)
-{
-	memset(at, 0, ROCE_RETH_BYTES);
-	put_unaligned_be32(bytes, at + 12);
-}
-
-static void count_sent(struct roce_pair *pair, u64 number, u32 payload)
+void roce_pair_count(struct roce_pair *pair, u32 payload, bool is_again)
 {
 	struct tc_switch_roce_xstats *stats = &pair->nic->stats;
 
 	stats->sent_packets++;
 	stats->sent_bytes += payload;
-	if (number < pair->sent) {
+	if (is_again) {
 		stats->sent_again++;
 		pair->sent_again++;
 	}
 }
 
-/* The packet asks: no answer in time is a timeout, counted from the first that has none. */
-static void wait_for_answer(struct roce_pair *pair, u64 number, u64 now)
+/* No answer in time is a timeout, counted from the first packet that has none. */
+void roce_pair_wait_for(struct roce_pair *pair, u64 number, u64 now)
 {
 	bool waits = pair->asked > pair->oldest;
 
@@ -118,8 +135,7 @@ static void wait_for_answer(struct roce_pair *pair, u64 number, u64 now)
 		roce_pair_wait(pair, now);
 }
 
-/* The packet has gone: when the next may go. */
-static void pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now)
+void roce_pair_pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now)
 {
 	const struct switch_port *port = pair->nic->port;
 	u32 wire_bytes = switch_frame_wire_bytes(port, skb);
@@ -153,7 +169,7 @@ static struct sk_buff *make_packet(struct roce_pair *pair, struct roce_message *
 	};
 
 	if (roce_begins_write(base.opcode)) {
-		put_reth(extension, message->completion.bytes);
+		roce_put_reth(extension, 0, message->completion.bytes);
 		parts.extension_bytes = sizeof(extension);
 	}
 	if (config->control && config->control->wants_telemetry) {
@@ -170,10 +186,10 @@ static void note_sent(struct roce_pair *pair, struct roce_message *message, u64 
 {
 	u64 place = number - message->first;
 
-	count_sent(pair, number, payload_at(pair, message, place));
+	roce_pair_count(pair, payload_at(pair, message, place), number < pair->sent);
 	if (!place && !message->completion.first_ns)
 		message->completion.first_ns = now;
-	pace(pair, skb, now);
+	roce_pair_pace(pair, skb, now);
 }
 
 /* One that is missing, of selective repeat. It asks, so that nobody waits for the next that does. */
@@ -190,21 +206,18 @@ static struct sk_buff *send_missing(struct roce_pair *pair, u64 number, u64 now)
 		return NULL;
 	note_sent(pair, message, number, skb, now);
 	pair->selective->resend = number + 1;
-	wait_for_answer(pair, number, now);
+	roce_pair_wait_for(pair, number, now);
 	return skb;
 }
 
-struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
+/* The next packet of a WRITE or a SEND. */
+static struct sk_buff *send_next(struct roce_pair *pair, u64 now)
 {
 	struct roce_message *message = pair->cursor;
+	u64 number = pair->next, place = number - message->first;
 	struct sk_buff *skb;
-	u64 number, place;
 	bool ask;
 
-	if (pair->selective && roce_selective_next(pair, &number))
-		return send_missing(pair, number, now);
-	number = pair->next;
-	place = number - message->first;
 	ask = asks(pair, place == message->packets - 1);
 	skb = make_packet(pair, message, place, ask);
 	if (!skb)
@@ -212,45 +225,56 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 	note_sent(pair, message, number, skb, now);
 	if (ask)
 		roce_control_time(pair, now);
-	advance_cursor(pair);
-	pair->sent = max(pair->sent, pair->next);
+	roce_pair_advance(pair, 1);
 	if (ask)
-		wait_for_answer(pair, number, now);
+		roce_pair_wait_for(pair, number, now);
 	return skb;
+}
+
+struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
+{
+	u64 number;
+
+	if (pair->selective && roce_selective_next(pair, &number))
+		return send_missing(pair, number, now);
+	/* Answers to the peer's READs and what it sends itself take turns. */
+	pair->responded = roce_pair_answers(pair) && !(pair->responded && may_send(pair));
+	if (pair->responded)
+		return roce_pair_answer(pair, now);
+	return is_read(pair->cursor) ? roce_read_request(pair, now) : send_next(pair, now);
 }
 
 /* -- Acknowledgements ---------------------------------------------------------------------------- */
 
-/* All before `number` have arrived. */
-static void acknowledge(struct roce_pair *pair, u64 number, u64 now)
+void roce_pair_acknowledge(struct roce_pair *pair, u64 number, u64 now)
+{
+	if (pair->reads)
+		number = roce_read_limit(pair, number);
+	if (number > pair->oldest)
+		roce_pair_progress(pair, number, now);
+}
+
+void roce_pair_progress(struct roce_pair *pair, u64 number, u64 now)
 {
 	struct roce_message *message, *next;
-
 	u64 before = pair->oldest;
 
-	if (number <= before)
-		return;
 	pair->oldest = number;
 	if (pair->selective)
 		roce_selective_acknowledged(pair, before);
 	pair->attempts = 0;
 	/* They were acknowledged while they were to be sent again. */
-	if (pair->next < number) {
-		pair->next = number;
-		pair->cursor = NULL;
-		list_for_each_entry(message, &pair->messages, list) {
-			if (number >= message->first + message->packets)
-				continue;
-			pair->cursor = message;
-			break;
-		}
-	}
+	if (pair->next < number)
+		go_to(pair, number);
 	list_for_each_entry_safe(message, next, &pair->messages, list) {
 		if (message->first + message->packets > number)
 			break;
 		list_del(&message->list);
 		message->completion.time_ns = now;
-		pair->acknowledged_bytes += message->completion.bytes;
+		if (is_read(message))
+			pair->reads_out--;
+		else
+			pair->acknowledged_bytes += message->completion.bytes;
 		roce_complete(pair, message);
 	}
 	roce_pair_wait(pair, now);
@@ -262,13 +286,13 @@ static void hear_gap(struct roce_pair *pair, const struct roce_answer *answer, u
 	pair->nic->stats.naks_received++;
 	if (number < pair->oldest)
 		return;
-	acknowledge(pair, number, now);
+	roce_pair_acknowledge(pair, number, now);
 	if (pair->selective) {
 		roce_selective_hear(pair, number, roce_whole_psn(number, answer->got), now);
 		return;
 	}
 	roce_control_lost(pair, now, false);
-	rewind(pair, number);
+	roce_pair_rewind(pair, pair->oldest);
 }
 
 /* An answer has come. */
@@ -285,8 +309,10 @@ void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
 		hear_gap(pair, answer, number, now);
 	} else {
 		pair->nic->stats.acks_received++;
-		acknowledge(pair, number + 1, now);
-		roce_control_acknowledged(pair, ack, number + 1, before);
+		roce_pair_acknowledge(pair, number + 1, now);
+		if (pair->oldest <= number)
+			roce_read_missing(pair);
+		roce_control_acknowledged(pair, ack, min(number + 1, pair->oldest), before);
 	}
 	roce_pair_turn(pair, now);
 }
@@ -304,7 +330,8 @@ void roce_pair_timed_out(struct roce_pair *pair, u64 now)
 		pair->asked = pair->oldest;
 		roce_selective_timed_out(pair);
 	} else {
-		rewind(pair, pair->oldest);
+		roce_pair_rewind(pair, pair->oldest);
+		pair->told_missing = false;
 	}
 	roce_pair_wait(pair, now);
 	roce_pair_turn(pair, now);
@@ -316,6 +343,7 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 
 	pair->failed = true;
 	pair->cursor = NULL;
+	roce_responses_drop(pair, 0);
 	roce_pair_leave(pair);
 	list_del_init(&pair->waiting);
 	list_for_each_entry_safe(message, next, &pair->messages, list) {

@@ -11,8 +11,8 @@
 #include "../switch.h"
 
 /* `telemetry`: of the packet that it answers; NULL: none. `got`: of selective repeat; 0: none. */
-static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
-		      const u8 *telemetry, u64 now)
+struct sk_buff *roce_pair_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
+			       const u8 *telemetry)
 {
 	struct roce_nic *nic = pair->nic;
 	struct roce_base base = {
@@ -20,7 +20,7 @@ static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
 		.pair = pair->peer,
 		.psn = number & ROCE_PSN_MASK,
 	};
-	u8 aeth[ROCE_AETH_BYTES + ROCE_SACK_BYTES] = { syndrome };
+	u8 aeth[ROCE_AETH_BYTES + ROCE_SACK_BYTES] = {};
 	struct roce_parts parts = {
 		.extension = aeth,
 		.extension_bytes = ROCE_AETH_BYTES + (got ? ROCE_SACK_BYTES : 0),
@@ -28,13 +28,24 @@ static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
 		.telemetry = telemetry,
 	};
 
-	roce_put_24(aeth + 1, pair->received_messages & ROCE_PSN_MASK);
+	roce_put_aeth(aeth, syndrome, roce_pair_received(pair));
 	roce_put_24(aeth + ROCE_AETH_BYTES + 1, got & ROCE_PSN_MASK);
 	if (syndrome == ROCE_SYNDROME_ACK)
 		nic->stats.acks_sent++;
 	else
 		nic->stats.naks_sent++;
-	roce_answer(nic, roce_packet(pair, &base, &parts, nic->port->config.roce.ack_dscp), now);
+	return roce_packet(pair, &base, &parts, nic->port->config.roce.ack_dscp);
+}
+
+static void send_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
+		      const u8 *telemetry, u64 now)
+{
+	/* It would tell the peer that responses before it are lost. */
+	if (!list_empty(&pair->responses)) {
+		pair->owes = true;
+		return;
+	}
+	roce_answer(pair->nic, roce_pair_aeth(pair, number, syndrome, got, telemetry), now);
 }
 
 static void send_notification(struct roce_pair *pair, u64 now)
@@ -71,7 +82,7 @@ static void take(struct roce_pair *pair, const struct roce_base *base,
 	pair->received_bytes = 0;
 }
 
-static void hear_mark(struct roce_pair *pair, u64 now)
+void roce_pair_marked(struct roce_pair *pair, u64 now)
 {
 	struct roce_nic *nic = pair->nic;
 	const struct roce_config *config = &nic->port->config.roce;
@@ -83,19 +94,13 @@ static void hear_mark(struct roce_pair *pair, u64 now)
 		send_notification(pair, now);
 }
 
-/* A packet behind a gap. */
-static void hear_gap(struct roce_pair *pair, const struct roce_base *base,
-		     const struct roce_arrival *arrival, u64 number)
+void roce_pair_gap(struct roce_pair *pair, u64 number, u64 now)
 {
 	pair->nic->stats.out_of_sequence++;
-	if (pair->selective) {
-		roce_selective_keep(pair, base, arrival, number);
-		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, number, NULL,
-			  arrival->now);
-		return;
-	}
-	if (!pair->told_gap)
-		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, 0, NULL, arrival->now);
+	if (pair->selective)
+		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, number, NULL, now);
+	else if (!pair->told_gap)
+		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, 0, NULL, now);
 	pair->told_gap = true;
 }
 
@@ -120,9 +125,11 @@ void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 	bool fills = false;
 
 	if (arrival->marked)
-		hear_mark(pair, now);
+		roce_pair_marked(pair, now);
 	if (number > pair->expected) {
-		hear_gap(pair, base, arrival, number);
+		if (pair->selective)
+			roce_selective_keep(pair, base, arrival, number);
+		roce_pair_gap(pair, number, now);
 		return;
 	}
 	if (number == pair->expected) {

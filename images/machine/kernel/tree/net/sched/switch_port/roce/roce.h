@@ -28,6 +28,7 @@
 #define ROCE_SELECTIVE_WINDOW 4096	/* packets: what is remembered of each */
 #define ROCE_OPTIONS_MAX 256	/* OWN_OPTIONS_MAX of net/own_qdisc.h, which reads them */
 #define ROCE_WINDOW_MAX (1U << 22)		/* packets: numbers of 24 bits stay unambiguous */
+#define ROCE_READS_DEFAULT 16		/* what the NICs have that mlx5_ib drives */
 
 struct net_device;
 struct roce_program;
@@ -42,6 +43,7 @@ struct roce_config {
 	u64 notify_ns;
 	u8 dscp, ack_dscp, notify_dscp;
 	bool selective;		/* selective repeat in place of go-back-N */
+	u8 reads;		/* of a pair that are on their way: max_rd_atomic */
 	const struct roce_control *control;	/* NULL: none */
 	u64 options[ROCE_CONTROL_OPTIONS];	/* of it */
 };
@@ -53,6 +55,14 @@ struct roce_message {
 	u64 packets;
 	u8 opcode;		/* of a FIRST of its operation */
 	struct roce_completion completion;
+};
+
+/* What a READ of the peer asks for, and how far it is sent. */
+struct roce_response {
+	struct list_head list;
+	u64 first;		/* its packets have the numbers of the request */
+	u64 packets, sent;
+	u32 bytes;
 };
 
 enum roce_turn {
@@ -102,6 +112,9 @@ struct roce_pair {
 	u64 end;		/* behind the last message */
 	u64 acknowledged_bytes;	/* of whole messages */
 	bool writes;		/* it has ever been given a WRITE */
+	bool reads;		/* and a READ */
+	bool told_missing;	/* it has asked again for the response that it waits for */
+	u32 reads_out;		/* READs before the cursor that are not answered in full */
 	u32 unasked;		/* packets since an acknowledgement was asked for */
 	u64 asked;		/* it was by the packet before this one; up to `oldest`: by none */
 	u32 attempts;		/* timeouts since there was progress */
@@ -131,6 +144,17 @@ struct roce_pair {
 	u32 marks;
 	bool told_gap;
 	u64 notify_ns;		/* the next notification goes at this time at the earliest */
+
+	/* What it answers. */
+	struct list_head responses;	/* to READs, in the order of their numbers */
+	bool responded;		/* the packet before was one of them */
+	bool owes;		/* an acknowledgement, behind them */
+	u32 reads_received;
+	u32 reads_answered;
+	u64 answered;		/* all before this packet have been sent once */
+	u64 answered_bytes;	/* of them, */
+	u64 reported_bytes;	/* of which its program has been told */
+	u64 answer_first_ns;	/* when the first left of those it has not been told of; 0: none */
 };
 
 struct roce_nic {
@@ -194,10 +218,26 @@ struct roce_arrival {
 
 /* -- requester.c --------------------------------------------------------------------------------- */
 
+/* Packets that may be on their way. */
+u32 roce_pair_window(const struct roce_pair *pair);
 bool roce_pair_has_work(struct roce_pair *pair);
 /* The next packet, at `now`; NULL: there is no memory, and it is sent at its next turn. */
 struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now);
 void roce_pair_post(struct roce_pair *pair, struct roce_message *message);
+/* So many packets of the message at the cursor have gone. */
+void roce_pair_advance(struct roce_pair *pair, u64 packets);
+/* Goes back to a packet that was sent and is not acknowledged. */
+void roce_pair_rewind(struct roce_pair *pair, u64 number);
+/* All before `number` have arrived, which is beyond the oldest. */
+void roce_pair_progress(struct roce_pair *pair, u64 number, u64 now);
+/* All before `number` have arrived as far as the peer can tell: what it was to be read may be lost. */
+void roce_pair_acknowledge(struct roce_pair *pair, u64 number, u64 now);
+/* A packet that asks for an answer goes, the last of those that it is for being `number`. */
+void roce_pair_wait_for(struct roce_pair *pair, u64 number, u64 now);
+/* A packet has gone: when the next may go. */
+void roce_pair_pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now);
+/* A packet of data goes. */
+void roce_pair_count(struct roce_pair *pair, u32 payload, bool is_again);
 struct roce_answer {
 	u32 psn;
 	u8 syndrome;
@@ -232,6 +272,38 @@ bool roce_selective_take(struct roce_pair *pair, struct roce_base *base,
 
 void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 		       const struct roce_arrival *arrival);
+/* A packet came with CE. */
+void roce_pair_marked(struct roce_pair *pair, u64 now);
+/* A packet of this number came, and one before it is missing. */
+void roce_pair_gap(struct roce_pair *pair, u64 number, u64 now);
+struct sk_buff *roce_pair_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
+			       const u8 *telemetry);
+
+/* -- read.c: READs of this end ------------------------------------------------------------------- */
+
+/* Whether the pair may be given the READ; an error. */
+int roce_read_check(const struct roce_pair *pair, const struct roce_message *message);
+/* Whether the READ at the cursor may be asked for now. */
+bool roce_read_may_go(const struct roce_pair *pair);
+/* Its request, of what is missing. */
+struct sk_buff *roce_read_request(struct roce_pair *pair, u64 now);
+void roce_read_hear(struct roce_pair *pair, const struct roce_base *base,
+		    const struct roce_arrival *arrival);
+/* Up to which packet an acknowledgement of all before `number` goes: the first that is to be read. */
+u64 roce_read_limit(const struct roce_pair *pair, u64 number);
+/* Something behind the oldest was answered: that is lost. */
+void roce_read_missing(struct roce_pair *pair);
+
+/* -- answer.c: READs of the peer ----------------------------------------------------------------- */
+
+/* It asks for `bytes`. */
+void roce_pair_asked(struct roce_pair *pair, const struct roce_base *base, u32 bytes,
+		     const struct roce_arrival *arrival);
+bool roce_pair_answers(const struct roce_pair *pair);
+/* The next response, or the acknowledgement behind them. */
+struct sk_buff *roce_pair_answer(struct roce_pair *pair, u64 now);
+/* Forgets responses that reach beyond `number`. */
+void roce_responses_drop(struct roce_pair *pair, u64 number);
 
 /* -- packet.c ------------------------------------------------------------------------------------ */
 
@@ -273,6 +345,12 @@ void roce_control_acknowledged(struct roce_pair *pair, struct roce_acknowledgeme
 void roce_control_time(struct roce_pair *pair, u64 now);
 int roce_controls_register(void);
 
+/* Messages of the peer that have come, of which READs are some. */
+static inline u32 roce_pair_received(const struct roce_pair *pair)
+{
+	return pair->received_messages + pair->reads_received;
+}
+
 static inline bool roce_flow_is_limited(const struct roce_flow *flow)
 {
 	return flow->rate_bps < flow->line_bps;
@@ -295,6 +373,8 @@ int roce_connect_pair(struct roce_program *program, const struct roce_connect *c
 void roce_complete(struct roce_pair *pair, struct roce_message *message);
 /* A message has come in whole. */
 void roce_arrived(struct roce_pair *pair, u64 now);
+/* A READ has been answered. */
+void roce_answered(struct roce_pair *pair, u64 now);
 /* The NIC goes: its pairs end. */
 void roce_pairs_end(struct roce_nic *nic);
 int roce_register(void);

@@ -9,13 +9,14 @@
 
 #include "../switch.h"
 
+/* Responses to a READ are never acknowledged: what has been sent counts. */
 static u64 acknowledged_bytes(const struct roce_pair *pair)
 {
 	const struct roce_message *first = list_first_entry_or_null(&pair->messages,
 								    struct roce_message, list);
-	u64 bytes = pair->acknowledged_bytes;
+	u64 bytes = pair->acknowledged_bytes + pair->answered_bytes;
 
-	if (first)
+	if (first && first->opcode != ROCE_READ_REQUEST)
 		bytes += (pair->oldest - first->first) * pair->nic->port->config.roce.mtu;
 	return bytes;
 }
@@ -59,7 +60,7 @@ static void tell_nic(const struct roce_nic *nic, u64 now,
 		struct samples_pair sample = sample_of(pair, now);
 
 		/* Who has asked for data only is no sender of a flow. */
-		if (pair->writes)
+		if (pair->writes || pair->reads_received)
 			tell(to, number, &sample);
 	}
 }

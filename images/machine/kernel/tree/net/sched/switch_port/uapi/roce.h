@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * What programs ask of their host's RoCE NIC, by /dev/roce: reliable connections (queue
- * pairs) that write and send messages of zeros. The NIC is the switch_port of a device
+ * pairs) that write, send and read messages of zeros. The NIC is the switch_port of a device
  * with TCA_SWITCH_PORT_ROCE (switch_port.h); the device is the one by which the peer is
  * reached. Both ends know each other's numbers beforehand.
  *
@@ -21,6 +21,7 @@
 enum roce_operation {
 	ROCE_WRITE,
 	ROCE_SEND,
+	ROCE_READ,		/* without selective repeat, of 2^22 packets at most */
 };
 
 struct roce_connect {
@@ -39,8 +40,13 @@ struct roce_post {
 };
 
 enum roce_completion_kind {
-	ROCE_SENT,		/* a message of this end is acknowledged; id is its own */
+	ROCE_SENT,		/* a message of this end is acknowledged, or read; id is its own */
 	ROCE_RECEIVED,		/* a message of the peer is whole; id counts them from 0 */
+	/*
+	 * All that a READ of the peer asks for has been sent once; id counts them from 0. No NIC
+	 * tells its program so: this is for logs.
+	 */
+	ROCE_ANSWERED,
 };
 
 enum roce_completion_status {
@@ -51,14 +57,14 @@ enum roce_completion_status {
 
 struct roce_completion {
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
-	__u64 first_ns;		/* when its first packet left, or came; 0: none has */
+	__u64 first_ns;		/* when its first packet (of data) left, or came; 0: none has */
 	__u64 id;
 	__u64 bytes;
 	__u32 pair;
 	__u16 kind;
 	__u16 status;
 	/* Of the pair, until then. */
-	__u32 sent_again;	/* packets of data that had been sent before */
+	__u32 sent_again;	/* packets of data, and READ requests, that had been sent before */
 	__u32 timeouts;
 	__u32 notifications;	/* that it received */
 	__u32 marks;		/* packets of data that came with CE */

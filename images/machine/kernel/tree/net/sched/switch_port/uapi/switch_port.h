@@ -100,7 +100,8 @@ struct tc_switch_roce {
 	__u8 ack_dscp;
 	__u8 notify_dscp;
 	__u8 selective;		/* 1: selective repeat; 0: go-back-N */
-	__u8 pad[4];
+	__u8 reads;		/* of a pair that are not answered in full (max_rd_atomic); 0: 16 */
+	__u8 pad[3];
 };
 
 enum tca_switch_buffer {
@@ -297,6 +298,8 @@ struct tc_switch_roce_xstats {
 	__u64 ce_received;		/* data packets that a switch had marked */
 	__u64 notifications_sent, notifications_received;
 	__u64 strays;			/* RoCE packets that no pair waits for */
+	__u64 read_requests_sent, read_requests_received;
+	__u64 implied_naks;		/* later packets came, and no response to a READ */
 };
 
 struct tc_switch_port_xstats {
