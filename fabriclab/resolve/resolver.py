@@ -56,8 +56,8 @@ from fabriclab.resolve.mismatched_ends import ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
-from fabriclab.resolve.roce import with_telemetry
 from fabriclab.resolve.rdma import resolve_rdma
+from fabriclab.resolve.roce import with_telemetry
 from fabriclab.resolve.roce_warnings import roce_warnings
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes

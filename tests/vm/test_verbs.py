@@ -1,4 +1,4 @@
-"""RDMA programs in the machine: Debian's own, over a lossless leaf-spine, by what they print and what is on the links."""
+"""RDMA programs of Debian's in the machine, over a lossless leaf-spine: what they print, and what is on the links."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ pytestmark = pytest.mark.vm
 HOSTS = tuple(f"h{number}" for number in range(1, 9))
 LEAVES, SPINES = ("leaf1", "leaf2"), ("spine1", "spine2")
 TOPOLOGY = star(
-    *(
-        f"{{endpoints: ['{host}:eth1', '{LEAVES[index // 4]}:eth{index % 4 + 1}']}}"
-        for index, host in enumerate(HOSTS)
-    ),
+    *(f"{{endpoints: ['{host}:eth1', '{LEAVES[index // 4]}:eth{index % 4 + 1}']}}" for index, host in enumerate(HOSTS)),
     *(
         f"{{endpoints: ['{leaf}:eth{4 + spine}', '{name}:eth{number}']}}"
         for number, leaf in enumerate(LEAVES, 1)
@@ -70,7 +67,8 @@ def figures(text: str) -> list[float]:
 
 
 def test_ib_write_bw_fills_the_link_and_prints_the_same_again(vm: Vm, tmp_path: Path) -> None:
-    traffic = pair("exec ib_write_bw -d rxe1 -x 1 -F -n 500", "exec ib_write_bw -d rxe1 -x 1 -F -n 500 --report_gbits h8")
+    bandwidth = "exec ib_write_bw -d rxe1 -x 1 -F -n 500"
+    traffic = pair(bandwidth, f"{bandwidth} --report_gbits h8")
     plan = plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic)
     first = said(vm, plan)
     size, iterations, _, average, _ = figures(first)
@@ -92,7 +90,7 @@ def test_a_polling_client_measures_the_round_trip(vm: Vm, tmp_path: Path) -> Non
 
 
 def test_the_connection_manager_works(vm: Vm, tmp_path: Path) -> None:
-    traffic = pair("exec rping -s -a 0.0.0.0 -C 3 -v", "exec rping -c -a $(getent hosts h8 | cut -d\" \" -f1) -C 3 -v")
+    traffic = pair("exec rping -s -a 0.0.0.0 -C 3 -v", 'exec rping -c -a $(getent hosts h8 | cut -d" " -f1) -C 3 -v')
     assert said(vm, plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic)).count("ping data: rdma-ping-") == 3
 
 
