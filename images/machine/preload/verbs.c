@@ -9,9 +9,10 @@
  * what the looks before it took. What came is so found at most a hundredth later
  * than by a program that never sleeps. A nap is a system call, and its length
  * follows from the looks alone: the same in each run, in a replay, and while
- * somebody looks on. So does a reading of the time by a program that does nothing
- * else: perftest finds the rate of the processor's counter by reading both clocks
- * for 200 ms, a million times.
+ * somebody looks on. So does a look at descriptors that asks not to wait, and
+ * sched_yield(2), as a progress loop of MPI makes them between looks at its queues;
+ * and a reading of the time by a program that does nothing else: perftest finds the
+ * rate of the processor's counter by reading both clocks for 200 ms, a million times.
  *
  * Loaded into all programs of a host with `rdma: on` (/etc/ld.so.preload). The
  * structures are rdma-core's public ones (libibverbs/verbs.h), whose places
@@ -19,9 +20,13 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <poll.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 /* About what a look takes. */
 #define SHORTEST_NS	250
@@ -62,15 +67,39 @@ static void nap(void)
 	waited_ns += length;
 }
 
-static int poll_or_nap(void *queue, int entries, void *completions)
+/* What a look found, or an error: both end a wait. */
+static int looked(int found)
 {
-	int found = driver_poll(queue, entries, completions);
-
 	if (found)
 		waited_ns = readings = 0;
 	else
 		nap();
 	return found;
+}
+
+static int poll_or_nap(void *queue, int entries, void *completions)
+{
+	return looked(driver_poll(queue, entries, completions));
+}
+
+int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout)
+{
+	int found = syscall(SYS_epoll_wait, epoll, events, count, timeout);
+
+	return timeout == 0 ? looked(found) : found;
+}
+
+int poll(struct pollfd *descriptors, nfds_t count, int timeout)
+{
+	int found = syscall(SYS_poll, descriptors, count, timeout);
+
+	return timeout == 0 ? looked(found) : found;
+}
+
+int sched_yield(void)
+{
+	nap();
+	return 0;
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone)

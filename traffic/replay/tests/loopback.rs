@@ -370,7 +370,7 @@ fn check_shows_all_that_is_wrong_and_plays_nothing() {
     );
     assert!(
         message.contains(
-            "trace.csv:4: mode is \"pish\": must be push, pull or iperf3 (empty: push); did you mean \"push\"?"
+            "trace.csv:4: mode is \"pish\": must be push, pull, read or iperf3 (empty: push); did you mean \"push\"?"
         ),
         "{message}"
     );

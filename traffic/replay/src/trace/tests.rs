@@ -130,7 +130,7 @@ fn values_are_judged() {
     );
     assert_wrong(
         "0,0,h1,h3,4,,pul,,,,\n",
-        ":3: mode is \"pul\": must be push, pull or iperf3 (empty: push); did you mean \"pull\"?",
+        ":3: mode is \"pul\": must be push, pull, read or iperf3 (empty: push); did you mean \"pull\"?",
     );
     assert_wrong(
         "0,0,h1,h3,4,,push,,,\n",
