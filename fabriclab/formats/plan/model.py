@@ -183,6 +183,9 @@ class Plan(Frozen):
         for carrier in (traffic.get("carrier", {}) for traffic in record.get("traffic", ())):
             if carrier.get("ip", 0) is None:
                 del carrier["ip"]
+        for traffic in record.get("traffic", ()):
+            if traffic.get("kind") == "long" and traffic.get("mode") == "push":
+                del traffic["mode"]
         newer = {"algorithms", "configured"}
         return {key: value for key, value in record.items() if value or key not in newer}
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from typing import Annotated, ClassVar, Literal
 
 from fabriclab.formats import ranges
 from fabriclab.formats.names import NodeName
@@ -34,12 +32,6 @@ class LongTraffic(TrafficRecord):
     carrier: Carrier = PLAIN
 
     is_long: ClassVar[bool] = True
-
-    @model_serializer(mode="wrap")
-    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `mode` where its senders push."""
-        record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if key != "mode" or value != "push"}
 
     @property
     def flows(self) -> int:
