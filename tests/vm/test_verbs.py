@@ -52,7 +52,7 @@ def with_packages(vm: Vm, plan: Plan) -> Vm:
     try:
         return Vm(with_layers(vm.artefacts, [needed_layers(plan)]), vm.directory)
     except EngineError as error:
-        pytest.skip(str(error))  # no archive of Debian's is reached
+        pytest.skip(str(error))  # the packages come from Debian's archive, which this host does not reach
 
 
 def said(vm: Vm, plan: Plan, name: str = "run") -> str:
@@ -96,7 +96,7 @@ def test_the_connection_manager_works(vm: Vm, tmp_path: Path) -> None:
 
 def test_tshark_sees_roce(vm: Vm, tmp_path: Path) -> None:
     if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed")
+        pytest.skip("tshark is not installed: sudo apt-get install tshark")  # as tests/vm/test_pcap.py: no run needs it
     traffic = pair("exec ib_write_bw -d rxe1 -x 1 -F -n 20", "exec ib_write_bw -d rxe1 -x 1 -F -n 20 h8")
     plan = plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic + "probes: {pcap: ['h8:eth1']}\n")
     said(vm, plan)
