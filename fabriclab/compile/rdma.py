@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriclab.formats.plan.node import Node
+from fabriclab.resolve.interfaces import interfaces
 
 _PRELOAD = "etc/ld.so.preload"
 _VERBS = "/tools/verbs.so\n"
@@ -16,13 +17,14 @@ _ECN_BITS = 2
 
 
 def compile_rdma(node: Node) -> str:
-    """Return the node's `rdma.batch`: a device on each port; empty for a node without any."""
+    """Return the node's `rdma.batch`: a device on each interface with an address; empty for a node without any."""
     return "" if node.rdma is None else "".join(line + "\n" for line in _devices(node))
 
 
 def _devices(node: Node) -> Iterator[str]:
-    for number, port in enumerate(node.ports, 1):
-        yield f"link add rxe{number} type rxe netdev {port.interface}"
+    # A member of a port channel has no address, and so its packets could come from nowhere.
+    for number, interface in enumerate(interfaces(node), 1):
+        yield f"link add rxe{number} type rxe netdev {interface.name}"
 
 
 def compile_rdma_sysctl(node: Node) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.hosts.mptcp_checks import check_endpoints, check_mptcp
+from fabriclab.lab.hosts.rdma_checks import check_rdma
 from fabriclab.lab.hosts.roce_checks import (
     check_roce_control,
     check_roce_ends,
@@ -165,6 +166,7 @@ def parse_experiment(
     check_roce_reads(root, experiment.hosts, traffic)
     check_roce_control(experiment.hosts, root.problems)
     check_roce_window(experiment.hosts, root.problems)
+    check_rdma(experiment.hosts, root.problems)
     _check_ecn(experiment, problems)
     return experiment
 

@@ -17,7 +17,7 @@ from patience import patient
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.compile import machine_memory_bytes
+from fabriclab.compile import machine_memory_bytes, needed_layers
 from fabriclab.compile.cut import one_part
 from fabriclab.compile.wires import BEGIN_NS
 from fabriclab.engine.artefacts import Artefacts, EngineError
@@ -25,6 +25,7 @@ from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.kernel_needs import check_kernel
+from fabriclab.engine.layers import with_layers
 from fabriclab.engine.shared_memory import Shared
 from fabriclab.engine.virtual import Machine, Wired, run_machine
 from fabriclab.engine.watch import Outcome
@@ -61,6 +62,14 @@ class Vm:
         """Run a plan as `fabriclab run` does."""
         context = RunContext(self.directory, self.artefacts, ("test",), ingest_run, interrupt=interrupt or Interrupt())
         return run_point(plan, self.directory / name, context, on_event)
+
+    def with_packages(self, plan: Plan) -> Vm:
+        """Return the machine with the layers that a plan's programs need; the calling test is skipped where Debian's
+        archive, from which they come, can't be reached."""
+        try:
+            return Vm(with_layers(self.artefacts, [needed_layers(plan)]), self.directory)
+        except EngineError as error:
+            pytest.skip(str(error))
 
     def boot(
         self,

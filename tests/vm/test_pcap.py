@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import polars as pl
 import pytest
 from lab_runs import LabRun, run_lab
-from patience import patient
 from pcapng_reading import Packet, read_packets
+from wireshark import decoded
 
 from fabriclab.compile.captures import most_packets
 from fabriclab.results.captures import EPOCH_NS
@@ -71,14 +70,10 @@ def test_the_packets_are_those_of_the_logs(runs: tuple[LabRun, LabRun]) -> None:
 
 
 def test_tshark_reads_it(runs: tuple[LabRun, LabRun]) -> None:
-    tshark = shutil.which("tshark")
-    if tshark is None:
-        pytest.skip("tshark is not installed: sudo apt-get install tshark")
     _, run = runs
     file = run.directory / "pcap" / "s1-eth49.pcapng"
-    words = [tshark, "-r", str(file), "-T", "fields", "-e", "frame.interface_name", "-e", "frame.len"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=patient(60)).stdout.splitlines()
-    assert told == [f"s1:eth49\t{packet.length}" for packet in packets(run, "s1-eth49")]
+    told = decoded(file, "frame.interface_name", "frame.len")
+    assert told == [["s1:eth49", str(packet.length)] for packet in packets(run, "s1-eth49")]
 
 
 def test_a_full_file_does_not_end_the_run(tmp_path: Path) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import polars as pl
 import pytest
 from lab_runs import LabRun, run_lab
-from patience import patient
 from pcapng_reading import read_packets
 from vm import Vm
+from wireshark import decoded as tshark_decoded
 
 from fabriclab.lab import parse_lab
 from fabriclab.report.drawing.pools import pool_of_run
@@ -152,13 +150,8 @@ def test_on_the_link_are_packets_of_roce_v2(capture: Path) -> None:
 
 
 def decoded(capture: Path) -> list[list[str]]:
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark, Wireshark's decoder, is not installed: apt-get install tshark")
     names = ("_ws.col.Protocol", "infiniband.bth.opcode", "infiniband.reth.dmalen", "infiniband.aeth.msn")
-    fields = [word for name in names for word in ("-e", name)]
-    command = ["tshark", "-r", str(capture), "-T", "fields", *fields]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=patient(60)).stdout
-    lines = [line.split("\t") for line in said.splitlines()]
+    lines = tshark_decoded(capture, *names)
     assert {protocol for protocol, *_ in lines} == {"RRoCE"}
     packets = read_packets(capture.read_bytes())
     assert [int(opcode, 0) for _, opcode, *_ in lines] == [packet.data[42] for packet in packets]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from small_fabrics import plan_of, star
-from vm import Vm
+from vm import Vm, skip_without
+from wireshark import decoded
 
-from fabriclab.compile import needed_layers
-from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.layers import with_layers
 from fabriclab.formats.plan.model import Plan
 
 pytestmark = pytest.mark.vm
@@ -48,15 +44,9 @@ traffic:
 """
 
 
-def with_packages(vm: Vm, plan: Plan) -> Vm:
-    try:
-        return Vm(with_layers(vm.artefacts, [needed_layers(plan)]), vm.directory)
-    except EngineError as error:
-        pytest.skip(str(error))  # the packages come from Debian's archive, which this host does not reach
-
-
 def said(vm: Vm, plan: Plan, name: str = "run") -> str:
-    assert with_packages(vm, plan).run(plan, name).status == "complete"
+    skip_without(vm.artefacts, plan)
+    assert vm.with_packages(plan).run(plan, name).status == "complete"
     return (vm.directory / name / "output" / "said.txt").read_text()
 
 
@@ -95,17 +85,12 @@ def test_the_connection_manager_works(vm: Vm, tmp_path: Path) -> None:
 
 
 def test_tshark_sees_roce(vm: Vm, tmp_path: Path) -> None:
-    if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed: sudo apt-get install tshark")  # as tests/vm/test_pcap.py: no run needs it
     traffic = pair("exec ib_write_bw -d rxe1 -x 1 -F -n 20", "exec ib_write_bw -d rxe1 -x 1 -F -n 20 h8")
     plan = plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic + "probes: {pcap: ['h8:eth1']}\n")
     said(vm, plan)
     file = vm.directory / "run" / "pcap" / "h8-eth1.pcapng"
-    fields = ["tshark", "-r", str(file), "-Y", "infiniband", "-T", "fields"]
-    for name in ("infiniband.bth.opcode", "ip.dsfield.dscp", "frame.protocols"):
-        fields += ["-e", name]
-    lines = subprocess.run(fields, check=True, capture_output=True, text=True).stdout.splitlines()
-    packets = [line.split("\t") for line in lines]
+    lines = decoded(file, "infiniband.bth.opcode", "ip.dsfield.dscp", "frame.protocols")
+    packets = [line for line in lines if line[0]]
     # RDMA WRITE first, middle, last (6, 7, 8), acknowledge (17).
     assert {int(opcode, 0) for opcode, _, _ in packets} == {6, 7, 8, 17}
     assert {dscp for _, dscp, _ in packets} == {"26"}

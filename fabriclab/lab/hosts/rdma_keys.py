@@ -11,7 +11,7 @@ RDMA = Key(
     "rdma",
     Flag(),
     "Whether programs of the host find an RDMA device (verbs): Linux's `rdma_rxe`, RoCEv2 in software, one device for "
-    "each port: `rxe1` for `eth1`.",
+    "each interface: `rxe1` for `eth1`. Not beside `nic.roce`.",
     default=False,
     source="A host without an RDMA NIC",
 )
