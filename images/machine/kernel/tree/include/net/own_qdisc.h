@@ -55,7 +55,7 @@ static inline int own_option_value(const char *text, u64 *value)
  * Reads pairs of a word and a value; every word must be among `known`. What is
  * wrong is told to who made the qdisc.
  */
-static inline int own_options(struct nlattr *attribute,
+static inline int own_options(const struct nlattr *attribute,
 			      const struct own_option *known, size_t count,
 			      struct netlink_ext_ack *extack)
 {

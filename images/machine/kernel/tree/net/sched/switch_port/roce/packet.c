@@ -177,9 +177,8 @@ static void take_for(struct roce_pair *pair, const struct roce_base *base, const
 			.telemetry = telemetry,
 		};
 
-		/* It goes back as it is. */
 		if (telemetry)
-			telemetry[6] = ROCE_TELEMETRY_REPLY;
+			roce_telemetry_return(telemetry);
 		take_data(pair, base, at, rest, &arrival);
 	} else if (opcode == ROCE_ACKNOWLEDGE && rest >= ROCE_AETH_BYTES) {
 		struct roce_acknowledgement ack = {

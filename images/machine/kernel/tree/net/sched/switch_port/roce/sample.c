@@ -10,7 +10,7 @@
 #include "../switch.h"
 
 /* Responses to a READ are never acknowledged: what has been sent counts. */
-static u64 acknowledged_bytes(const struct roce_pair *pair)
+static u64 acknowledged_bytes(struct roce_pair *pair)
 {
 	const struct roce_message *first = list_first_entry_or_null(&pair->messages,
 								    struct roce_message, list);
@@ -21,7 +21,7 @@ static u64 acknowledged_bytes(const struct roce_pair *pair)
 	return bytes;
 }
 
-static struct samples_pair sample_of(const struct roce_pair *pair, u64 now)
+static struct samples_pair sample_of(struct roce_pair *pair, u64 now)
 {
 	const struct roce_config *config = &pair->nic->port->config.roce;
 	const struct roce_control *control = config->control;
@@ -50,7 +50,7 @@ static struct samples_pair sample_of(const struct roce_pair *pair, u64 now)
 	return sample;
 }
 
-static void tell_nic(const struct roce_nic *nic, u64 now,
+static void tell_nic(struct roce_nic *nic, u64 now,
 		     void (*tell)(void *to, u32 number, const struct samples_pair *sample), void *to)
 {
 	struct roce_pair *pair;

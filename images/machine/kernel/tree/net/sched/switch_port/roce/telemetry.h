@@ -67,6 +67,12 @@ static inline void roce_telemetry_put_header(u8 *at, u8 what)
 	at[7] = 0;		/* hops */
 }
 
+/* What the switches have written goes back as it is: none writes any more. */
+static inline void roce_telemetry_return(u8 *at)
+{
+	at[6] = ROCE_TELEMETRY_REPLY;
+}
+
 /* Whether `bytes` at that place are telemetry. */
 static inline bool roce_is_telemetry(const u8 *at, size_t bytes)
 {
