@@ -48,12 +48,13 @@ MORE_IS_SAID = {
 }
 """Keys whose default means more where it is written, and why."""
 OF_OTHERS = {
+    "hosts.default.rdma_dscp",
     "switches.default.pfc.reaction",
     "switches.default.pfc.quanta",
     "switches.default.priority_groups.default.headroom",
     "switches.default.priority_groups.default.xon",
 }
-"""Keys that may stand only where PFC has priorities and groups are lossless."""
+"""Keys that may stand only where a host has RDMA, PFC has priorities, groups are lossless."""
 
 
 @dataclass(frozen=True)
