@@ -25,6 +25,7 @@ use crate::wakeups::{self, Epoll, Termination, Timer};
 use queue_pairs::QueuePairs;
 use source::Source;
 
+mod kept_pairs;
 mod meet;
 mod queue_pairs;
 mod roce;
@@ -136,7 +137,9 @@ impl Player {
     }
 
     fn open_kept_connections(&mut self) {
-        let opened_here = |id: &usize| self.flows.trace.kept[*id].opened_here;
+        let trace = &self.flows.trace;
+        let opened_here =
+            |id: &usize| trace.kept[*id].opened_here && !trace.is_kept_pair(*id as KeptId);
         let ids: Vec<usize> = (0..self.kept.len()).filter(opened_here).collect();
         for id in ids {
             self.flows.schedule.at(i64::MIN, Action::Open(id as KeptId));

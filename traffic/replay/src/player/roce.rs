@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
+use super::kept_pairs::{first_of, KeptPair};
 use super::Player;
 use crate::errno;
 use crate::hosts::Family;
@@ -16,9 +17,16 @@ const RETRY_NS: i64 = 1_000_000;
 
 impl Player {
     pub(super) fn open_queue_pairs(&mut self) {
-        for row in 0..self.flows.trace.flows.len() as RowId {
-            if self.flows.trace.is_roce(self.flows.flow(row)) {
-                self.flows.schedule.at(i64::MIN, Action::Connect(row));
+        let trace = &self.flows.trace;
+        for (row, flow) in trace.flows.iter().enumerate() {
+            // Those behind the first of a pair have it with that.
+            let is_first = flow
+                .kept
+                .is_none_or(|kept| first_of(trace, kept) == flow.number);
+            if trace.is_roce(flow) && is_first {
+                self.flows
+                    .schedule
+                    .at(i64::MIN, Action::Connect(row as RowId));
             }
         }
     }
@@ -30,7 +38,9 @@ impl Player {
         };
         match connect.and_then(|connect| pairs.device.connect(&connect)) {
             Ok(()) => {
-                pairs.ends.insert(row, End::default());
+                let rows = pairs.rows_with(row, self.flows.flow(row));
+                let ends = rows.into_iter().map(|row| (row, End::default()));
+                pairs.ends.extend(ends);
                 Ok(())
             }
             Err(error) => self.pair_unconnected(row, errno::number(&error)),
@@ -61,20 +71,28 @@ impl Player {
             return Ok(());
         }
         let flow = self.flows.flow(row);
-        if let Some(pairs) = &mut self.queue_pairs {
-            if !std::mem::replace(&mut pairs.said_why, true) {
-                let (flow, why) = (flow.number, reason(number));
-                let name = errno::Name(number);
-                eprintln!("replay: the queue pair of flow {flow} failed: {name}{why}; others are not named");
-            }
-            if flow.starts_here() {
-                pairs.failed.insert(row, number);
-                return Ok(());
-            }
+        let Some(pairs) = &mut self.queue_pairs else {
+            return Ok(());
+        };
+        if !std::mem::replace(&mut pairs.said_why, true) {
+            let (flow, why) = (flow.number, reason(number));
+            let name = errno::Name(number);
+            eprintln!(
+                "replay: the queue pair of flow {flow} failed: {name}{why}; others are not named"
+            );
+        }
+        let rows = pairs.rows_with(row, flow);
+        if flow.starts_here() {
+            pairs
+                .failed
+                .extend(rows.into_iter().map(|row| (row, number)));
+            return Ok(());
         }
         self.look_for_due = true;
-        self.flows
-            .end_unconnected(row, Status::Failed(number), None, &self.clock)
+        rows.into_iter().try_for_each(|row| {
+            self.flows
+                .end_unconnected(row, Status::Failed(number), None, &self.clock)
+        })
     }
 
     pub(super) fn start_pair(&mut self, row: RowId, start_ns: i64) -> io::Result<()> {
@@ -90,12 +108,16 @@ impl Player {
                 .end_unconnected(row, status, Some(start_ns), &self.clock);
         };
         end.start(&flow, start_ns);
-        self.post_messages(row, &flow)
+        self.post_messages(row)
     }
 
     /// Posts what may be posted now; a flow that cannot has failed.
-    fn post_messages(&mut self, row: RowId, flow: &Flow) -> io::Result<()> {
-        let posted = self.queue_pairs.as_mut().map(|pairs| pairs.post(row, flow));
+    fn post_messages(&mut self, row: RowId) -> io::Result<()> {
+        let trace = &self.flows.trace;
+        let posted = self
+            .queue_pairs
+            .as_mut()
+            .map(|pairs| pairs.post(row, trace));
         match posted {
             Some(Err(error)) => {
                 let status = Status::Failed(errno::number(&error));
@@ -117,20 +139,23 @@ impl Player {
     }
 
     fn on_completion(&mut self, completion: &Completion) -> io::Result<()> {
+        let Some(pairs) = self.queue_pairs.as_mut() else {
+            return Ok(());
+        };
         // What comes for a flow that has ended here is of no interest: a long one that stopped, say.
-        let Some(row) = self.flows.find_open(completion.flow) else {
+        let kept = pairs.kept.get(&completion.flow);
+        let row = kept.map_or_else(|| self.flows.find_open(completion.flow), KeptPair::current);
+        let Some((row, end)) = row.and_then(|row| Some((row, pairs.ends.get_mut(&row)?))) else {
             return Ok(());
         };
         let flow = self.flows.flow(row).clone();
         let at_ns = self.clock.after_epoch_ns(completion.time_ns);
-        let pairs = self.queue_pairs.as_mut();
-        let Some(end) = pairs.and_then(|pairs| pairs.ends.get_mut(&row)) else {
-            return Ok(());
-        };
         let first_ns = completion
             .first_ns
             .map(|first_ns| self.clock.after_epoch_ns(first_ns));
-        end.counters = completion.counters;
+        end.counters = kept.map_or(completion.counters, |pair| {
+            pair.counters(completion.counters)
+        });
         match completion.event {
             Event::Sent => end.sent(&flow, completion.bytes, first_ns),
             Event::Received => end.received(&flow, completion.bytes, first_ns),
@@ -141,13 +166,47 @@ impl Player {
                     () if self.is_time_over(row) => Status::Stopped,
                     () => Status::Failed(number),
                 };
-                return self.end_pair(row, status, at_ns);
+                return self.pair_failed(row, completion.flow, status, at_ns);
             }
         }
-        if end.is_complete(&flow) {
-            return self.end_pair(row, Status::Complete, at_ns);
+        if !end.is_complete(&flow) {
+            return self.post_messages(row);
         }
-        self.post_messages(row, &flow)
+        if let Some(pair) = pairs.kept.get_mut(&completion.flow) {
+            pair.current_ended(completion.counters);
+        }
+        self.end_pair(row, Status::Complete, at_ns)
+    }
+
+    /// A queue pair ended before its time: what has started on it, with it, and what has not when it starts. `first`
+    /// is the flow whose number the pair has.
+    fn pair_failed(
+        &mut self,
+        row: RowId,
+        first: u32,
+        status: Status,
+        at_ns: i64,
+    ) -> io::Result<()> {
+        let Some(pairs) = self.queue_pairs.as_mut() else {
+            return Ok(());
+        };
+        let rows = match pairs.kept.get_mut(&first) {
+            Some(pair) => pair.fail(),
+            None => vec![row],
+        };
+        for row in rows {
+            let Some(pairs) = self.queue_pairs.as_mut() else {
+                return Ok(());
+            };
+            let has_started = |end: &End| end.start_ns.is_some();
+            if pairs.ends.get(&row).is_some_and(has_started) {
+                self.end_pair(row, status, at_ns)?;
+            } else {
+                pairs.ends.remove(&row);
+                pairs.failed.insert(row, libc::ENOTCONN);
+            }
+        }
+        Ok(())
     }
 
     /// Ends a flow that has a queue pair. The pair stays until the program ends, and nothing is posted to it any more.

@@ -58,6 +58,7 @@ pub struct Post {
 }
 
 impl Post {
+    /// `flow`: whose number the pair carries.
     pub fn of(flow: u32, message: Message) -> Self {
         Self {
             id: 0,
@@ -116,6 +117,17 @@ pub struct Counters {
     pub timeouts: u32,
     /// Notifications (CNPs) that it received.
     pub notifications: u32,
+}
+
+impl Counters {
+    /// What came about since there were those.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            sent_again: self.sent_again - before.sent_again,
+            timeouts: self.timeouts - before.timeouts,
+            notifications: self.notifications - before.notifications,
+        }
+    }
 }
 
 const COMPLETION_BYTES: usize = 56;

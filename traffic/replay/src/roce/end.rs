@@ -101,6 +101,11 @@ impl End {
         }
     }
 
+    /// Whether this end has started the flow, and posted all of it.
+    pub fn is_posted(&self) -> bool {
+        self.start_ns.is_some() && self.unposted_bytes == 0
+    }
+
     /// Bytes of data that the source knows to be delivered, or that the destination has in whole messages.
     pub fn moved_bytes(&self, flow: &Flow) -> u64 {
         match flow.side {

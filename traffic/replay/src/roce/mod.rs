@@ -3,5 +3,5 @@
 mod device;
 mod end;
 
-pub use device::{Completion, Connect, Device, Event, Post};
+pub use device::{Completion, Connect, Counters, Device, Event, Post};
 pub use end::End;

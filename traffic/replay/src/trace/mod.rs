@@ -27,7 +27,7 @@ pub use services::{Service, ServiceId, Transport};
 
 const VERSION: &str = "# fabriclab-trace-1";
 
-/// A connection that several flows share, and that is open before the epoch.
+/// A connection, or a queue pair, that several flows share, and that is open before the epoch.
 #[derive(Clone, Debug)]
 pub struct Kept {
     pub opened_here: bool,
@@ -72,6 +72,11 @@ impl Trace {
 
     pub fn is_roce(&self, flow: &Flow) -> bool {
         self.services[usize::from(flow.service)].transport == Transport::Roce
+    }
+
+    pub fn is_kept_pair(&self, kept: KeptId) -> bool {
+        let service = self.kept[kept as usize].service;
+        self.services[usize::from(service)].transport == Transport::Roce
     }
 
     fn path(&self, group: Option<GroupId>) -> impl Iterator<Item = GroupId> + '_ {

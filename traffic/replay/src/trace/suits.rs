@@ -32,11 +32,11 @@ fn may_have_connection(
     let written = row.text(row::CONNECTION);
     let right = match (details.extent, outline.transport) {
         _ if written.is_empty() => return true,
-        (_, Transport::Roce) => {
-            "a flow over RoCE has a queue pair of its own; must be empty where transport is roce"
-        }
         (Extent::UntilNs(_), _) => {
             "a long flow ends with its connection; must be empty where stop_ns is given"
+        }
+        (_, Transport::Roce) if outline.mode != Some(Mode::Push) => {
+            "only pushes share a queue pair; must be empty where transport is roce and mode is not push"
         }
         (_, Transport::Mptcp) => {
             "a flow over MPTCP has a connection of its own; must be empty where transport is mptcp"
@@ -164,12 +164,12 @@ mod tests {
     fn what_the_nic_decides_stays_empty() {
         for (row, expected) in [
             (
-                "0,0,h1,h2,9,,,k,roce,,,",
-                "connection is \"k\": a flow over RoCE has a queue pair of its own",
+                "0,0,h1,h2,9,,pull,k,roce,,,",
+                "connection is \"k\": only pushes share a queue pair",
             ),
             (
                 "0,0,h1,h2,,9,,k,roce,,,",
-                "connection is \"k\": a flow over RoCE has a queue pair of its own",
+                "connection is \"k\": a long flow ends with its connection",
             ),
             (
                 "0,0,h1,h2,9,,,,roce,dctcp,,",
