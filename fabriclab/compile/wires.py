@@ -19,7 +19,9 @@ from fabriclab.formats.job import Change, ExpectedNode, Job, JobNode, OptionalPa
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.formats.run_directory import SAMPLER_FILE, part_file
+from fabriclab.formats.trace import awaited
 from fabriclab.registry.applications import applications_of
+from fabriclab.workload.groups import parents
 
 BEGIN_NS = 2_000_000_000
 """Cables carry from this instant of all machines on: by then each has made its nodes, which takes next to no virtual
@@ -56,7 +58,7 @@ def _indivisible(plan: Plan) -> Iterator[str]:
 def unmet_waits(cut: Cut, plan: Plan, flows: pl.DataFrame) -> list[str]:
     """Return why a plan can't be cut so: flows and programs wait for each other within a machine alone."""
     part_of = cut.part_of()
-    if len({part_of[host] for host in _waiting_hosts(flows)}) > 1:
+    if any(len({part_of[host] for host in hosts}) > 1 for hosts in _meetings(flows).values()):
         return ["traffic: flows that wait for others (`after`, rounds, shuffles) are between hosts of one part only"]
     programs = {traffic.name: traffic for traffic in plan.traffic if isinstance(traffic, ProgramTraffic)}
     return [
@@ -68,17 +70,23 @@ def unmet_waits(cut: Cut, plan: Plan, flows: pl.DataFrame) -> list[str]:
     ]
 
 
-def _waiting_hosts(flows: pl.DataFrame) -> set[str]:
-    """Return the hosts of flows that wait for others, or are waited for."""
+def _meetings(flows: pl.DataFrame) -> dict[str, set[str]]:
+    """Return the hosts that have to hear of each group that flows wait for: those that receive its flows, and those
+    that start flows after it. A host that receives a group by itself, and waits for it, asks nobody."""
     if flows["after"].is_null().all():
-        return set()
-    awaited = set(flows["after"].drop_nulls().cast(pl.String).unique())
-    hosts: set[str] = set()
-    for row in flows.select(pl.col("src", "dst", "group", "after").cast(pl.String)).iter_rows(named=True):
-        group = row["group"] or ""
-        if row["after"] is not None or any(group == name or group.startswith(f"{name}/") for name in awaited):
-            hosts |= {row["src"], row["dst"]}
-    return hosts
+        return {}
+    columns = pl.col("src", "dst", "mode", "group", "after").cast(pl.String)
+    rows = list(flows.select(columns).iter_rows(named=True))
+    meetings: dict[str, set[str]] = {}
+    for row in rows:
+        starter = row["dst"] if row["mode"] in ("pull", "read") else row["src"]
+        for wait in awaited(row["after"]) if row["after"] else ():
+            meetings.setdefault(wait.group, set()).add(starter)
+    for row in rows:
+        for group in (row["group"], *parents(row["group"])) if row["group"] else ():
+            if group in meetings:
+                meetings[group].add(row["dst"])
+    return meetings
 
 
 def ring_bytes(plan: Plan, cut: Cut) -> int:

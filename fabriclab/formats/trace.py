@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from fabriclab.formats.table import Table, integers, texts
 
 TRACE = Table(
@@ -34,6 +38,27 @@ MODES = ("push", "pull", "read", "iperf3")
 the replay. Empty is the first."""
 TRANSPORTS = ("tcp", "mptcp", "roce")
 """What a flow asks for. Empty is the first."""
+
+_AWAITED = re.compile(r"(?P<group>[^;]*?)(?:\+(?P<delay>[0-9]+))?")
+
+
+class Awaited(NamedTuple):
+    """A group that a flow waits for, and the nanoseconds that pass after the group is complete."""
+
+    group: str
+    delay_ns: int = 0
+
+
+def awaited(after: str) -> list[Awaited]:
+    """Return what a cell of the column `after` names: `job/map+1000;job/sort` has two groups."""
+    found = (_AWAITED.fullmatch(part) for part in after.split(";"))
+    return [Awaited(match["group"], int(match["delay"] or 0)) for match in found if match is not None]
+
+
+def after_cell(waits: Iterable[Awaited]) -> str:
+    """Return the cell of the column `after` that says it."""
+    return ";".join(f"{group}+{delay_ns}" if delay_ns else group for group, delay_ns in waits)
+
 
 LARGEST_FLOW = 2**32 - 2
 """Largest number of a flow: a packet's mark is the number plus one, and has 32 bits."""

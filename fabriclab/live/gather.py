@@ -16,7 +16,7 @@ from fabriclab.files import replacing
 from fabriclab.formats.logs import FLOW_LOG
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
 from fabriclab.formats.table import Table
-from fabriclab.formats.trace import TRACE
+from fabriclab.formats.trace import TRACE, after_cell, awaited
 from fabriclab.scratch import open_plain
 
 LIVE_TRACE = "trace.csv"
@@ -59,9 +59,12 @@ def gather_started(directory: Path, started: Sequence[Started], *, idle: bool) -
 def shifted_flows(rows: Iterable[Row], started: Started) -> Iterator[Row]:
     """Yield the flows of one start with their times counted from the lab's epoch."""
     for row in rows:
-        for name in ("connection", "group", "after"):
-            if row.get(name):  # of this start alone: the same traffic may be started twice
-                row[name] = f"{started.directory.replace('/', '-')}-{row[name]}"
+        own = started.directory.replace("/", "-")  # of this start alone: the same traffic may be started twice
+        for name in ("connection", "group"):
+            if row.get(name):
+                row[name] = f"{own}-{row[name]}"
+        if row.get("after"):
+            row["after"] = after_cell(wait._replace(group=f"{own}-{wait.group}") for wait in awaited(row["after"]))
         if not row.get("after"):
             _shift(row, ("start_ns",), started)
         _shift(row, ("stop_ns",), started)

@@ -10,6 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 
 import polars as pl
 
+from fabriclab.formats.trace import awaited
+
 
 def parents(group: str) -> Iterator[str]:
     """Yield the groups that a group is part of, the nearest first."""
@@ -20,13 +22,13 @@ def parents(group: str) -> Iterator[str]:
 
 def unknown_groups(flows: pl.DataFrame) -> set[str]:
     """Return the groups that flows wait for, and to which no flow belongs."""
-    awaited = set(flows["after"].drop_nulls().unique())
-    if not awaited:
-        return awaited
+    unknown = {wait.group for after in flows["after"].drop_nulls().unique() for wait in awaited(after)}
+    if not unknown:
+        return unknown
     for group in flows["group"].drop_nulls().unique():
-        awaited.discard(group)
-        awaited.difference_update(parents(group))
-    return awaited
+        unknown.discard(group)
+        unknown.difference_update(parents(group))
+    return unknown
 
 
 def waiting_loop(flows: pl.DataFrame) -> list[str]:
@@ -39,7 +41,7 @@ def waiting_loop(flows: pl.DataFrame) -> list[str]:
         return []
     graph: TopologicalSorter[str] = TopologicalSorter()
     for group, after in waits.iter_rows():
-        graph.add(group, after)
+        graph.add(group, *(wait.group for wait in awaited(after)))
     for whole, part in sorted(_parts(flows["group"].drop_nulls().unique())):
         graph.add(whole, part)
     try:

@@ -22,6 +22,7 @@ from fabriclab.formats.trace import (
 )
 
 _MOST_LISTED = 20
+_AFTER = r"^[^;]+(;[^;]+)*$"
 _TOO_LARGE_FOR_ROCE = f"must be at most {LARGEST_ROCE_FLOW} over RoCE, whose queue pairs have numbers of 24 bits"
 
 
@@ -117,6 +118,7 @@ def _rules_of_kinds() -> list[Rule]:
             iperf3 & pl.col("after").is_not_null(),
             "can't be used with iperf3, which starts at start_ns; leave it empty",
         ),
+        Rule("after", ~pl.col("after").str.contains(_AFTER), "must be groups with ';' between them, such as a+1000;b"),
         Rule("request_bytes", request & pl.col("mode").ne_missing("pull"), "is only for mode pull; leave it empty"),
         Rule(
             "connection",
@@ -127,7 +129,9 @@ def _rules_of_kinds() -> list[Rule]:
             "connection", kept & mptcp, "would be kept, but each flow over MPTCP has its own connection; leave it empty"
         ),
         Rule(
-            "connection", kept & roce, "would be kept, but each flow over RoCE has its own queue pair; leave it empty"
+            "connection",
+            kept & roce & pl.col("mode").fill_null("push").ne("push"),
+            "would be kept, but only pushes share a queue pair; leave it empty",
         ),
         Rule(
             "mode",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from fabriclab.formats.trace import awaited
 from fabriclab.workload.flows import COLUMNS
 from fabriclab.workload.groups import unknown_groups, waiting_loop
 from fabriclab.workload.site import Site
@@ -86,22 +87,24 @@ def _check_connections(rows: pl.DataFrame, problems: TraceProblems) -> None:
             problems.add(row["path"], row["line"], message)
 
 
+def _waits_for(rows: pl.DataFrame, groups: Collection[str]) -> list[tuple[str, int, str]]:
+    """Return the path, the line and the group of each wait for one of the groups."""
+    waiting = rows.filter(pl.col("after").is_not_null()) if groups else rows.clear()
+    return [
+        (path, line, wait.group)
+        for path, line, after in waiting.select("path", "line", "after").iter_rows()
+        for wait in awaited(after)
+        if wait.group in groups
+    ]
+
+
 def _check_groups(rows: pl.DataFrame, problems: TraceProblems) -> None:
     unknown = unknown_groups(rows)
-    for path, line, after in (
-        rows.filter(pl.col("after").is_in(sorted(unknown)))
-        .head(problems.wanted)
-        .select("path", "line", "after")
-        .iter_rows()
-    ):
-        problems.add(path, line, f"after: no flow has the group {shown(after)}")
+    for path, line, group in _waits_for(rows, unknown)[: problems.wanted]:
+        problems.add(path, line, f"after: no flow has the group {shown(group)}")
     loop = waiting_loop(rows)
     if loop:
-        path, line, after = (
-            rows.filter(pl.col("group").is_in(loop) & pl.col("after").is_in(loop))
-            .select("path", "line", "after")
-            .row(0)
-        )
+        path, line, after = _waits_for(rows.filter(pl.col("group").is_in(loop)), loop)[0]
         problems.add(
             path,
             line,

@@ -56,16 +56,25 @@ struct Waiting {
     own_to_come: u32,
     /// Parts of the group that other hosts receive, and its iperf3 flows as one.
     others_to_come: u32,
-    /// The flows that wait here.
-    rows: Vec<RowId>,
+    /// The flows that wait here, each with its delay.
+    rows: Vec<(RowId, i64)>,
     /// The other hosts to tell.
     tell: Vec<HostId>,
+}
+
+/// A flow that waits for several groups.
+#[derive(Debug)]
+struct Held {
+    to_come: usize,
+    /// When those that are complete would let it start.
+    earliest_ns: i64,
 }
 
 #[derive(Debug, Default)]
 pub struct Schedule {
     due: BinaryHeap<Reverse<(i64, Action)>>,
     waiting: FxHashMap<GroupId, Waiting>,
+    held: FxHashMap<RowId, Held>,
     notices: Vec<Notice>,
 }
 
@@ -88,14 +97,9 @@ impl Schedule {
             if let Extent::UntilNs(stop_ns) = flow.extent {
                 due.push(Reverse((stop_ns, Action::Stop(row))));
             }
-            match flow
-                .after
-                .and_then(|group| schedule.waiting.get_mut(&group))
-            {
-                // Its other end starts it; here it is only received, or stopped.
-                _ if !flow.starts_here() => {}
-                None => due.push(Reverse((flow.start_ns, Action::Start(row)))),
-                Some(waiting) => waiting.rows.push(row),
+            // Else its other end starts it; here it is only received, or stopped.
+            if flow.starts_here() && !schedule.hold(row, flow) {
+                due.push(Reverse((flow.start_ns, Action::Start(row))));
             }
             // Who receives counts: that all has been sent says nothing of what has arrived.
             if flow.side == Side::Dst {
@@ -108,6 +112,26 @@ impl Schedule {
         }
         schedule.due = due.into();
         schedule
+    }
+
+    /// Lets a flow wait for its groups; whether it has any.
+    fn hold(&mut self, row: RowId, flow: &Flow) -> bool {
+        let mut to_come = 0;
+        for awaited in &flow.after {
+            if let Some(waiting) = self.waiting.get_mut(&awaited.group) {
+                waiting.rows.push((row, awaited.delay_ns));
+                to_come += 1;
+            }
+        }
+        if to_come > 1 {
+            let earliest_ns = i64::MIN;
+            let held = Held {
+                to_come,
+                earliest_ns,
+            };
+            self.held.insert(row, held);
+        }
+        to_come > 0
     }
 
     pub fn at(&mut self, time_ns: i64, action: Action) {
@@ -161,11 +185,28 @@ impl Schedule {
             return;
         }
         let rows = self.waiting.remove(&group).unwrap_or_default().rows;
-        for row in rows {
-            // The start of a flow that waits counts from now, not from the epoch.
-            let start_ns = now_ns.saturating_add(trace.flows[row as usize].start_ns);
-            self.at(start_ns, Action::Start(row));
+        for (row, delay_ns) in rows {
+            let flow = &trace.flows[row as usize];
+            if let Some(ready_ns) = self.ready_ns(row, flow, now_ns.saturating_add(delay_ns)) {
+                // The start of a flow that waits counts from then, not from the epoch.
+                self.at(ready_ns.saturating_add(flow.start_ns), Action::Start(row));
+            }
         }
+    }
+
+    /// One more of a flow's groups would let it start at a time: when all do; `None` as long as one is missing.
+    fn ready_ns(&mut self, row: RowId, flow: &Flow, at_ns: i64) -> Option<i64> {
+        if flow.after.len() == 1 {
+            return Some(at_ns);
+        }
+        // One that waits in vain for another group is not held any more.
+        let held = self.held.get_mut(&row)?;
+        held.to_come -= 1;
+        held.earliest_ns = held.earliest_ns.max(at_ns);
+        if held.to_come > 0 {
+            return None;
+        }
+        self.held.remove(&row).map(|held| held.earliest_ns)
     }
 
     /// A flow will never be complete, and so none of its groups: returns the flows that waited here for one, in trace
@@ -175,6 +216,7 @@ impl Schedule {
         let mut rows: Vec<_> = groups.flat_map(|group| self.abandon_group(group)).collect();
         // By group until here: the log has them in trace order, like everything else.
         rows.sort_unstable();
+        rows.dedup();
         rows
     }
 
@@ -190,7 +232,11 @@ impl Schedule {
             self.notices
                 .extend(told.map(|&to| Notice { to, group, state }));
         }
-        waiting.rows
+        let rows: Vec<_> = waiting.rows.into_iter().map(|(row, _)| row).collect();
+        for row in &rows {
+            self.held.remove(row);
+        }
+        rows
     }
 
     /// What other hosts are to be told since the last call.
@@ -200,164 +246,5 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::trace::{Barrier, Mode};
-
-    fn flow(number: u32, start_ns: i64, group: Option<GroupId>, after: Option<GroupId>) -> Flow {
-        Flow {
-            number,
-            peer: 0,
-            start_ns,
-            extent: Extent::Bytes(10),
-            mode: Mode::Pull,
-            side: Side::Dst,
-            request_bytes: 4,
-            service: 0,
-            dscp: 0,
-            kept: None,
-            group,
-            after,
-        }
-    }
-
-    /// A trace with groups 0 to 4, none within another, of which those that are waited for are this host's own.
-    fn trace(flows: Vec<Flow>) -> Trace {
-        let waited = flows.iter().filter_map(|flow| flow.after);
-        let barriers = waited.map(|group| (group, Barrier::default())).collect();
-        Trace {
-            flows,
-            barriers,
-            parents: vec![None; 5],
-            ..Trace::default()
-        }
-    }
-
-    fn take_due(schedule: &mut Schedule, now_ns: i64) -> Vec<Action> {
-        std::iter::from_fn(|| schedule.pop_due(now_ns)).collect()
-    }
-
-    #[test]
-    fn the_same_instant_keeps_trace_order() {
-        let trace = trace(vec![
-            flow(9, 50, None, None),
-            flow(3, 20, None, None),
-            flow(7, 20, None, None),
-            flow(1, 20, None, None),
-        ]);
-        let mut schedule = Schedule::of(&trace);
-        assert_eq!(schedule.next_ns(), Some(20));
-        assert_eq!(take_due(&mut schedule, 19), []);
-        assert_eq!(
-            take_due(&mut schedule, 20),
-            [Action::Start(1), Action::Start(2), Action::Start(3)]
-        );
-        assert_eq!(schedule.next_ns(), Some(50));
-    }
-
-    #[test]
-    fn a_round_starts_when_the_last_flow_of_the_one_before_is_received() {
-        let trace = trace(vec![
-            flow(0, 0, Some(0), None),
-            flow(1, 0, Some(0), None),
-            flow(2, 5, Some(1), Some(0)),
-            flow(3, 0, Some(1), Some(0)),
-            flow(4, 0, None, Some(1)),
-        ]);
-        let mut schedule = Schedule::of(&trace);
-        assert_eq!(take_due(&mut schedule, 0).len(), 2);
-        schedule.received(&trace, &trace.flows[1], 100);
-        assert_eq!(schedule.next_ns(), None);
-        schedule.received(&trace, &trace.flows[0], 130);
-        assert_eq!(take_due(&mut schedule, 134), [Action::Start(3)]);
-        assert_eq!(take_due(&mut schedule, 135), [Action::Start(2)]);
-    }
-
-    #[test]
-    fn a_group_has_the_flows_of_those_within() {
-        let mut trace = trace(vec![
-            flow(0, 0, Some(0), None),
-            flow(1, 0, Some(1), None),
-            flow(2, 7, None, Some(0)),
-        ]);
-        trace.parents = vec![None, Some(0)];
-        let mut schedule = Schedule::of(&trace);
-        schedule.received(&trace, &trace.flows[0], 10);
-        assert_eq!(take_due(&mut schedule, 100).len(), 2);
-        schedule.received(&trace, &trace.flows[1], 20);
-        assert_eq!(schedule.next_ns(), Some(27));
-    }
-
-    #[test]
-    fn a_failed_flow_releases_those_that_waited() {
-        let trace = trace(vec![flow(0, 0, Some(4), None), flow(1, 0, None, Some(4))]);
-        let mut schedule = Schedule::of(&trace);
-        assert_eq!(schedule.abandon(&trace, &trace.flows[0]), [1]);
-        schedule.received(&trace, &trace.flows[0], 10);
-        assert_eq!(take_due(&mut schedule, i64::MAX), [Action::Start(0)]);
-    }
-
-    #[test]
-    fn other_hosts_and_iperf3_have_parts_too() {
-        let mut trace = trace(vec![flow(0, 0, Some(0), None), flow(1, 3, None, Some(0))]);
-        let barrier = Barrier {
-            remote_parts: 1,
-            until_ns: Some(500),
-            ..Barrier::default()
-        };
-        trace.barriers.insert(0, barrier);
-        let mut schedule = Schedule::of(&trace);
-        assert_eq!(
-            take_due(&mut schedule, 500),
-            [Action::Start(0), Action::Elapse(0)]
-        );
-        schedule.other_part_complete(&trace, 0, 500);
-        schedule.received(&trace, &trace.flows[0], 600);
-        assert_eq!(schedule.next_ns(), None);
-        schedule.other_part_complete(&trace, 0, 700);
-        assert_eq!(take_due(&mut schedule, 703), [Action::Start(1)]);
-    }
-
-    #[test]
-    fn those_who_wait_elsewhere_are_told_once() {
-        let flows = vec![flow(0, 0, Some(2), None), flow(1, 0, Some(2), None)];
-        let mut trace = trace(flows);
-        let waiters = vec![5, 8];
-        let barrier = Barrier {
-            waiters,
-            ..Barrier::default()
-        };
-        trace.barriers.insert(2, barrier);
-        let notices = |state| {
-            [5, 8].map(|to| Notice {
-                to,
-                group: 2,
-                state,
-            })
-        };
-
-        let mut schedule = Schedule::of(&trace);
-        schedule.received(&trace, &trace.flows[0], 10);
-        assert_eq!(schedule.take_notices(), []);
-        schedule.received(&trace, &trace.flows[1], 11);
-        assert_eq!(schedule.take_notices(), notices(Part::Complete));
-
-        let mut schedule = Schedule::of(&trace);
-        schedule.received(&trace, &trace.flows[0], 10);
-        assert_eq!(schedule.abandon(&trace, &trace.flows[1]), []);
-        assert_eq!(schedule.abandon(&trace, &trace.flows[1]), []);
-        assert_eq!(schedule.take_notices(), notices(Part::Failed));
-    }
-
-    #[test]
-    fn a_long_flow_stops_before_what_starts_at_that_instant() {
-        let mut long = flow(0, 0, None, None);
-        long.extent = Extent::UntilNs(70);
-        let trace = trace(vec![flow(1, 70, None, None), long]);
-        let mut schedule = Schedule::of(&trace);
-        assert_eq!(
-            take_due(&mut schedule, 70),
-            [Action::Start(1), Action::Stop(1), Action::Start(0)]
-        );
-    }
-}
+#[path = "schedule_tests.rs"]
+mod tests;

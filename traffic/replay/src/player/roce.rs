@@ -10,7 +10,7 @@ use crate::hosts::Family;
 use crate::log::Status;
 use crate::roce::{Completion, Connect, End, Event};
 use crate::schedule::{Action, RowId};
-use crate::trace::{Flow, Side};
+use crate::trace::Side;
 
 /// How long after there was no way to a peer its queue pair is tried again, before the epoch.
 const RETRY_NS: i64 = 1_000_000;
@@ -228,7 +228,7 @@ impl Player {
         let flow = self.flows.flow(row);
         // The destination sees nothing of a flow before a message is whole. That it was under way it knows where the
         // clock alone starts it.
-        let is_timed = flow.side == Side::Dst && flow.after.is_none();
+        let is_timed = flow.side == Side::Dst && flow.after.is_empty();
         let end = self
             .queue_pairs
             .as_ref()

@@ -161,7 +161,7 @@ mod tests {
             dscp: 0,
             kept: None,
             group: None,
-            after: None,
+            after: Box::default(),
         }
     }
 

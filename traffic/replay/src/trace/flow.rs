@@ -33,6 +33,13 @@ pub enum Side {
     Dst,
 }
 
+/// A group that a flow waits for, and for how long after it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    pub group: GroupId,
+    pub delay_ns: i64,
+}
+
 /// A flow that this host takes part in.
 #[derive(Clone, Debug)]
 pub struct Flow {
@@ -49,7 +56,8 @@ pub struct Flow {
     pub dscp: u8,
     pub kept: Option<KeptId>,
     pub group: Option<GroupId>,
-    pub after: Option<GroupId>,
+    /// It starts `start_ns` after the last of them.
+    pub after: Box<[Awaited]>,
 }
 
 impl Flow {

@@ -18,7 +18,7 @@ use crate::hosts::{HostId, Hosts};
 use crate::problems::Problems;
 use crate::table::{Row, Table};
 pub use barriers::Barrier;
-pub use flow::{Extent, Flow, KeptId, Mode, Side, HEAD_BYTES};
+pub use flow::{Awaited, Extent, Flow, KeptId, Mode, Side, HEAD_BYTES};
 pub use groups::GroupId;
 use groups::Groups;
 use row::{Details, Outline};
@@ -223,16 +223,23 @@ impl<'a> Reader<'a> {
         &mut self,
         row: &Row<'_>,
         outline: &Outline,
-    ) -> (Option<GroupId>, Option<GroupId>) {
+    ) -> (Option<GroupId>, Box<[Awaited]>) {
         let group = self.groups.id(row.text(row::GROUP));
-        let after = self.groups.id(row.text(row::AFTER));
+        let awaited = row::awaited(row.text(row::AFTER)).flatten();
+        let after: Box<[Awaited]> = awaited
+            .filter_map(|(name, delay_ns)| {
+                let group = self.groups.id(name)?;
+                Some(Awaited { group, delay_ns })
+            })
+            .collect();
         match (group, outline.mode) {
             (Some(group), Some(_)) => self.groups.receives(group, outline.dst),
             (Some(group), None) => self.groups.elapses(group, row::stop_ns(row).unwrap_or(0)),
             (None, _) => {}
         }
-        if let Some(after) = after {
-            self.groups.waits(after, outline.starter(), group, row.line);
+        for one in &after {
+            self.groups
+                .waits(one.group, outline.starter(), group, row.line);
         }
         (group, after)
     }

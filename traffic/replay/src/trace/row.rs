@@ -286,16 +286,33 @@ fn has_address(
     has
 }
 
+/// The groups of `after`, each with its delay in nanoseconds; `None` for what is no group.
+pub fn awaited(written: &str) -> impl Iterator<Item = Option<(&str, i64)>> {
+    let parts = (!written.is_empty()).then(|| written.split(';'));
+    parts.into_iter().flatten().map(|part| {
+        let (name, delay) = match part.rsplit_once('+') {
+            Some((name, delay)) if delay.bytes().all(|byte| byte.is_ascii_digit()) => (name, delay),
+            _ => (part, "0"),
+        };
+        let delay_ns = delay.parse::<u64>().ok().filter(|&ns| ns <= MAX_NS)?;
+        is_path(name).then_some((name, delay_ns as i64))
+    })
+}
+
 /// Whether group, after and congestion_control could be names at all.
 fn are_names_right(row: &Row<'_>, problems: &mut Problems) -> bool {
     let mut right = true;
-    for column in [GROUP, AFTER] {
-        let written = row.text(column);
-        if !written.is_empty() && !is_path(written) {
-            let should = "must be names with one \"/\" between them, such as job/shuffle";
-            problems.wrong(row.line, COLUMNS.names[column], written, should);
-            right = false;
-        }
+    let (group, after) = (row.text(GROUP), row.text(AFTER));
+    if !group.is_empty() && !is_path(group) {
+        let should = "must be names with one \"/\" between them, such as job/shuffle";
+        problems.wrong(row.line, "group", group, should);
+        right = false;
+    }
+    if awaited(after).any(|one| one.is_none()) {
+        let should = "must be groups with \";\" between them, such as job/map, and each may have a delay in \
+            nanoseconds: job/map+1000;job/sort";
+        problems.wrong(row.line, "after", after, should);
+        right = false;
     }
     let written = row.text(CONGESTION_CONTROL);
     let is_name = written
@@ -351,4 +368,20 @@ fn parse_dscp(row: &Row<'_>, problems: &mut Problems) -> Option<u8> {
 pub fn stop_ns(row: &Row<'_>) -> Option<i64> {
     let ns = row.text(STOP_NS).parse::<u64>().ok();
     ns.filter(|&ns| ns <= MAX_NS).map(|ns| ns as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::awaited;
+
+    #[test]
+    fn after_names_groups_with_delays() {
+        let read = |written| awaited(written).collect::<Vec<_>>();
+        assert_eq!(read(""), []);
+        assert_eq!(read("job/map"), [Some(("job/map", 0))]);
+        assert_eq!(read("a+250;b+c"), [Some(("a", 250)), Some(("b+c", 0))]);
+        for wrong in ["a;", "a+1;;b", "a+99999999999999999999", "a/;b", "+5"] {
+            assert!(awaited(wrong).any(|one| one.is_none()), "{wrong}");
+        }
+    }
 }
