@@ -80,8 +80,9 @@ def _meetings(flows: pl.DataFrame) -> dict[str, set[str]]:
     meetings: dict[str, set[str]] = {}
     for row in rows:
         starter = row["dst"] if row["mode"] in ("pull", "read") else row["src"]
-        for wait in awaited(row["after"]) if row["after"] else ():
-            meetings.setdefault(wait.group, set()).add(starter)
+        for wait in awaited(row["after"] or ""):
+            if wait.group:
+                meetings.setdefault(wait.group, set()).add(starter)
     for row in rows:
         for group in (row["group"], *parents(row["group"])) if row["group"] else ():
             if group in meetings:

@@ -23,6 +23,12 @@ REPEATS = Within(1, 10**6)
 FLOW_BYTES = Within(SMALLEST_BYTES, 2**40)
 MOST_FLOWS = 10**7
 """The most flows of one experiment: their log is then about a gigabyte."""
+RANKS = Within(2, 65_536)
+CHANNELS = Within(1, 64)
+"""NCCL has 64 at most (MAXCHANNELS)."""
+CHUNKS = Within(1, 1024)
+SERVER_RATE = Within(10**6, 10**14)
+SKEW_PPM = Within(0, 4_000_000)
 PROGRAM_MEMORY_BYTES = Within(1 << 20, 1 << 36)
 SEED = Within(0, 2**31 - 1)
 

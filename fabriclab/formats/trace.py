@@ -46,12 +46,13 @@ class Awaited(NamedTuple):
     """A group that a flow waits for, and the nanoseconds that pass after the group is complete."""
 
     group: str
+    """Empty: the epoch."""
     delay_ns: int = 0
 
 
 def awaited(after: str) -> list[Awaited]:
     """Return what a cell of the column `after` names: `job/map+1000;job/sort` has two groups."""
-    found = (_AWAITED.fullmatch(part) for part in after.split(";"))
+    found = (_AWAITED.fullmatch(part) for part in after.split(";") if after)
     return [Awaited(match["group"], int(match["delay"] or 0)) for match in found if match is not None]
 
 

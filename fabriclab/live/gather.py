@@ -16,7 +16,7 @@ from fabriclab.files import replacing
 from fabriclab.formats.logs import FLOW_LOG
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
 from fabriclab.formats.table import Table
-from fabriclab.formats.trace import TRACE, after_cell, awaited
+from fabriclab.formats.trace import TRACE, Awaited, after_cell, awaited
 from fabriclab.scratch import open_plain
 
 LIVE_TRACE = "trace.csv"
@@ -64,11 +64,17 @@ def shifted_flows(rows: Iterable[Row], started: Started) -> Iterator[Row]:
             if row.get(name):
                 row[name] = f"{own}-{row[name]}"
         if row.get("after"):
-            row["after"] = after_cell(wait._replace(group=f"{own}-{wait.group}") for wait in awaited(row["after"]))
+            row["after"] = after_cell(_own_wait(wait, own, started) for wait in awaited(row["after"]))
         if not row.get("after"):
             _shift(row, ("start_ns",), started)
         _shift(row, ("stop_ns",), started)
         yield row
+
+
+def _own_wait(wait: Awaited, own: str, started: Started) -> Awaited:
+    if wait.group:
+        return wait._replace(group=f"{own}-{wait.group}")
+    return wait._replace(delay_ns=wait.delay_ns + (started.epoch_ns or 0))
 
 
 def _gather_log(log: Path, target: Path, started: Started) -> None:

@@ -22,7 +22,7 @@ def parents(group: str) -> Iterator[str]:
 
 def unknown_groups(flows: pl.DataFrame) -> set[str]:
     """Return the groups that flows wait for, and to which no flow belongs."""
-    unknown = {wait.group for after in flows["after"].drop_nulls().unique() for wait in awaited(after)}
+    unknown = {wait.group for after in flows["after"].drop_nulls().unique() for wait in awaited(after)} - {""}
     if not unknown:
         return unknown
     for group in flows["group"].drop_nulls().unique():
@@ -41,7 +41,7 @@ def waiting_loop(flows: pl.DataFrame) -> list[str]:
         return []
     graph: TopologicalSorter[str] = TopologicalSorter()
     for group, after in waits.iter_rows():
-        graph.add(group, *(wait.group for wait in awaited(after)))
+        graph.add(group, *(wait.group for wait in awaited(after) if wait.group))
     for whole, part in sorted(_parts(flows["group"].drop_nulls().unique())):
         graph.add(whole, part)
     try:

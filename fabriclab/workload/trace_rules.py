@@ -22,7 +22,7 @@ from fabriclab.formats.trace import (
 )
 
 _MOST_LISTED = 20
-_AFTER = r"^[^;]+(;[^;]+)*$"
+_AFTER = r"^(\+[0-9]+;)*[^;+][^;]*(;[^;]+)*$"
 _TOO_LARGE_FOR_ROCE = f"must be at most {LARGEST_ROCE_FLOW} over RoCE, whose queue pairs have numbers of 24 bits"
 
 

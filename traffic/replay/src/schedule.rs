@@ -116,15 +116,19 @@ impl Schedule {
 
     /// Lets a flow wait for its groups; whether it has any.
     fn hold(&mut self, row: RowId, flow: &Flow) -> bool {
-        let mut to_come = 0;
+        let (mut to_come, mut earliest_ns) = (0, i64::MIN);
         for awaited in &flow.after {
-            if let Some(waiting) = self.waiting.get_mut(&awaited.group) {
-                waiting.rows.push((row, awaited.delay_ns));
-                to_come += 1;
+            match awaited.group {
+                None => earliest_ns = earliest_ns.max(awaited.delay_ns),
+                Some(group) => {
+                    if let Some(waiting) = self.waiting.get_mut(&group) {
+                        waiting.rows.push((row, awaited.delay_ns));
+                        to_come += 1;
+                    }
+                }
             }
         }
-        if to_come > 1 {
-            let earliest_ns = i64::MIN;
+        if flow.after.len() > 1 {
             let held = Held {
                 to_come,
                 earliest_ns,

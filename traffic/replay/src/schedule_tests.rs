@@ -4,7 +4,10 @@ use super::*;
 use crate::trace::{Awaited, Barrier, Mode};
 
 fn waiting(group: GroupId, delay_ns: i64) -> Awaited {
-    Awaited { group, delay_ns }
+    Awaited {
+        group: Some(group),
+        delay_ns,
+    }
 }
 
 fn flow(number: u32, start_ns: i64, group: Option<GroupId>, after: Option<GroupId>) -> Flow {
@@ -27,7 +30,8 @@ fn flow(number: u32, start_ns: i64, group: Option<GroupId>, after: Option<GroupI
 /// A trace with groups 0 to 4, none within another, of which those that are waited for are this host's own.
 fn trace(flows: Vec<Flow>) -> Trace {
     let waited = flows.iter().flat_map(|flow| &flow.after);
-    let barriers = waited.map(|one| (one.group, Barrier::default())).collect();
+    let groups = waited.filter_map(|one| one.group);
+    let barriers = groups.map(|group| (group, Barrier::default())).collect();
     Trace {
         flows,
         barriers,
@@ -110,6 +114,24 @@ fn a_flow_starts_after_the_last_of_its_groups_with_their_delays() {
     };
     assert_eq!(released(10, 20), Some(115));
     assert_eq!(released(10, 300), Some(305));
+}
+
+#[test]
+fn a_flow_starts_no_earlier_than_a_time_after_the_epoch() {
+    let mut last = flow(1, 0, None, None);
+    let epoch = Awaited {
+        group: None,
+        delay_ns: 50,
+    };
+    last.after = [epoch, waiting(0, 3)].into();
+    let trace = trace(vec![flow(0, 0, Some(0), None), last]);
+    let released = |at_ns| {
+        let mut schedule = Schedule::of(&trace);
+        take_due(&mut schedule, 0);
+        schedule.received(&trace, &trace.flows[0], at_ns);
+        schedule.next_ns()
+    };
+    assert_eq!((released(10), released(60)), (Some(50), Some(63)));
 }
 
 #[test]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from fabriclab.formats.plan.traffic.arrivals import ArrivalsTraffic
+from fabriclab.formats.plan.traffic.collective import CollectiveTraffic, Server
 from fabriclab.formats.plan.traffic.drawn import (
     Arrivals,
     DistributedSize,
@@ -37,6 +38,7 @@ Traffic = (
     | ArrivalsTraffic
     | QueryTraffic
     | ShuffleTraffic
+    | CollectiveTraffic
     | Iperf3Traffic
     | ProgramTraffic
     | HadoopTraffic
@@ -54,6 +56,7 @@ __all__ = [
     "Awaited",
     "Carried",
     "Carrier",
+    "CollectiveTraffic",
     "Connection",
     "Direction",
     "DistributedSize",
@@ -71,6 +74,7 @@ __all__ = [
     "QueryTraffic",
     "RoundsTraffic",
     "Sent",
+    "Server",
     "ShuffleTraffic",
     "Size",
     "TraceTraffic",

@@ -36,7 +36,8 @@ pub enum Side {
 /// A group that a flow waits for, and for how long after it is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Awaited {
-    pub group: GroupId,
+    /// `None`: the epoch.
+    pub group: Option<GroupId>,
     pub delay_ns: i64,
 }
 

@@ -227,9 +227,9 @@ impl<'a> Reader<'a> {
         let group = self.groups.id(row.text(row::GROUP));
         let awaited = row::awaited(row.text(row::AFTER)).flatten();
         let after: Box<[Awaited]> = awaited
-            .filter_map(|(name, delay_ns)| {
-                let group = self.groups.id(name)?;
-                Some(Awaited { group, delay_ns })
+            .map(|(name, delay_ns)| Awaited {
+                group: self.groups.id(name),
+                delay_ns,
             })
             .collect();
         match (group, outline.mode) {
@@ -237,9 +237,9 @@ impl<'a> Reader<'a> {
             (Some(group), None) => self.groups.elapses(group, row::stop_ns(row).unwrap_or(0)),
             (None, _) => {}
         }
-        for one in &after {
+        for awaited in after.iter().filter_map(|one| one.group) {
             self.groups
-                .waits(one.group, outline.starter(), group, row.line);
+                .waits(awaited, outline.starter(), group, row.line);
         }
         (group, after)
     }

@@ -295,7 +295,9 @@ pub fn awaited(written: &str) -> impl Iterator<Item = Option<(&str, i64)>> {
             _ => (part, "0"),
         };
         let delay_ns = delay.parse::<u64>().ok().filter(|&ns| ns <= MAX_NS)?;
-        is_path(name).then_some((name, delay_ns as i64))
+        // No name at all is the epoch.
+        let is_group = is_path(name) || (name.is_empty() && part.len() > 1);
+        is_group.then_some((name, delay_ns as i64))
     })
 }
 
@@ -308,7 +310,8 @@ fn are_names_right(row: &Row<'_>, problems: &mut Problems) -> bool {
         problems.wrong(row.line, "group", group, should);
         right = false;
     }
-    if awaited(after).any(|one| one.is_none()) {
+    let has_group = after.is_empty() || awaited(after).flatten().any(|(name, _)| !name.is_empty());
+    if !has_group || awaited(after).any(|one| one.is_none()) {
         let should = "must be groups with \";\" between them, such as job/map, and each may have a delay in \
             nanoseconds: job/map+1000;job/sort";
         problems.wrong(row.line, "after", after, should);
@@ -380,7 +383,8 @@ mod tests {
         assert_eq!(read(""), []);
         assert_eq!(read("job/map"), [Some(("job/map", 0))]);
         assert_eq!(read("a+250;b+c"), [Some(("a", 250)), Some(("b+c", 0))]);
-        for wrong in ["a;", "a+1;;b", "a+99999999999999999999", "a/;b", "+5"] {
+        assert_eq!(read("+7;a"), [Some(("", 7)), Some(("a", 0))]);
+        for wrong in ["a;", "a+1;;b", "a+99999999999999999999", "a/;b", "+"] {
             assert!(awaited(wrong).any(|one| one.is_none()), "{wrong}");
         }
     }

@@ -65,7 +65,7 @@ fn a_host_keeps_its_own_rows() {
         ),
         (1, 2, 0)
     );
-    let group = trace.flows[0].group.expect("a group");
+    let group = trace.flows[0].group;
     let after = [Awaited { group, delay_ns: 0 }];
     assert_eq!(*trace.flows[1].after, after);
 }
