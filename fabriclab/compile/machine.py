@@ -28,7 +28,7 @@ from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts,
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
-from fabriclab.formats.plan.traffic import ArrivalsTraffic, ShuffleTraffic, TraceTraffic
+from fabriclab.formats.plan.traffic import ArrivalsTraffic, CollectiveTraffic, ShuffleTraffic, TraceTraffic, Traffic
 from fabriclab.formats.run_directory import MODULES
 from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.registry.applications import applications_of
@@ -290,11 +290,16 @@ def _buffer_bytes(switch: Node) -> int:
 
 def _replay_bytes(plan: Plan, trace_bytes: int) -> int:
     """Return what the replays need for their flows; a small trace has room in what a node needs anyway."""
-    copies = sum(
-        len(traffic.mappers) * len(traffic.reducers) for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic)
-    )
-    groups = copies * len(_playing(plan)) * _GROUP_MEMORY_BYTES
+    waits = sum(_groups(traffic) for traffic in plan.traffic)
+    groups = waits * len(_playing(plan)) * _GROUP_MEMORY_BYTES
     return max(0, _TRACE_MEMORY_FACTOR * trace_bytes + groups - len(plan.nodes) * MIB)
+
+
+def _groups(traffic: Traffic) -> int:
+    """Return how many groups a traffic has that flows wait for, about."""
+    if isinstance(traffic, ShuffleTraffic):
+        return len(traffic.mappers) * len(traffic.reducers)
+    return traffic.flows if isinstance(traffic, CollectiveTraffic) else 0
 
 
 def _backlog_bytes(plan: Plan) -> int:

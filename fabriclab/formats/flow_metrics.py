@@ -32,6 +32,7 @@ _OF_SLOWDOWN = (
     "completion time / ideal time on an idle path (`fabriclab.results.idle_path`), over the complete sized flows"
 )
 _OF_COFLOW = "the completion times of complete coflows: rounds, queries, phases of a job (`fabriclab.results.coflows`)"
+_OF_COLLECTIVES = "of a collective, over the complete ones (`fabriclab.results.collectives`)"
 _OF_SHUFFLES = (
     "the connections of Hadoop's shuffles between two nodes, counted at both ends, if the probe `connections` "
     "records them; null for a job if others run at the same time"
@@ -217,7 +218,8 @@ JOBS = (
     Metric(
         "job_ns",
         "Job completion time",
-        "the completion time of a shuffle with all its phases, or of a Hadoop job from its submission to its end "
+        "the completion time of a shuffle with all its phases, of all iterations of a collective, or of a Hadoop job "
+        "from its submission to its end "
         "(from Hadoop's own history); null if a job is not complete",
         _CLASS,
         "largest",
@@ -249,3 +251,45 @@ JOBS = (
         better="less",
     ),
 )
+COLLECTIVES = (
+    Metric(
+        "collective_ns",
+        "Collective operation's time",
+        f"the mean time of an iteration {_OF_COLLECTIVES}",
+        _CLASS,
+        "largest",
+        better="less",
+    ),
+    Metric(
+        "collective_ratio",
+        "Collective operation's time / ideal",
+        f"the mean of time / ideal time on an idle fabric {_OF_COLLECTIVES}",
+        _CLASS,
+        "largest",
+        better="less",
+    ),
+    Metric(
+        "algorithm_bps",
+        "Algorithm bandwidth",
+        "8 x size / time of an iteration, as nccl-tests have it; the mean over the complete iterations",
+        ("traffic",),
+        better="more",
+    ),
+    Metric(
+        "bus_bps",
+        "Bus bandwidth",
+        "the algorithm bandwidth times what each of n ranks must send of each byte: 2 (n - 1) / n of an all-reduce, "
+        "(n - 1) / n of an all-gather, a reduce-scatter and an all-to-all, 1 of a broadcast (nccl-tests)",
+        ("traffic",),
+        better="more",
+    ),
+    Metric(
+        "straggler_ratio",
+        "Last rank / mean of the ranks",
+        f"the mean of (last rank's time / mean of all ranks' times) in an iteration {_OF_COLLECTIVES}",
+        _CLASS,
+        "largest",
+        better="less",
+    ),
+)
+"""Collective operations (`kind: collective`)."""

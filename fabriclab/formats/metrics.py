@@ -6,7 +6,7 @@ metric that was not measured is null. `docs/metrics.md` is made of this list.
 
 from __future__ import annotations
 
-from fabriclab.formats.flow_metrics import FLOWS, JOBS, Metric, Place
+from fabriclab.formats.flow_metrics import COLLECTIVES, FLOWS, JOBS, Metric, Place
 
 _PORT: tuple[Place, ...] = ("run", "port")
 _SWITCH_PORT: tuple[Place, ...] = ("run", "switch-port")
@@ -246,7 +246,7 @@ SWITCHES = (
 """Switches with a shared buffer (`probes.switches`), counted by the switch from time 0 on. A host's port counts what it
 did to its switch: in no sum, for the switch counts it at the other end."""
 
-METRICS: tuple[Metric, ...] = (*FLOWS[:-1], *JOBS, *QUEUES, *TCP, *ROUTING, *SWITCHES, FLOWS[-1])
+METRICS: tuple[Metric, ...] = (*FLOWS[:-1], *JOBS, *COLLECTIVES, *QUEUES, *TCP, *ROUTING, *SWITCHES, FLOWS[-1])
 BY_NAME = {metric.name: metric for metric in METRICS}
 
 

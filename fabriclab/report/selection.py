@@ -17,6 +17,7 @@ from fabriclab.report.drawing.pools import PooledRuns, pool_of_run, pools_of, va
 from fabriclab.report.drawing.setting_axis import SettingAxis
 from fabriclab.report.drawing.studies import bands_of
 from fabriclab.report.drawing.traffic_classes import timed_classes
+from fabriclab.report.figures.collective import collective_picture
 from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
@@ -154,6 +155,8 @@ def _completion_exhibits(
             return [*completion_tables(pools, traffic, bins)] or [None]
         case "slowdown":
             return [slowdown_by_size(binned_slowdowns(telling, traffic, bins), bins)]
+        case "collective":
+            return [collective_picture(telling, traffic)]
         case "deadlines":
             return [deadlines_picture(pools if len(pools) <= MOST_TABLED else telling, traffic)]
     return []

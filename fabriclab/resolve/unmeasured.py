@@ -11,14 +11,16 @@ from functools import cached_property
 from typing import Any
 
 from fabriclab.formats.figures import BY_NAME
+from fabriclab.formats.flow_metrics import COLLECTIVES
 from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
+from fabriclab.formats.plan.traffic import CollectiveTraffic, TraceTraffic, Traffic
 from fabriclab.keys.wording import listed
 from fabriclab.lab.metrics import POOL_METRICS, PROGRAM_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
 from fabriclab.registry.applications import application_with_metric
 
 _OF_SAMPLED_QUEUES = names(QUEUES, "port")
+_OF_COLLECTIVES = tuple(metric.name for metric in COLLECTIVES)
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")
 _PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns", "rate_variation")
 _NO_QUEUES = "no queue is sampled; write probes: {queues: {ports: [...]}}"
@@ -148,7 +150,9 @@ class Sights:
         if name == "program_ns":
             return "" if any(each.program_nodes() for each in pieces) else "there is no program"
         if name == "job_ns":
-            return "" if any(each.is_job for each in pieces) else "there is neither a shuffle nor a Hadoop job"
+            return "" if any(each.is_job for each in pieces) else "there is no shuffle, collective or Hadoop job"
+        if name in _OF_COLLECTIVES:
+            return "" if any(isinstance(each, CollectiveTraffic) for each in pieces) else "there is no collective"
         if name.startswith("coflow"):
             return self._coflows_lack(name, pieces)
         if name.startswith(_OF_SIZED_FLOWS):

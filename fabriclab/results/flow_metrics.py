@@ -10,7 +10,7 @@ import polars as pl
 from fabriclab.formats.flow_metrics import FLOWS
 from fabriclab.formats.metrics import names
 from fabriclab.formats.plan import Plan
-from fabriclab.formats.plan.traffic import ShuffleTraffic
+from fabriclab.formats.plan.traffic import CollectiveTraffic, ShuffleTraffic
 from fabriclab.results.bootstrap import exact_sum, standard_deviation
 from fabriclab.results.coflows import coflow_table, count_known
 from fabriclab.results.flows import waited_for_timeout
@@ -143,14 +143,14 @@ def _whole(value: float | None) -> int | None:
 
 
 def job_metrics(flows: pl.LazyFrame, plan: Plan) -> Metrics:
-    """Return `job_ns` of each shuffle of the plan, and without brackets the slowest one's; None of a job that is not
-    complete.
+    """Return `job_ns` of each shuffle and collective of the plan, and without brackets the slowest one's; None of a
+    job that is not complete.
 
     While one job is not complete nobody knows which is the slowest: the bare name is then None, too.
 
     `flows` has a column `finished`, whether a flow did all that it was meant to do.
     """
-    names = [traffic.name for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic)]
+    names = [traffic.name for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic | CollectiveTraffic)]
     if not names:
         return {"job_ns": None}
     jobs = coflow_table(flows.filter(pl.col("class").is_in(names))).filter(pl.col("level") == "job")

@@ -38,7 +38,7 @@ from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
 from fabriclab.formats.trace import TRACE
 from fabriclab.results.csv_logs import ResultsError, Scan, scan_csv
-from fabriclab.results.idle_path import ideal_columns, path_table, roce_ideal
+from fabriclab.results.idle_path import ideal_columns, path_table, roce_ideal, roce_line_time
 from fabriclab.results.iperf3 import scan_iperf3
 
 FLOW_SCHEMA = {
@@ -104,7 +104,7 @@ def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: Plan) -> pl.DataFra
     Raises ResultsError when a side logged a flow twice.
     """
     joined = (
-        _asked(trace, plan)
+        asked_flows(trace, plan)
         .join(_side(log, "src", _SENDER_COLUMNS), on="flow", how="left")
         .join(_side(log, "dst", _RECEIVER_COLUMNS), on="flow", how="left")
         .with_columns(*_of_the_starting_side("start_ns", "connected_ns"), _joined_status().alias("status"))
@@ -156,8 +156,9 @@ def waited_for_timeout() -> pl.Expr:
     return pl.col("recovery").is_in(RECOVERIES[2:])
 
 
-def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
-    """Return the trace with its defaults filled in, and with the ideal of each flow."""
+def asked_flows(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
+    """Return the trace with its defaults filled in, with the ideal of each flow and what it takes on the line
+    (`fabriclab.results.idle_path`)."""
     pairs = trace.select("src", "dst").unique().collect(engine="streaming")
     hosts = [(node.name, node.transport and node.transport.congestion_control) for node in plan.nodes]
     controls = pl.LazyFrame(hosts, schema={"src": pl.String, "host_control": pl.String}, orient="row")
@@ -193,6 +194,7 @@ def _of_roce(asked: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
 
     return asked.join(pl.LazyFrame(rows, schema=schema, orient="row"), on="src", how="left").with_columns(
         instead("ideal_ns", roce_ideal()),
+        instead("line_ns", roce_line_time()),
         instead("dscp", pl.col("roce_dscp")),
         instead("congestion_control", pl.col("roce_control")),
     )

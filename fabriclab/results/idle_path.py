@@ -145,13 +145,16 @@ def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: Set[str],
 
 
 def ideal_columns(ip: pl.Expr | None = None) -> Iterator[pl.Expr]:
-    """Yield `base_rtt_ns` and `ideal_ns` of flows that are joined with their paths; null without a path,
-    ideal_ns of long flows too. `ip` is the version of IP of each; without it all are of 4."""
+    """Yield `base_rtt_ns`, `ideal_ns` and `line_ns`, what all its frames take on the slowest line, of flows that are
+    joined with their paths; null without a path, the last two of long flows too. `ip` is the version of IP of each;
+    without it all are of 4."""
     headers, syn_bytes = _of_family(ip, segment_header_bytes), _of_family(ip, syn_wire_bytes)
     payload = pl.col("mtu") - headers
     base_rtt = pl.col("delay_ns") + pl.col("return_delay_ns")
     yield base_rtt.alias("base_rtt_ns")
     yield _over_sockets(payload, headers, base_rtt, syn_bytes).alias("ideal_ns")
+    frames = (pl.col("size_bytes") + payload - 1) // payload
+    yield _sent(pl.col("size_bytes") + frames * (headers + AROUND_MTU_BYTES), "rate_bps").alias("line_ns")
 
 
 def roce_ideal() -> pl.Expr:
@@ -171,6 +174,13 @@ def roce_ideal() -> pl.Expr:
     asked = pl.col("return_delay_ns") + request * pl.col("return_stored_ns")
     wait = pl.when(pl.col("mode").is_in(("pull", "read"))).then(asked).otherwise(0)
     return (wait + pl.col("delay_ns") + _transmission(first, behind, forerunner, last)).round().cast(pl.Int64)
+
+
+def roce_line_time() -> pl.Expr:
+    """Return the `line_ns` of flows over RoCE: of their data."""
+    mtu, size = pl.col("roce_mtu"), pl.col("size_bytes")
+    frames = (size + mtu - 1) // mtu
+    return _sent((frames - 1) * _roce_frame(mtu) + _roce_frame(size - (frames - 1) * mtu, ROCE_RETH_BYTES), "rate_bps")
 
 
 def _roce_frame(payload: pl.Expr, extension: pl.Expr | int = 0) -> pl.Expr:

@@ -38,6 +38,7 @@ from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
 from fabriclab.registry.applications import APPLICATIONS, applications_of
 from fabriclab.results.captures import write_captures
+from fabriclab.results.collectives import COLLECTIVES, collective_metrics, collective_table, has_collectives
 from fabriclab.results.connections import CONNECTIONS, losses, read_connections
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
@@ -79,11 +80,12 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
                 notes += _write_series(run_dir, name, table, expected=_is_sampled(plan, name))
             notes += write_captures(run_dir, plan)
             notes += _write_programs(run_dir, plan)
+            _write_collectives(run_dir, plan)
             notes += _write_connections(run_dir, plan)
             notes += _write_applications(run_dir, plan)
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
-        metrics |= program_metrics(programs, plan)
+        metrics |= program_metrics(programs, plan) | collective_metrics(_table(run_dir, COLLECTIVES), plan)
         metrics |= _application_metrics(run_dir, plan, metrics["job_ns"])
         tree = pause_tree(Measured.open(run_dir), plan)
         metrics |= pause_metrics(tree)
@@ -114,7 +116,7 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
         yield
     except BaseException:
         if raw.is_dir() and not (run_dir / SUMMARY).exists():
-            for name in ("flows", PROGRAMS, CONNECTIONS, *tables, *_SERIES):
+            for name in ("flows", PROGRAMS, COLLECTIVES, CONNECTIONS, *tables, *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
             shutil.rmtree(run_dir / PCAP, ignore_errors=True)
@@ -207,6 +209,14 @@ def _write_programs(run_dir: Path, plan: Plan) -> list[str]:
     programs, notes = _reading(lambda: read_programs(run_dir, plan), run_dir)
     write_rows(programs, run_dir / f"{PROGRAMS}.parquet")
     return notes
+
+
+def _write_collectives(run_dir: Path, plan: Plan) -> None:
+    """Write the table of collective operations; a plan without any has none."""
+    if has_collectives(plan):
+        flows = pl.scan_parquet(run_dir / "flows.parquet")
+        table = _reading(lambda: collective_table(run_dir, plan, flows), run_dir)
+        write_rows(table, run_dir / f"{COLLECTIVES}.parquet")
 
 
 def _write_connections(run_dir: Path, plan: Plan) -> list[str]:

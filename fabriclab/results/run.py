@@ -15,7 +15,9 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Sent
 from fabriclab.formats.run_directory import RAW, SUMMARY
 from fabriclab.formats.where_clause import Scalar
+from fabriclab.results.collectives import COLLECTIVES
 from fabriclab.results.ingest import ingest_run, read_manifest, read_plan, read_summary
+from fabriclab.results.parquet import open_parquet
 from fabriclab.results.pause_tree import pause_tree
 from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
@@ -44,6 +46,12 @@ class Results(FlowTables):
     def flows(self) -> pl.LazyFrame:
         """One row a flow (`fabriclab.results.flows`)."""
         return self.measured.flows
+
+    @property
+    def collectives(self) -> pl.DataFrame | None:
+        """One row for each iteration of a collective operation (`fabriclab.results.collectives`); None without any."""
+        table = open_parquet(self.directory / f"{COLLECTIVES}.parquet")
+        return None if table is None else table.collect()
 
     @property
     def switches(self) -> SwitchTables:

@@ -182,7 +182,7 @@ class Collective(Kind[CollectiveTraffic]):
             CHANNELS.or_default(section.read(CHANNELS)),
         )
         chunks, buckets = CHUNKS.or_default(section.read(CHUNKS)), BUCKETS.or_default(section.read(BUCKETS))
-        skew = SKEW.or_default(section.read(SKEW))
+        skew = section.read(SKEW)
         compute_ns = COMPUTE.or_default(section.read(COMPUTE))
         jitter_ns = COMPUTE_JITTER.or_default(section.read(COMPUTE_JITTER))
         shape = JITTER_SHAPE.or_default(section.read(JITTER_SHAPE))
@@ -193,7 +193,7 @@ class Collective(Kind[CollectiveTraffic]):
             section.complain("ranks", f"{shown(ranks[0])} is the only rank; nothing would cross the network")
         if algorithm == "halving-doubling" and len(ranks) & (len(ranks) - 1):
             section.complain("algorithm", f"halving-doubling needs a power of two ranks, and there are {len(ranks)}")
-        _check_scope(section, operation.value)
+        _check_scope(section, operation.value, skew)
         return CollectiveTraffic(
             name=name,
             ranks=ranks,
@@ -208,7 +208,7 @@ class Collective(Kind[CollectiveTraffic]):
             jitter_ns=jitter_ns,
             jitter_shape=shape,
             server=server,
-            skew_ppm=int(skew * 10**6),
+            skew_ppm=int(SKEW.or_default(skew) * 10**6),
             start_ns=start_ns,
             carrier=carrier,
         )
@@ -308,13 +308,13 @@ def _server(section: Section, algorithm: Algorithm | None, ranks: tuple[str, ...
     )
 
 
-def _check_scope(section: Section, operation: Operation) -> None:
+def _check_scope(section: Section, operation: Operation, skew: Written[Fraction] | None) -> None:
     """Record keys that mean nothing to the operation."""
-    if operation != "all-to-all" and "skew" in section:
+    if skew is not None and skew.value and operation != "all-to-all":
         section.complain("skew", f"is for operation: all-to-all, not for {operation}; remove the key")
     if operation == "pipeline":
         for key, instead in (("buckets", "chunks"), ("channels", "chunks"), ("jitter", "compute")):
             if key in section:
                 section.complain(key, f"is not for a pipeline; remove the key, or write {instead}")
-    if operation == "all-to-all" and "skew" in section and "chunks" in section:
+    if skew is not None and skew.value and "chunks" in section:
         section.complain("chunks", "is not for an all-to-all with skew; remove the key")

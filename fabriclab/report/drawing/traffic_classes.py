@@ -70,10 +70,14 @@ def headline_metric(runs: Sequence[Results]) -> str:
     return f"fct_mean_ns[{classes[0]}]" if len(classes) > 1 else "fct_mean_ns"
 
 
+_GROUPS = {"query": "query", "rounds": "round", "shuffle": "phase", "collective": "iteration"}
+
+
 def group_noun(results: Results, traffic: str) -> str:
-    """Return what flows of one group are together: a query, a round, a phase of a job, else a coflow."""
+    """Return what flows of one group are together: a query, a round, a phase of a job, an iteration, else a
+    coflow."""
     kinds = {each.name: each.kind for each in results.plan.traffic}
-    return {"query": "query", "rounds": "round", "shuffle": "phase"}.get(kinds.get(traffic, "trace"), "coflow")
+    return _GROUPS.get(kinds.get(traffic, "trace"), "coflow")
 
 
 def plural(noun: str) -> str:

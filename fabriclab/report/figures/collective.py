@@ -1,0 +1,87 @@
+"""The iterations of collective operations: how long each took, beside the idle fabric, and which transfer was late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries, ChartTable
+from fabriclab.report.drawing.exhibits import Picture, titled
+from fabriclab.report.drawing.pools import PooledRuns
+from fabriclab.report.drawing.style import MUTED
+from fabriclab.report.measured.quantities import format_metric
+from fabriclab.units import format_count
+
+_MOST_SERIES = 8
+_MS = 1e6
+
+
+def collective_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ()) -> Picture | None:
+    """Return the time of each iteration of the first run of each pool, with what an idle fabric would take; None
+    without any collective operation."""
+    series: list[ChartSeries] = []
+    captions: list[str] = []
+    rows: list[list[str]] = []
+    for pool in pools[:_MOST_SERIES]:
+        for name, own in _of_pool(pool, traffic):
+            label = ", ".join(part for part in (name, pool.label) if part)
+            series += _series(own, label, pool)
+            captions.append(_described(own, label))
+            rows += _rows(own, label)
+    if not series:
+        return None
+    x = ChartAxis("Iteration", whole=True)
+    y = ChartAxis("Time of the operation", "ms", low=0)
+    numbers = ChartTable(["Operation", "Iteration", "Time", "Idle fabric", "Last", "Late transfer"], rows, 2)
+    ideal = "Dotted: the same operation on an idle fabric (`fabriclab.results.collectives`)."
+    caption = " ".join([*captions, ideal])
+    chart = Chart((ChartPanel(x, y, tuple(series)),), numbers=numbers)
+    return Picture(titled("Iterations of collectives", traffic), caption, chart)
+
+
+def _of_pool(pool: PooledRuns, traffic: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the iterations of each collective of the pool's first run."""
+    table = pool.runs[0].collectives if pool.runs else None
+    if table is None:
+        return
+    for (name,), own in table.partition_by("traffic", as_dict=True, maintain_order=True).items():
+        if not traffic or name in traffic:
+            yield str(name), own
+
+
+def _series(own: pl.DataFrame, label: str, pool: PooledRuns) -> Iterator[ChartSeries]:
+    places = own["iteration"].to_list()
+    times = [None if value is None else value / _MS for value in own["time_ns"].to_list()]
+    yield ChartSeries(label, pool.color, places, times, dash=pool.dash, marker=pool.marker)
+    yield ChartSeries(f"{label}, idle fabric", MUTED, places, (own["ideal_ns"] / _MS).to_list(), dash=":")
+
+
+def _described(own: pl.DataFrame, label: str) -> str:
+    whole = own.drop_nulls("time_ns")
+    count = format_count(own.height, "iteration")
+    if whole.is_empty():
+        return f"{label}: none of {count} was complete."
+    ratios = (whole["time_ns"] / whole["ideal_ns"]).to_list()
+    worst = whole.sort("late_ns", descending=True).row(0, named=True)
+    lacking = f", {own.height - whole.height} of them incomplete" if whole.height < own.height else ""
+    text = f"{label}: {count}{lacking}, {sum(ratios) / len(ratios):.3f} times as long as on an idle fabric on average."
+    return f"{text} {_late(worst)}"
+
+
+def _late(worst: dict[str, Any]) -> str:
+    late = format_metric("_ns", worst["late_ns"])
+    ways = f"{worst['late_src']} to {worst['late_dst']}"
+    return f"The longest wait was for a transfer from {ways} in iteration {worst['iteration']}, {late} late."
+
+
+def _rows(own: pl.DataFrame, label: str) -> Iterator[list[str]]:
+    for row in own.iter_rows(named=True):
+        ideal = format_metric("_ns", row["ideal_ns"])
+        if row["time_ns"] is None:
+            yield [label, str(row["iteration"]), "incomplete", ideal, "", ""]
+            continue
+        late = f"{row['late_src']} to {row['late_dst']}, {format_metric('_ns', row['late_ns'])} late"
+        time = format_metric("_ns", row["time_ns"])
+        yield [label, str(row["iteration"]), time, ideal, f"rank {row['last_rank']} ({row['last_host']})", late]
