@@ -182,7 +182,7 @@ def _ring_all_reduce(ranks: int, size_bytes: int) -> Iterator[_Step]:
 def _halving(ranks: int, shares: Sequence[int], distances: Sequence[int], first: int) -> Iterator[_Step]:
     """Yield exchanges with the rank at each distance: of the half of `2 x distance` shares in which that one is."""
     for level, distance in enumerate(distances, start=first):
-        needs = (str(level - 1),) if level else ()
+        needs = _levels(level)
         for rank in range(ranks):
             partner = rank ^ distance
             begin = partner // distance * distance
@@ -192,10 +192,15 @@ def _halving(ranks: int, shares: Sequence[int], distances: Sequence[int], first:
 def _doubling(ranks: int, shares: Sequence[int], distances: Sequence[int], first: int) -> Iterator[_Step]:
     """Yield exchanges with the rank at each distance: of the `distance` shares that the rank has by then."""
     for level, distance in enumerate(distances, start=first):
-        needs = (str(level - 1),) if level else ()
+        needs = _levels(level)
         for rank in range(ranks):
             begin = rank // distance * distance
             yield _Step(level, rank, rank ^ distance, sum(shares[begin : begin + distance]), str(level), needs)
+
+
+def _levels(before: int) -> tuple[str, ...]:
+    """Return the tags of all levels before one: each is with another rank, and may come earlier than the one before."""
+    return tuple(map(str, range(before)))
 
 
 def _distances(ranks: int) -> list[int]:

@@ -16,6 +16,7 @@ from fabriclab.units import format_count
 
 _MOST_SERIES = 8
 _MS = 1e6
+_DOTTED = (0, (1.5, 1.5))
 
 
 def collective_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ()) -> Picture | None:
@@ -26,13 +27,14 @@ def collective_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ())
     rows: list[list[str]] = []
     for pool in pools[:_MOST_SERIES]:
         for name, own in _of_pool(pool, traffic):
-            label = ", ".join(part for part in (name, pool.label) if part)
+            label = f"{name}, {pool.label}" if len(pools) > 1 else name
             series += _series(own, label, pool)
             captions.append(_described(own, label))
             rows += _rows(own, label)
     if not series:
         return None
-    x = ChartAxis("Iteration", whole=True)
+    last = max(max(each.x, default=0) for each in series)
+    x = ChartAxis("Iteration", low=-0.5, high=last + 0.5, whole=True)
     y = ChartAxis("Time of the operation", "ms", low=0)
     numbers = ChartTable(["Operation", "Iteration", "Time", "Idle fabric", "Last", "Late transfer"], rows, 2)
     ideal = "Dotted: the same operation on an idle fabric (`fabriclab.results.collectives`)."
@@ -55,7 +57,7 @@ def _series(own: pl.DataFrame, label: str, pool: PooledRuns) -> Iterator[ChartSe
     places = own["iteration"].to_list()
     times = [None if value is None else value / _MS for value in own["time_ns"].to_list()]
     yield ChartSeries(label, pool.color, places, times, dash=pool.dash, marker=pool.marker)
-    yield ChartSeries(f"{label}, idle fabric", MUTED, places, (own["ideal_ns"] / _MS).to_list(), dash=":")
+    yield ChartSeries(f"{label}, idle fabric", MUTED, places, (own["ideal_ns"] / _MS).to_list(), dash=_DOTTED)
 
 
 def _described(own: pl.DataFrame, label: str) -> str:

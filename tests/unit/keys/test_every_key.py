@@ -34,7 +34,8 @@ TRAFFIC = {
     "arrivals": "senders: [h1], size: 1 KB, interval: 1 ms, stop: 1 s",
     "query": "aggregators: [h1], workers: [h2, h3], response: 1 KB, interval: 1 ms, stop: 1 s",
     "shuffle": "mappers: [h1, h2], reducers: [h3, h4], size: 1 MB",
-    "collective": "ranks: [h1, h2, h3, h4], operation: all-reduce, size: 1 MB",
+    "collective": "ranks: [h1, h2, h3, h4], operation: all-reduce, size: 1 MB, "
+    "algorithm: hierarchical, server: {ranks: 2}",
     "trace": "file: mine.csv",
     "iperf3": "senders: [h1], receiver: h8, stop: 1 s",
     "program": "node: h1, argv: [sleep, '1']",
