@@ -55,10 +55,8 @@ OPERATION = Key(
 ALGORITHM = Key(
     "algorithm",
     Word[Algorithm](("ring", "halving-doubling", "tree", "hierarchical", "direct", "chain")),
-    "How the operation is made of transfers. An all-reduce can be a `ring`, `halving-doubling` (a power of two ranks), "
-    "NCCL's double binary `tree`, or `hierarchical` (within servers, then rings between them). Others: all-gather and "
-    "reduce-scatter `ring` or `halving-doubling`, all-to-all `direct`, broadcast `ring` or `direct`, pipeline `chain`.",
-    unset="the first one of the operation's",
+    "How the operation is made of transfers; each operation has its own.",
+    unset="the first that the operation has",
 )
 ITERATIONS = Key("iterations", keys.REPEATS, "The number of iterations.", default=1)
 DATA = keys.SIZE.but(
