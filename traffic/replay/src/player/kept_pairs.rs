@@ -1,8 +1,8 @@
 //! Queue pairs that several flows share: who is next. A pure data structure.
 //!
-//! A pair carries its flows in trace order, whenever each of them starts: packets of RoCE name their pair alone, so both
-//! ends have to know which flow a message is of. It is how a collective library's channel works: a program of transfers
-//! in a fixed order (NCCL).
+//! A pair carries its flows in trace order, whenever each of them starts: packets of RoCE name their pair alone, so
+//! both ends have to know which flow a message is of. It is how a collective library's channel works: a program of
+//! transfers in a fixed order (NCCL).
 
 use rustc_hash::FxHashMap;
 
