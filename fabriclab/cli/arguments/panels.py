@@ -10,7 +10,7 @@ SHARE = "Share"
 PANELS = {
     RUN: ("run", "sweep", "report", "compare", "plan", "trace", "graph", "labs", "studies", "doctor"),
     MAKE: ("new", "generate", "import", "sonic", "arista", "convert", "schema"),
-    CHECK: ("check", "validate", "calibrate", "trust"),
+    CHECK: ("check", "validate", "bench", "calibrate", "trust"),
     LIVE: (
         *("up", "down", "ps", "ui", "pause", "resume", "step", "speed", "break", "inspect", "capture"),
         *("set", "link", "node", "start", "stop", "flow", "exec", "shell", "vtysh", "cp", "forward"),
