@@ -13,6 +13,8 @@ _ARGUMENTS = (
     "seeds",
     "node",
     "only",
+    "size",
+    "algorithm",
     "hosts",
     "speed",
     "template",

@@ -189,10 +189,13 @@ def _hosts(plan: Plan) -> Iterator[str]:
     control = "no congestion control" if roce.control is None else roce.control.name
     window = "no window of its own" if roce.window_packets is None else f"a window of {roce.window_packets} packets"
     yield f"RoCE: MTU {roce.mtu} B, {window}, {control}"
-    yield f"timeout {format_duration(roce.timeout_ns)}, {roce.retries} retries"
+    yield f"timeout {format_duration(roce.timeout_ns, 4)}, {roce.retries} retries"
 
 
 def _left_out(plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from (f"Left out: {line}." for line in _LEFT_OUT)
     if not any(one.name == "link-failure" for one in outcomes):
-        yield "Left out: the failure of a link, since no switch with hosts has two uplinks or it was not asked for."
+        why = (
+            "routes are static" if plan.bgp is None else "no switch with hosts has two uplinks, or it was not asked for"
+        )
+        yield f"Left out: the failure of a link (category 6): {why}."

@@ -1,0 +1,37 @@
+"""The numbers of a benchmark, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabriclab.benchmark.document import shown
+from fabriclab.benchmark.kpis import Kpi, Reference, jain, max_mean, percentile, variation
+
+
+def test_a_reference_is_reached_or_not_and_unknown_without_a_value() -> None:
+    for operator, value, reached in (("<=", 1.05, True), ("<=", 1.06, False), (">=", 90.0, False), ("==", 0.0, False)):
+        reference = Reference(operator, 1.05 if operator == "<=" else 95.0)  # type: ignore[arg-type]
+        assert Kpi("one", "", "", value, reference).reached is reached
+    assert Kpi("one", "", "", None, Reference("<=", 1), "not there").reached is None
+    assert Kpi("one", "", "", 3.0).reached is None
+
+
+def test_spread_of_loads() -> None:
+    assert max_mean([1, 1, 4]) == 2
+    assert jain([3, 3, 3]) == pytest.approx(1)
+    assert jain([1, 0, 0, 0]) == pytest.approx(1 / 4)
+    assert (max_mean([]), jain([]), max_mean([0, 0]), jain([0, 0])) == (None, None, None, None)
+
+
+def test_percentiles_are_of_the_nearest_rank() -> None:
+    values = [float(number) for number in range(1, 101)]
+    assert [percentile(values, percent) for percent in (50, 95, 99)] == [50, 95, 99]
+    assert percentile([7.0], 99) == 7
+    assert variation([2.0, 4.0]) == pytest.approx(1 / 3)
+    assert variation([2.0]) is None
+
+
+def test_a_number_is_shown_with_its_unit_or_its_reason() -> None:
+    assert shown(Kpi("one", "", "Gbps", 96.94231)) == "96.94 Gbps"
+    assert shown(Kpi("one", "", "us", 164_600.4)) == "164,600 us"
+    assert shown(Kpi("one", "", "us", None, reason="nobody sent")) == "not measured: nobody sent"
