@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from fabriclab.engine.artefacts import EngineError as EngineError
     from fabriclab.errors import ArgumentError as ArgumentError
     from fabriclab.errors import FabriclabError as FabriclabError
+    from fabriclab.flow_importers.chakra.options import ChakraOptions as ChakraOptions
     from fabriclab.formats.plan.model import Plan as Plan
     from fabriclab.lab.reading.problems import LabError as LabError
     from fabriclab.lab.reading.problems import Mistake as Mistake
@@ -111,6 +112,7 @@ _NAMES = {
     "engine.artefacts": ("EngineError",),
     "errors": ("ArgumentError", "FabriclabError"),
     "run_bundles.archive": ("ArchiveError",),
+    "flow_importers.chakra.options": ("ChakraOptions",),
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
     "live.client": ("LiveError",),

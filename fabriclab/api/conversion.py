@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import PathLike
 from fabriclab.errors import ArgumentError
-from fabriclab.flow_importers import NAMES
-from fabriclab.flow_importers.convert import convert_flows
+from fabriclab.flow_importers import NAMES, importer_of
+from fabriclab.flow_importers.chakra.options import ChakraOptions
+from fabriclab.flow_importers.convert import convert_flows, convert_job
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.names import expand_range
@@ -41,26 +42,42 @@ class ConvertedTrace:
         return trace_text(self.frame)
 
 
-def convert(file: PathLike, source: str, *, hosts: str | Sequence[str] | None = None) -> ConvertedTrace:
+def convert(
+    file: PathLike,
+    source: str,
+    *,
+    hosts: str | Sequence[str] | None = None,
+    chakra: ChakraOptions | None = None,
+) -> ConvertedTrace:
     """Return the flow trace of another program's file.
 
     `source` is its format: `hpcc`, a flow file of HPCC's ns-3; `htsim`, a connection matrix; `coflow`, a trace of
-    Coflow-Benchmark.
+    Coflow-Benchmark; `chakra`, the execution traces of all ranks of a training, by their directory, their prefix or one
+    of them, for which `chakra` has the options.
 
-    `hosts` are the hosts for the nodes 0, 1 and so on, as names or as text such as `h1..h16`; by default h1, h2 and so
-    on. Nothing is written. Raises ArgumentError for an unknown format, invalid hosts or an unreadable file, TraceError
-    with every mistake in the file.
+    `hosts` are the hosts for the nodes (ranks) 0, 1 and so on, as names or as text such as `h1..h16`; by default h1, h2
+    and so on. Nothing is written. Raises ArgumentError for an unknown format, invalid hosts or an unreadable file,
+    TraceError with every mistake in the file.
     """
     if source not in NAMES:
         raise ArgumentError("source {0!r}: no such format; {1}", source, did_you_mean(source, NAMES))
-    path = Path(file)
+    path, names = Path(file), None if hosts is None else _host_names(hosts)
+    if chakra not in (None, ChakraOptions()) and source != "chakra":
+        raise ArgumentError("source {0!r}: the options of chakra are not for it; leave them out", source)
+    if importer_of(source).of_ranks:
+        return ConvertedTrace(*convert_job(path, _read, names, chakra or ChakraOptions()))
     try:
-        text = read_named_file(path, LARGEST_TRACE_BYTES).decode()
-    except UnreadableError as error:
-        raise ArgumentError("{0}: {1}", path, error) from error
+        text = _read(path).decode()
     except UnicodeDecodeError as error:
         raise ArgumentError("{0}: {1}; it must be text, UTF-8", path, error.reason) from error
-    return ConvertedTrace(*convert_flows(text, str(path), source, None if hosts is None else _host_names(hosts)))
+    return ConvertedTrace(*convert_flows(text, str(path), source, names))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_named_file(path, LARGEST_TRACE_BYTES)
+    except UnreadableError as error:
+        raise ArgumentError("{0}: {1}", path, error) from error
 
 
 def _host_names(written: str | Sequence[str]) -> list[str]:

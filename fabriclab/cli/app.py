@@ -13,7 +13,6 @@ from typer.models import CommandInfo
 
 from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
-from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import (
     As,
@@ -162,31 +161,6 @@ def trace(
         from fabriclab.cli.host import failure
     with failure.reported():
         tracing.trace(lab, seed, settings or [], out, summary)
-
-
-@app.command()
-def convert(
-    file: FlowFile,
-    source: FlowFormat,
-    hosts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="h1..h16", help="The hosts that stand for nodes 0, 1 and so on.", show_default="h1, h2, ..."
-        ),
-    ] = None,
-    out: OutFile = None,
-) -> None:
-    """Convert a simulator's flow file into a flow trace that a lab replays (kind: trace).
-
-    [bold]Example[/bold]
-
-      fabriclab convert flow.txt --from hpcc --hosts h1..h16 -o labs/mine/trace.csv
-    """
-    with waiting("loading"):
-        from fabriclab.cli.commands import trace as tracing
-        from fabriclab.cli.host import failure
-    with failure.reported():
-        tracing.convert(file, source, hosts, out)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabriclab.cli.commands import (
     calibrate_options,
     compare_options,
+    convert_options,
     doctor_options,
     figures_options,
     schema_options,
@@ -19,6 +20,7 @@ MORE = (
     *(
         doctor_options,
         compare_options,
+        convert_options,
         sharing_options,
         figures_options,
         studies_options,

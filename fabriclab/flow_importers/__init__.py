@@ -1,6 +1,7 @@
 """Importers of other programs' flow files (`fabriclab convert --from NAME`): a file each and a line in IMPORTERS.
 
-Commands know the list only. An importer's file, which bears its name, has `read`; it is loaded when it is asked for.
+Commands know the list only. An importer's file, which bears its name, has `read`; it is loaded when it is asked for. An
+importer of traces of a job's ranks is a folder, which has `read_job`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ class Importer:
 
     name: str
     what: str
+    of_ranks: bool = False
+    """Whether it reads the files of all ranks of a job, and takes options: its module has `read_job` then."""
 
     def load(self) -> Any:
-        """Return its module, with `read` (`fabriclab.flow_importers.convert.Reader`)."""
+        """Return its module, with `read` (`fabriclab.flow_importers.convert.Reader`), or with `read_job`."""
         return import_module(f"{__name__}.{self.name}")
 
 
@@ -26,6 +29,7 @@ IMPORTERS = (
     Importer("hpcc", "a flow file of HPCC's ns-3"),
     Importer("htsim", "a connection matrix of htsim"),
     Importer("coflow", "a trace of Coflow-Benchmark"),
+    Importer("chakra", "the execution traces of Chakra (PREFIX.0.et, ...) by their directory or prefix", of_ranks=True),
 )
 NAMES = tuple(importer.name for importer in IMPORTERS)
 

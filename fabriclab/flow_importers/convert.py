@@ -6,12 +6,16 @@ Their nodes, numbers, become the lab's hosts; what has no counterpart is left ou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from fabriclab.flow_importers import importer_of
+from fabriclab.flow_importers.chakra import read_job
+from fabriclab.flow_importers.chakra.files import FileReader
+from fabriclab.flow_importers.chakra.options import ChakraOptions
 from fabriclab.flow_importers.flow import ForeignFlow
 from fabriclab.formats.plan.traffic import Carrier
 from fabriclab.formats.trace import LARGEST_NS, SMALLEST_BYTES
@@ -59,8 +63,42 @@ def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None
     return Converted(flows, names, sum(flow.size_bytes < SMALLEST_BYTES for flow in found))
 
 
+def convert_job(path: Path, read: FileReader, hosts: Sequence[str] | None, options: ChakraOptions) -> Converted:
+    """Return the flows of a Chakra execution trace, numbered in the order in which connections send them; their class
+    is the operation.
+
+    Rank 0 is the first of `hosts`, rank 1 the second; without hosts they are called h1, h2 and so on. `read` returns
+    what a file holds. Raises TraceError with every problem.
+    """
+    found, ranks = read_job(path, read, options)
+    names = tuple(hosts) if hosts is not None else _numbered_names(ranks)
+    if len(names) < ranks:
+        problems = TraceProblems()
+        problems.add(str(path), 1, f"the trace has {ranks} ranks, but there are only {len(names)} hosts for them")
+        problems.raise_if_any()
+    site = Site(names, {}, {}, 0)
+    connections = None if options.transport == "mptcp" else [flow.connection for flow in found]
+    columns = {
+        "start_ns": np.array([flow.start_ns for flow in found], dtype=np.int64),
+        "src": np.array([flow.src for flow in found], dtype=np.int64),
+        "dst": np.array([flow.dst for flow in found], dtype=np.int64),
+        "size_bytes": np.array([max(flow.size_bytes, SMALLEST_BYTES) for flow in found], dtype=np.int64),
+        "mode": "push",
+        "connection": connections,
+        "group": pl.Series([flow.group for flow in found], dtype=pl.String()),
+        "after": pl.Series([flow.after for flow in found], dtype=pl.String()),
+        "class": [flow.operation for flow in found],
+    }
+    flows = numbered([flow_table(site, "chakra", Carrier(transport=options.transport), columns)], 0, site)
+    return Converted(flows, names[:ranks], sum(flow.is_raised for flow in found))
+
+
 def _names(found: Sequence[ForeignFlow]) -> tuple[str, ...]:
-    return tuple(f"h{number + 1}" for number in range(max((max(flow.src, flow.dst) for flow in found), default=-1) + 1))
+    return _numbered_names(max((max(flow.src, flow.dst) for flow in found), default=-1) + 1)
+
+
+def _numbered_names(count: int) -> tuple[str, ...]:
+    return tuple(f"h{number + 1}" for number in range(count))
 
 
 def _check(flow: ForeignFlow, hosts: Sequence[str], file: str, problems: TraceProblems) -> None:

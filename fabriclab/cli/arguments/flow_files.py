@@ -15,4 +15,8 @@ else:
     ImporterName = Literal[NAMES]  # typer takes the choices from the type
 
 FlowFile = Annotated[Path, typer.Argument(metavar="FILE", help=file_words())]
+FlowHosts = Annotated[
+    str | None,
+    typer.Option(metavar="h1..h16", help="The hosts that stand for nodes 0, 1 and so on.", show_default="h1, h2, ..."),
+]
 FlowFormat = Annotated[ImporterName, typer.Option("--from", help="The file's format.", show_default=False)]

@@ -11,6 +11,7 @@ from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import say
 from fabriclab.cli.host.output import write_output
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.flow_importers.chakra.options import ChakraOptions
 
 
 def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:
@@ -21,9 +22,9 @@ def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None
     write_output([flows.summary] if summary else flows.lines(), out)
 
 
-def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> None:
-    """Write the trace that a simulator's flow file comes to."""
-    converted = convert_file(file, source, hosts=hosts)
+def convert(file: Path, source: str, hosts: str | None, chakra: ChakraOptions, out: Path | None) -> None:
+    """Write the trace that a simulator's flow file comes to, or a training's execution traces."""
+    converted = convert_file(file, source, hosts=hosts, chakra=chakra)
     write_output(converted.lines(), out)
     if hosts is None and converted.hosts:
         say(

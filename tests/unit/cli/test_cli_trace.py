@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from chakra_traces import ALL_REDUCE, COMP, RankWriter, write_ranks
 from repository import ROOT
 from typer.testing import CliRunner, Result
 
@@ -78,3 +79,39 @@ def test_a_file_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe")
     assert "it must be text, UTF-8" in call("convert", str(file), "--from", "htsim").stderr
     assert call("convert", str(tmp_path / "absent"), "--from", "htsim").exit_code == 2
+
+
+def test_convert_takes_chakras_options(tmp_path: Path) -> None:
+    ranks = [RankWriter() for _ in range(4)]
+    for writer in ranks:
+        writer.collective(ALL_REDUCE, 8000, writer.add(COMP, "matmul", num_ops=3_000_000, tensor_size=1), pg_name="7")
+    prefix = write_ranks(tmp_path / "et", ranks)
+    groups = tmp_path / "groups.json"
+    groups.write_text('{"7": [0, 1, 2, 3]}')
+    words = "--transport roce --algorithm all-reduce=halving-doubling --channels 2 --peak-tflops 1"
+    result = call("convert", str(prefix), "--from", "chakra", *words.split(), "--groups", str(groups))
+    assert result.exit_code == 0, result.stderr
+    rows = result.stdout.splitlines()[2:]
+    assert len(rows) == 4 * 4 * 2
+    assert rows[0] == "0,3000,h1,h3,2000,,push,0.0,chakra/c0/r2/0.0.0,,all-reduce,roce"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--algorithm ring", "--algorithm 'ring': must be OPERATION=NAME, such as all-reduce=tree"),
+        ("--dimensions 8x4", "--dimensions '8x4': must be numbers of ranks with commas between them, such as 8,4"),
+        ("--groups absent.json", "--groups absent.json: No such file or directory"),
+        ("--chunks 2", "the options of chakra are not for it; leave them out"),
+    ],
+)
+def test_bad_options_of_chakra_are_bad_input(hpcc: str, words: str, message: str) -> None:
+    result = call("convert", hpcc, "--from", "hpcc", *words.split())
+    assert result.exit_code == 2
+    assert message in result.stderr.replace("\n", " ")
+
+
+def test_groups_that_are_no_json_are_bad_input(hpcc: str) -> None:
+    result = call("convert", hpcc, "--from", "chakra", "--groups", hpcc)
+    assert result.exit_code == 2
+    assert "it must be JSON such as" in result.stderr
