@@ -61,6 +61,7 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
             f"hosts: rdma of {who}: programs find no RDMA device; Linux 6.12's rdma_rxe knows the network namespace of "
             "the computer itself only"
         )
+    sentences += _of_load_balancing(plan)
     if plan.probes.switch_ports:
         sentences.append(
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"
@@ -75,6 +76,19 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
             "probes.pcap: nothing is captured; for a lab that stays up, `fabriclab capture` captures packets"
         )
     return tuple(sentences)
+
+
+def _of_load_balancing(plan: Plan) -> Iterator[str]:
+    """Yield a sentence for each way of choosing among paths that is not Linux's hash."""
+    found: dict[str, list[str]] = {}
+    for node in plan.nodes:
+        if node.load_balancing is not None and node.load_balancing.mode != "flow":
+            found.setdefault(node.load_balancing.mode, []).append(node.name)
+    for mode, switches in found.items():
+        yield (
+            f"switches: load_balancing.mode {mode} of {_named(switches)}: each flow keeps to one path, by the hash of "
+            "its five-tuple; only the virtual machine's kernel chooses by packet or flowlet"
+        )
 
 
 def _of_node(plan: Plan, node: Node) -> Iterator[_Shortfall]:

@@ -9,6 +9,7 @@ from fabriclab.compile.cables import node_without_delays, without_delays
 from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
+from fabriclab.compile.load_balancing import without_choice
 from fabriclab.compile.port import EVERYTHING, Changing, compile_port
 from fabriclab.compile.rdma import compile_rdma, preloads, without_rdma
 from fabriclab.compile.routing import compile_ip, compile_ip6
@@ -62,7 +63,7 @@ class NodeCompiler:
     def files_of(self, node: Node) -> NodeFiles:
         """Return a node's files."""
         plan = self._plan
-        node = without_rdma(node) if self._stock else node_without_delays(node)
+        node = without_choice(without_rdma(node)) if self._stock else node_without_delays(node)
         root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
         for application in applications_of(plan):
             root |= application.load("compile.cluster").node_files(node.name, plan)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.link_state import Links, down_ports, state_of_port
+from fabriclab.compile.load_balancing import compile_end_of_choice
 from fabriclab.compile.port import Changing, compile_line_change, compile_port_buffer_change
 from fabriclab.compile.routing import compile_ip
 from fabriclab.compile.switch_port import compile_memory_change
@@ -112,7 +113,7 @@ def _destination(line: str) -> str:
 
 def _sysctl(before: Plan, after: Plan, old: Node, new: Node) -> list[str]:
     here, there = (compile_sysctl(node, plan).splitlines() for node, plan in ((old, before), (new, after)))
-    return [line for line in there if line not in here]
+    return [line for line in there if line not in here] + compile_end_of_choice(old, new)
 
 
 Placed = tuple[tuple[str, ...], str]

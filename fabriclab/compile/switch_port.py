@@ -188,6 +188,8 @@ def _roce(roce: Roce) -> Iterator[str]:
         yield "selective"
     if roce.max_rd_atomic != ROCE_READS_OF_KERNEL:
         yield f"reads {roce.max_rd_atomic}"
+    if roce.reorder_window:
+        yield f"reorder {roce.reorder_window}"
     if roce.control is not None:
         yield f"control {roce.control.name} {','.join(roce.control.options.split()) or '-'}"
 

@@ -6,10 +6,9 @@ Source of names and meanings: Linux Documentation/networking/ip-sysctl.rst.
 
 from __future__ import annotations
 
-import zlib
-
 from fabriclab.compile.frr import compile_router_sysctl
 from fabriclab.compile.ipv6 import compile_ipv6_sysctl
+from fabriclab.compile.load_balancing import compile_load_balancing_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
 from fabriclab.compile.rdma import compile_rdma_sysctl
 from fabriclab.formats import client_ports
@@ -94,8 +93,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
     settings = [*(_EVERY_NODE if plan.configured is None else _OWN_NETWORK)]
     if node.role == "switch":
         settings += _SWITCH if plan.configured is None else _OWN_SWITCH
-        if plan.configured is not None or any(len(route.next_hops) > 1 for route in node.routes):
-            settings.append(("net.ipv4.fib_multipath_hash_seed", str(_hash_seed(node.name, plan.seed))))
+        settings += compile_load_balancing_sysctl(node, plan)
         settings += compile_router_sysctl(node, plan)
     else:
         settings += _host(node.transport)
@@ -128,9 +126,3 @@ def _transport(transport: Transport) -> list[tuple[str, str]]:
         ("net.ipv4.tcp_rmem", f"{min(4096, receive)} {receive} {receive}"),
         ("net.ipv4.tcp_wmem", f"{min(4096, send)} {send} {send}"),
     ]
-
-
-def _hash_seed(node: str, seed: int) -> int:
-    """Return the switch's own seed of the ECMP hash: equal seeds in a row of switches would polarise. 0 means
-    random to the kernel."""
-    return zlib.crc32(f"{seed} {node}".encode()) or 1

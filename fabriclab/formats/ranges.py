@@ -73,6 +73,7 @@ ROCE_WINDOW = Within(1, 1 << 22)
 """ROCE_WINDOW_MAX of the kernel's `switch_port`: a quarter of the numbers of 24 bits that packets have."""
 ROCE_SELECTIVE_WINDOW = Within(1, 1 << 12)
 """ROCE_SELECTIVE_WINDOW of the kernel's `switch_port`: the packets that selective repeat remembers."""
+ROCE_REORDER = Within(0, ROCE_SELECTIVE_WINDOW.most - 1)
 ROCE_READS = Within(1, 255)
 """`max_rd_atomic` of struct ibv_qp_attr has 8 bits."""
 ROCE_RETRIES = Within(0, 7)
@@ -115,6 +116,12 @@ ASN = Within(1, 2**32 - 2)
 TIMER_S = Within(0, 65_535)
 """RFC 4271, section 4.2."""
 PATHS = Within(1, 256)
+HASH_SEED = Within(1, 2**32 - 1)
+"""0 means random to the kernel (net.ipv4.fib_multipath_hash_seed)."""
+IDLE_TIME = Within(1_000, _S)
+FLOWLETS = Within(1, 1 << 20)
+"""LB_MOST_FLOWS of the kernel's `load_balancing.c`."""
+PORT_LOAD = Within(0, 2**32 - 1)
 BFD_INTERVAL = Within(10 * _MS, 60 * _S)
 MISSED = Within(2, 255)
 CONVERGENCE = Within(_MS, 3600 * _S)

@@ -27,6 +27,7 @@ from fabriclab.lab.hosts.roce_checks import (
     check_roce_ends,
     check_roce_mtu,
     check_roce_reads,
+    check_roce_reorder,
     check_roce_window,
 )
 from fabriclab.lab.hosts.roce_control_keys import ROCE_CONTROLS
@@ -48,6 +49,7 @@ from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SHARED, SWITCH
+from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing, read_load_balancing
 from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
@@ -91,6 +93,8 @@ class Experiment:
     """Those whose ports have a buffer each."""
     shared_switches: Mapping[str, WrittenSwitch]
     """Those whose ports share a buffer: all the others."""
+    load_balancing: Mapping[str, WrittenLoadBalancing]
+    """Of the switches of which anything is written."""
     layer2: Mapping[str, WrittenLayer2]
     """VLANs and port channels of switches that have any, bound files' among them."""
     groups: Mapping[str, tuple[str, ...]]
@@ -138,6 +142,7 @@ def parse_experiment(
         links=links,
         switches=switches.with_port_buffers,
         shared_switches=switches.with_shared_buffer,
+        load_balancing=read_load_balancing(root, names),
         layer2=layer2,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
@@ -166,6 +171,7 @@ def parse_experiment(
     check_roce_reads(root, experiment.hosts, traffic)
     check_roce_control(experiment.hosts, root.problems)
     check_roce_window(experiment.hosts, root.problems)
+    check_roce_reorder(experiment.hosts, root.problems)
     check_rdma(experiment.hosts, root.problems)
     _check_ecn(experiment, problems)
     return experiment

@@ -10,7 +10,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import Switch
 
-_OF_NODE = {"ports", "switch", "transport"}
+_OF_NODE = {"ports", "switch", "transport", "load_balancing"}
 _OF_PORT = {"rate_bps", "delay_ns", "queue", "switch_port"}
 """What may differ."""
 LONGEST_BUFFER_BYTES = 1 << 29

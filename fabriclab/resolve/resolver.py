@@ -34,6 +34,7 @@ from fabriclab.lab.routing import (
     WrittenRouting,
 )
 from fabriclab.lab.study import WrittenCheck
+from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.resolve.addressing import (
     Addresses,
@@ -52,6 +53,7 @@ from fabriclab.resolve.configured_bgp import resolve_own_bgp
 from fabriclab.resolve.events import resolve_event, resolve_storm, with_settings
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
+from fabriclab.resolve.load_balancing import load_balancing_warnings, resolve_load_balancing
 from fabriclab.resolve.mismatched_ends import ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
@@ -82,6 +84,7 @@ class _NodeInputs(NamedTuple):
     shared_switches: Mapping[str, WrittenSwitch]
     hosts: Mapping[str, WrittenTransport]
     layer2: Mapping[str, WrittenLayer2]
+    load_balancing: Mapping[str, WrittenLoadBalancing]
     bgp: Bgp | None
     is_configured: bool
 
@@ -166,6 +169,7 @@ class Resolver:
                 *burst_warnings(nodes, over_sockets),
                 *ends_warnings(experiment.hosts, nodes, over_sockets),
                 *roce_warnings(nodes, traffic, _of_links(experiment, lab.topology)),
+                *load_balancing_warnings(experiment.load_balancing, nodes, traffic, are_known=configured is None),
                 *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),
                 *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
             ),
@@ -209,6 +213,7 @@ class Resolver:
         inputs = _NodeInputs(
             families_of_lab(experiment.addresses, self._lab.topology),
             *(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2),
+            experiment.load_balancing,
             bgp,
             protocol_of(experiment.routing, self._lab.topology) == AS_CONFIGURED,
         )
@@ -278,6 +283,7 @@ def _resolve_network(
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
             rdma=resolve_rdma(experiment.hosts.get(node.name)),
+            load_balancing=resolve_load_balancing(experiment.load_balancing.get(node.name), ports[node.name]),
             bgp=resolve_own_bgp(node.own, bgp),
             routes=routed.routes[node.name],
             setup=node.setup,

@@ -45,6 +45,7 @@ def resolve_roce(written: WrittenRoce | None) -> Roce | None:
         cnp_interval_ns=roce_keys.ROCE_CNP_INTERVAL.or_default(written.cnp_interval),
         max_rd_atomic=roce_keys.ROCE_MAX_RD_ATOMIC.or_default(written.max_rd_atomic),
         selective=roce_keys.ROCE_LOSS_RECOVERY.or_default(written.loss_recovery) == "selective-repeat",
+        reorder_window=roce_keys.ROCE_REORDER_WINDOW.or_default(written.reorder_window),
         control=control,
     )
 

@@ -197,11 +197,12 @@ class Roce:
     options: str = ""
     selective: bool = False
     reads: int = 0
+    reorder: int = 0
 
     def pack(self) -> bytes:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
         classes = (self.dscp, self.ack_dscp, self.notify_dscp)
-        return struct.pack("=IIIIQQBBBBB3x", *transport, *classes, self.selective, self.reads)
+        return struct.pack("=IIIIQQBBBBBxH", *transport, *classes, self.selective, self.reads, self.reorder)
 
     def control_attributes(self) -> list[bytes]:
         texts = (self.control, self.options) if self.control else ()

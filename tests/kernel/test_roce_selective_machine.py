@@ -60,3 +60,18 @@ def test_a_window_beyond_what_is_remembered_is_refused(boot: Boot) -> None:
     with pytest.raises(AssertionError) as told:
         lossy(boot, 0, selective=True, window=5_000)
     assert "a window of 5000 packets is above 4096" in str(told.value)
+
+
+def test_with_a_distance_what_is_lost_is_still_found(boot: Boot) -> None:
+    """A packet is missing when one that is more than 64 packets behind it has come, or after the timeout."""
+    run, _ = lossy(boot, 0.01, selective=True, reorder=64)
+    sender, lost = shown(run, "h1", "eth1").port["roce"], shown(run, "s1", "eth2").port["lost"]
+    assert lost <= sender["sent_again"] <= lost + 65 * sender["timeouts"]
+    assert shown(run, "h2", "eth1").port["roce"]["received_packets"] == COUNT
+
+
+@pytest.mark.parametrize("others", [{"reorder": 64}, {"selective": True, "reorder": 4_096}])
+def test_a_distance_that_cannot_be_is_refused(boot: Boot, others: dict[str, Any]) -> None:
+    with pytest.raises(AssertionError) as told:
+        lossy(boot, 0, **others)
+    assert "with selective repeat, packets may be overtaken by 4095" in str(told.value)

@@ -102,6 +102,9 @@ PORTS = {
     "rate 1000000000bit roce 1024 4096 1 7 4000000ns 50000ns 26 26 48 selective": Port(
         roce=Roce(window=4_096, selective=True)
     ),
+    "rate 1000000000bit roce 1024 4096 1 7 4000000ns 50000ns 26 26 48 selective reorder 64": Port(
+        roce=Roce(window=4_096, selective=True, reorder=64)
+    ),
     "rate 1000000000bit roce 1024 0 1 7 4000000ns 50000ns 26 26 48 reads 4 control timely -": Port(
         roce=Roce(reads=4, control="timely")
     ),

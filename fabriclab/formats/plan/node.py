@@ -9,6 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
+from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
@@ -331,10 +332,12 @@ class Node(Frozen):
     """What its own files do in it, beside what the lab asks for."""
     rdma: Rdma | None = None
     """Hosts only: None: programs find no device."""
+    load_balancing: LoadBalancing | None = None
+    """Switches only: None: by the hash of the five-tuple, whose seed follows from name and run."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6", "rdma"}
+        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing"}
         return {key: value for key, value in record.items() if value or key not in newer}

@@ -44,6 +44,8 @@ class Roce(Frozen):
     """Least time from one notification of a queue pair to the next."""
     selective: bool = False
     """Only packets that are missing are sent again; otherwise everything from the first of them on (go-back-N)."""
+    reorder_window: Annotated[int, ranges.ROCE_REORDER] = 0
+    """Packets by which one may be overtaken before it is sent again; with `selective` only."""
     max_rd_atomic: Annotated[int, ranges.ROCE_READS] = 16
     """Most READs of a queue pair that are asked for and not answered in full."""
     control: RoceControl | None
@@ -51,9 +53,9 @@ class Roce(Frozen):
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `selective` where it is go-back-N, and the usual number of READs."""
+        """Leave out what is usual, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        usual = {"selective": False, "max_rd_atomic": 16}
+        usual = {"selective": False, "reorder_window": 0, "max_rd_atomic": 16}
         return {key: value for key, value in record.items() if key not in usual or value != usual[key]}
 
     @property

@@ -62,6 +62,7 @@ class WrittenRoce(Part):
     window: Written[int | None] | None = None
     ack_every: Written[int] | None = None
     loss_recovery: Written[str] | None = None
+    reorder_window: Written[int] | None = None
     retries: Written[int] | None = None
     timeout: Written[int] | None = None
     dscp: Written[int] | None = None

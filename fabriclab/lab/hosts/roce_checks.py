@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabriclab.formats import ranges
 from fabriclab.formats.framing import ROCE_AROUND_PAYLOAD_BYTES, ROCE_TELEMETRY_BYTES
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.keys.wording import shown
 from fabriclab.lab.hosts.nic import WrittenRoce
 from fabriclab.lab.hosts.roce_keys import ROCE_DSCP, ROCE_LOSS_RECOVERY, ROCE_MTU
 from fabriclab.lab.hosts.transport import WrittenTransport
@@ -91,6 +92,22 @@ def check_roce_window(hosts: Mapping[str, WrittenTransport], problems: Problems)
             said.add(roce.window.place)
             message = f"is more than selective repeat remembers, {most:,} packets; write that or less"
             roce.window.complain(problems, message)
+
+
+def check_roce_reorder(hosts: Mapping[str, WrittenTransport], problems: Problems) -> None:
+    """Record distances of reordering of NICs for which each packet out of order is a loss."""
+    said: set[object] = set()
+    for _, roce in _nics(hosts):
+        reorder = roce.reorder_window
+        if reorder is None or not reorder.value or reorder.place in said:
+            continue
+        if ROCE_LOSS_RECOVERY.or_default(roce.loss_recovery) == "go-back-n":
+            said.add(reorder.place)
+            reorder.complain(
+                problems,
+                f"{shown(reorder.text)} does nothing with loss_recovery: go-back-n; write loss_recovery: "
+                "selective-repeat, too",
+            )
 
 
 def check_roce_reads(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:

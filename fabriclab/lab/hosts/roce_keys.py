@@ -50,6 +50,15 @@ ROCE_LOSS_RECOVERY = Key(
     default="go-back-n",
     source='InfiniBand; selective repeat: R. Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018',
 )
+ROCE_REORDER_WINDOW = Key(
+    "reorder_window",
+    Number(*ranges.ROCE_REORDER, "a whole number of packets"),
+    "With selective repeat, a packet is sent again only when one that is more than this many packets behind it has "
+    "come, or after the timeout. For switches that spread a flow's packets over several paths.",
+    default=0,
+    source="A packet that was overtaken is lost (IRN, section 3.1)",
+    examples=(64,),
+)
 ROCE_RETRIES = Key(
     "retries",
     Number(*ranges.ROCE_RETRIES, why="three bits"),
@@ -115,6 +124,7 @@ ROCE = Keys(
             ROCE_WINDOW,
             ROCE_ACK_EVERY,
             ROCE_LOSS_RECOVERY,
+            ROCE_REORDER_WINDOW,
             ROCE_RETRIES,
             ROCE_TIMEOUT,
             ROCE_DSCP,

@@ -4,7 +4,7 @@ use super::values::{number, time, value, Parsed};
 use crate::iproute::words::Words;
 
 const DSCP_MAX: u64 = 63;
-const PAD: [u8; 3] = [0; 3];
+const PAD: [u8; 1] = [0; 1];
 
 /// What the kernel gets of it; it says itself what values may be.
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub(super) struct Roce {
     selective: bool,
     /// READs of a queue pair on their way; 0: the kernel's default.
     reads: u8,
+    /// Packets by which one may be overtaken and not be lost.
+    reorder: u16,
     pub(super) control: Option<Control>,
 }
 
@@ -31,6 +33,7 @@ pub(super) struct Control {
 }
 
 /// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT]
+/// [reorder PACKETS]
 /// [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
@@ -46,6 +49,11 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     } else {
         0
     };
+    let reorder = if words.take("reorder") {
+        number(words, "reorder", 1, u16::MAX.into())? as u16
+    } else {
+        0
+    };
     let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
         mtu,
@@ -57,6 +65,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         dscps,
         selective,
         reads,
+        reorder,
         control: control.transpose()?,
     })
 }
@@ -92,6 +101,7 @@ impl Roce {
         bytes.extend(self.dscps);
         bytes.extend([self.selective.into(), self.reads]);
         bytes.extend(PAD);
+        bytes.extend(self.reorder.to_ne_bytes());
         bytes
     }
 }

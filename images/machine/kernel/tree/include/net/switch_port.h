@@ -48,6 +48,12 @@ bool switch_port_watch(struct Qdisc *sch, void (*changed)(struct Qdisc *sch), u6
 /* What stands in a queue (LIVE_ANY: all of them) of a port that is watched. */
 u64 switch_port_standing(struct Qdisc *sch, u32 queue, bool in_packets);
 
+/*
+ * Whether the qdisc is a switch's port: then `bytes` is what it has to send, now: what waits,
+ * and what the line lacks of the frame that it sends, as it counts on the line.
+ */
+bool switch_port_load(struct Qdisc *sch, u64 *bytes);
+
 /* When its switch next does something by itself; ~0: never, or the qdisc is no switch's port. */
 u64 switch_port_next_event(struct Qdisc *sch);
 

@@ -27,6 +27,9 @@ static int check_transport(struct switch_change *change, const struct tc_switch_
 		return switch_refuse(change, "RoCE's timeout is 1 us to 10 s");
 	if (roce->selective > 1)
 		return switch_refuse(change, "selective repeat is 0 or 1, not %u", roce->selective);
+	if (roce->reorder && (!roce->selective || roce->reorder >= ROCE_SELECTIVE_WINDOW))
+		return switch_refuse(change, "with selective repeat, packets may be overtaken by %u",
+				     ROCE_SELECTIVE_WINDOW - 1);
 	if (roce->window > most_window(roce))
 		return switch_refuse(change, "a window of %u packets is above %u", roce->window,
 				     most_window(roce));
@@ -52,6 +55,7 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 		.notify_dscp = roce->notify_dscp,
 		.selective = roce->selective,
 		.reads = roce->reads ?: ROCE_READS_DEFAULT,
+		.reorder = roce->reorder,
 	};
 }
 
@@ -97,6 +101,7 @@ int roce_dump(const struct switch_port *port, struct sk_buff *skb)
 		.notify_dscp = config->notify_dscp,
 		.selective = config->selective,
 		.reads = config->reads,
+		.reorder = config->reorder,
 	};
 
 	if (!dump.mtu)

@@ -44,6 +44,7 @@ struct roce_config {
 	u8 dscp, ack_dscp, notify_dscp;
 	bool selective;		/* selective repeat in place of go-back-N */
 	u8 reads;		/* of a pair that are on their way: max_rd_atomic */
+	u16 reorder;		/* packets by which one may be overtaken and not be lost */
 	const struct roce_control *control;	/* NULL: none */
 	u64 options[ROCE_CONTROL_OPTIONS];	/* of it */
 };

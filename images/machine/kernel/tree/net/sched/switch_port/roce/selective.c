@@ -8,6 +8,11 @@
  * numbers, the one that is missing and the one that came. The sender sends those again
  * that are missing before the last one that came, each once; then new ones. One that is
  * lost again is found by the timeout.
+ *
+ * Where packets of a flow take several paths, they overtake each other. With a distance
+ * (`reorder`) a packet is missing only when one behind it by more than that has come, as
+ * with TCP's duplicate acknowledgements (RFC 5681, section 3.2). What is told of gaps, and
+ * what is kept, is the same.
  */
 #include "../switch.h"
 
@@ -38,8 +43,9 @@ void roce_selective_hear(struct roce_pair *pair, u64 missing, u64 got, u64 now)
 	if (got < pair->oldest || got >= pair->sent)
 		return;
 	set_bit(slot(got), selective->arrived);
-	selective->missing_end = max(selective->missing_end, got);
-	if (missing < selective->recovery_end)
+	selective->missing_end = max(selective->missing_end,
+				     switch_excess(got, pair->nic->port->config.roce.reorder));
+	if (missing < selective->recovery_end || missing >= selective->missing_end)
 		return;
 	selective->recovery_end = pair->next;
 	roce_control_lost(pair, now, false);

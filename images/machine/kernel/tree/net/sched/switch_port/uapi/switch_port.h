@@ -101,7 +101,8 @@ struct tc_switch_roce {
 	__u8 notify_dscp;
 	__u8 selective;		/* 1: selective repeat; 0: go-back-N */
 	__u8 reads;		/* of a pair that are not answered in full (max_rd_atomic); 0: 16 */
-	__u8 pad[3];
+	__u8 pad;
+	__u16 reorder;		/* packets by which one may be overtaken and not be lost; selective repeat */
 };
 
 enum tca_switch_buffer {
