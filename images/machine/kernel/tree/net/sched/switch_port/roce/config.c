@@ -27,6 +27,9 @@ static int check_transport(struct switch_change *change, const struct tc_switch_
 		return switch_refuse(change, "RoCE's timeout is 1 us to 10 s");
 	if (roce->selective > 1)
 		return switch_refuse(change, "selective repeat is 0 or 1, not %u", roce->selective);
+	if (roce->trimmed > 1)
+		return switch_refuse(change, "trimmed packets are known (1) or not (0), not %u",
+				     roce->trimmed);
 	if (roce->window > most_window(roce))
 		return switch_refuse(change, "a window of %u packets is above %u", roce->window,
 				     most_window(roce));
@@ -51,6 +54,7 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 		.ack_dscp = roce->ack_dscp,
 		.notify_dscp = roce->notify_dscp,
 		.selective = roce->selective,
+		.trimmed = roce->trimmed,
 		.reads = roce->reads ?: ROCE_READS_DEFAULT,
 	};
 }
@@ -96,6 +100,7 @@ int roce_dump(const struct switch_port *port, struct sk_buff *skb)
 		.ack_dscp = config->ack_dscp,
 		.notify_dscp = config->notify_dscp,
 		.selective = config->selective,
+		.trimmed = config->trimmed,
 		.reads = config->reads,
 	};
 

@@ -205,7 +205,7 @@ static struct sk_buff *send_missing(struct roce_pair *pair, u64 number, u64 now)
 	if (!skb)
 		return NULL;
 	note_sent(pair, message, number, skb, now);
-	pair->selective->resend = number + 1;
+	roce_selective_sent(pair, number);
 	roce_pair_wait_for(pair, number, now);
 	return skb;
 }
@@ -295,6 +295,19 @@ static void hear_gap(struct roce_pair *pair, const struct roce_answer *answer, u
 	roce_pair_rewind(pair, pair->oldest);
 }
 
+/* A packet was trimmed; those before it may still be on their way. */
+static void hear_trimmed(struct roce_pair *pair, u64 number, u64 now)
+{
+	pair->nic->stats.naks_received++;
+	if (number < pair->oldest)
+		return;
+	roce_control_lost(pair, now, false);
+	if (pair->selective)
+		roce_selective_trimmed(pair, number);
+	else
+		roce_pair_rewind(pair, number);
+}
+
 /* An answer has come. */
 void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
 		    struct roce_acknowledgement *ack)
@@ -307,6 +320,8 @@ void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
 		return;
 	if (answer->syndrome == ROCE_SYNDROME_NAK_SEQUENCE) {
 		hear_gap(pair, answer, number, now);
+	} else if (answer->syndrome == ROCE_SYNDROME_NAK_TRIMMED) {
+		hear_trimmed(pair, number, now);
 	} else {
 		pair->nic->stats.acks_received++;
 		roce_pair_acknowledge(pair, number + 1, now);
@@ -355,8 +370,10 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 		status = ROCE_FLUSHED;
 	}
 	pair->oldest = pair->next = pair->end;
-	if (pair->selective)
+	if (pair->selective) {
 		pair->selective->missing_end = 0;
+		pair->selective->trims = 0;
+	}
 }
 
 /* -- The rate ------------------------------------------------------------------------------------ */
