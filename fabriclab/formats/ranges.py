@@ -96,6 +96,8 @@ WEIGHT_LOG = Within(0, 15)
 SET_POINT_BYTES = Within(1, 10**9)
 SAMPLE_BYTES = Within(10_000, 10**9)
 QCN_WEIGHT = Within(0, 1024)
+TRIMMED_BYTES = Within(64, 65_535)
+"""SWITCH_TRIM_LEAST and _MOST of the kernel's `switch_port`."""
 DRAIN_INTERVAL = Within(1_000, _S)
 QUANTA = Within(2, 65_535)
 REACTION = Within(0, _S)

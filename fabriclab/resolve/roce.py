@@ -45,6 +45,7 @@ def resolve_roce(written: WrittenRoce | None) -> Roce | None:
         cnp_interval_ns=roce_keys.ROCE_CNP_INTERVAL.or_default(written.cnp_interval),
         max_rd_atomic=roce_keys.ROCE_MAX_RD_ATOMIC.or_default(written.max_rd_atomic),
         selective=roce_keys.ROCE_LOSS_RECOVERY.or_default(written.loss_recovery) == "selective-repeat",
+        knows_trimmed=roce_keys.ROCE_TRIMMED.or_default(written.trimmed) == "nack",
         control=control,
     )
 

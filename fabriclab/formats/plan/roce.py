@@ -46,14 +46,17 @@ class Roce(Frozen):
     """Only packets that are missing are sent again; otherwise everything from the first of them on (go-back-N)."""
     max_rd_atomic: Annotated[int, ranges.ROCE_READS] = 16
     """Most READs of a queue pair that are asked for and not answered in full."""
+    knows_trimmed: bool = False
+    """It asks again at once for a packet that comes trimmed; otherwise it drops that packet."""
     control: RoceControl | None
     """None: each queue pair sends at the line's rate; PFC and the window alone hold it back."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `selective` where it is go-back-N, and the usual number of READs."""
+        """Leave out `selective` where it is go-back-N, the usual number of READs, and that trimmed packets are not
+        known."""
         record: dict[str, Any] = serialise(self)
-        usual = {"selective": False, "max_rd_atomic": 16}
+        usual = {"selective": False, "max_rd_atomic": 16, "knows_trimmed": False}
         return {key: value for key, value in record.items() if key not in usual or value != usual[key]}
 
     @property

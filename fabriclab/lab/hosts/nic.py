@@ -69,6 +69,7 @@ class WrittenRoce(Part):
     cnp_dscp: Written[int] | None = None
     cnp_interval: Written[int] | None = None
     max_rd_atomic: Written[int] | None = None
+    trimmed: Written[str] | None = None
     congestion_control: Written[RoceControlName] | None = None
     options: Written[str] | None = None
     parameters: Mapping[tuple[str, str], Written[Any]] | None = None

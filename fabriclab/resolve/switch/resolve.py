@@ -31,13 +31,14 @@ from fabriclab.formats.plan.switch import (
     Slice,
     Switch,
     SwitchPort,
+    Trimming,
     Watchdog,
 )
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
-from fabriclab.lab.switch.keys import PFC_QUANTA, PFC_REACTION, WATCHDOG_ACTION
-from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
+from fabriclab.lab.switch.keys import PFC_QUANTA, PFC_REACTION, TRIMMING_QUEUE, TRIMMING_SIZE, WATCHDOG_ACTION
+from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenTrimming, WrittenWatchdog
 from fabriclab.resolve.switch.accounts import ALPHA_LOG
 from fabriclab.resolve.switch.groups import GroupResolver
 from fabriclab.resolve.switch.headroom import Line
@@ -131,6 +132,17 @@ def _port(
         maps=maps,
         pfc=pfc,
         slice=_slice(variant, _slices(written), problems),
+        trimming=_trimming(variant.buffer.trimming),
+    )
+
+
+def _trimming(written: WrittenTrimming | None) -> Trimming | None:
+    if written is None or written.is_none or written.dscp is None:
+        return None
+    return Trimming(
+        size_bytes=TRIMMING_SIZE.or_default(written.size),
+        dscp=written.dscp.value,
+        queue=TRIMMING_QUEUE.or_default(written.queue),
     )
 
 

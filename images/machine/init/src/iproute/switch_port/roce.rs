@@ -4,7 +4,7 @@ use super::values::{number, time, value, Parsed};
 use crate::iproute::words::Words;
 
 const DSCP_MAX: u64 = 63;
-const PAD: [u8; 3] = [0; 3];
+const PAD: [u8; 2] = [0; 2];
 
 /// What the kernel gets of it; it says itself what values may be.
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub(super) struct Roce {
     selective: bool,
     /// READs of a queue pair on their way; 0: the kernel's default.
     reads: u8,
+    /// It knows trimmed packets.
+    trimmed: bool,
     pub(super) control: Option<Control>,
 }
 
@@ -30,7 +32,7 @@ pub(super) struct Control {
     options: String,
 }
 
-/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT]
+/// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT] [trimmed]
 /// [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
@@ -46,6 +48,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     } else {
         0
     };
+    let trimmed = words.take("trimmed");
     let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
         mtu,
@@ -57,6 +60,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         dscps,
         selective,
         reads,
+        trimmed,
         control: control.transpose()?,
     })
 }
@@ -90,7 +94,7 @@ impl Roce {
         bytes.extend(self.timeout_ns.to_ne_bytes());
         bytes.extend(self.notify_ns.to_ne_bytes());
         bytes.extend(self.dscps);
-        bytes.extend([self.selective.into(), self.reads]);
+        bytes.extend([self.selective.into(), self.reads, self.trimmed.into()]);
         bytes.extend(PAD);
         bytes
     }
