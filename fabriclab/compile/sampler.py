@@ -57,7 +57,7 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
             "ports": ports,
         }
     if probes.switch_interval_ns is not None and probes.switch_ports and not stock:
-        parts = _SWITCH_OUTPUTS | (_OF_TRIMMING if _trims(plan) else {})
+        parts = _SWITCH_OUTPUTS | (_OF_TRIMMING if plan.trims_packets else {})
         outputs = {part: f"/job/raw/{name}.csv" for part, name in parts.items()}
         ports = [_sampled_port(name) for name in probes.switch_ports]
         config["switches"] = {"interval_ns": probes.switch_interval_ns, "outputs": outputs, "ports": ports}
@@ -74,11 +74,6 @@ def mark_counters(algorithms: Iterable[OwnAlgorithm] = ()) -> dict[str, list[dic
     counters["switch_port"] = SWITCH_PORT_MARKS
     counters |= {algorithm.name: Own.counts_marks for algorithm in algorithms if algorithm.kind == "qdisc"}
     return {kind: [counter._asdict() for counter in marks] for kind, marks in counters.items()}
-
-
-def _trims(plan: Plan) -> bool:
-    buffers = (port.switch_port for node in plan.nodes for port in node.ports)
-    return any(buffer is not None and buffer.trimming is not None for buffer in buffers)
 
 
 def _sampled_port(name: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.lossless import active_pfc, is_boundless, lossless_queues
-from fabriclab.lab.switch.trimming import check_trimming, check_trimming_is_used
+from fabriclab.lab.switch.trimming import check_trimming
 from fabriclab.lab.switch.written import (
     WrittenAccount,
     WrittenGroup,
@@ -34,7 +34,6 @@ def check_switch(switch: WrittenSwitch, problems: Problems) -> None:
     _check_pools(switch, problems)
     for one in (switch, *switch.variants.values()):
         _check_ports(one, problems)
-    check_trimming_is_used(switch, problems)
 
 
 def _check_ports(switch: WrittenSwitch, problems: Problems) -> None:

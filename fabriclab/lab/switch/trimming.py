@@ -40,17 +40,6 @@ def check_trimming(switch: WrittenSwitch, problems: Problems) -> None:
         )
 
 
-def check_trimming_is_used(switch: WrittenSwitch, problems: Problems) -> None:
-    """Record `trimming` that no queue of any port uses."""
-    every = [one.buffer for one in (switch, *switch.variants.values())]
-    trimming = next((one.trimming for one in every if one.trimming is not None and not one.trimming.is_none), None)
-    if trimming is None or any(trims_of(queue) for one in every for queue in one.queues.values()):
-        return
-    place = switch.place if trimming.place is None else trimming.place
-    message = "no queue trims; write discard: trim below a queue, such as queues: {3: {discard: trim}}"
-    problems.add(place, f"{switch.key}.trimming", message)
-
-
 def trims_of(queue: WrittenQueue) -> bool:
     """Return whether a queue trims what it has no room for."""
     return queue.discard is not None and queue.discard.value == "trim"
