@@ -10,7 +10,9 @@
  * lost again is found by the timeout.
  *
  * A packet that a switch has trimmed is sent again at once, before all others, and as often
- * as it is trimmed. Those before it may still be on their way: its header goes ahead of them.
+ * as it is trimmed. Those before it may still be on their way, as its header goes ahead of
+ * them, or have come, where headers wait, too. So a NIC that knows trimmed packets takes no
+ * other order for a loss: what is lost as a whole is found by the timeout.
  */
 #include "../switch.h"
 
@@ -90,6 +92,8 @@ void roce_selective_hear(struct roce_pair *pair, u64 missing, u64 got, u64 now)
 		return;
 	set_bit(slot(got), selective->arrived);
 	forget_trimmed(selective, got);
+	if (pair->nic->port->config.roce.trimmed)
+		return;
 	selective->missing_end = max(selective->missing_end, got);
 	if (missing < selective->recovery_end)
 		return;
