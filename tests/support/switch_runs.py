@@ -9,7 +9,7 @@ from typing import Any
 
 from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, write_run, write_sweep
 
-from fabriclab.formats.switch_logs import SWITCH_TABLES
+from fabriclab.formats.switch_logs import SWITCH_TABLES, TRIMMING
 
 SERVERS = 5
 CLIENT = f"s1:eth{SERVERS + 1}"
@@ -62,7 +62,8 @@ class Log:
     def files(self) -> dict[str, str]:
         """The files by their paths in a run directory."""
         heads = {table: kind.head for table, kind in SWITCH_TABLES.items()}
-        return {f"raw/{table}.csv": heads[table] + "".join(rows) for table, rows in self.rows.items()}
+        written = {table: rows for table, rows in self.rows.items() if rows or table != TRIMMING.name}
+        return {f"raw/{table}.csv": heads[table] + "".join(rows) for table, rows in written.items()}
 
 
 def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
