@@ -270,10 +270,8 @@ class Port:
             parts.append(attribute(QCN, self.limiter.pack()))
         if self.roce:
             parts += [attribute(ROCE, self.roce.pack()), *self.roce.control_attributes()]
-        if self.telemetry:
-            parts.append(attribute(TELEMETRY, b""))
-        if self.trimming:
-            parts.append(attribute(TRIMMING, self.trimming.pack()))
+        parts += [attribute(TELEMETRY, b"")] if self.telemetry else []
+        parts += [] if self.trimming is None else [attribute(TRIMMING, self.trimming.pack())]
         if self.slice is not None:
             parts.append(attribute(SLICE, bytes([*self.slice, 0, 0])))
         if self.cell is not None or self.slices is not None or self.pools:

@@ -73,7 +73,14 @@ def test_each_trimmed_packet_is_sent_again_once_and_no_other_one(boot: Boot) -> 
 def test_without_trimming_the_same_in_cast_waits_for_timeouts(boot: Boot) -> None:
     run, port, end_ns = in_cast(boot, TO_ONE, replace(NIC, selective=True), SENDERS, PACKETS)
     assert port.queues[DATA]["drops"]["queue_limit"] > 0 == port.queues[DATA]["trimmed_packets"]
-    print("end", end_ns, "timeouts", all_of(run, SENDERS, "timeouts"), all_of(run, SENDERS, "sent_again"), port.queues[DATA])
+    print(
+        "end",
+        end_ns,
+        "timeouts",
+        all_of(run, SENDERS, "timeouts"),
+        all_of(run, SENDERS, "sent_again"),
+        port.queues[DATA],
+    )
     assert all_of(run, SENDERS, "timeouts") >= 1
     assert end_ns > NIC.timeout_ns + IDEAL_NS
 
@@ -102,7 +109,10 @@ def test_datagrams_that_are_trimmed_are_lost_and_short_ones_go_whole(boot: Boot)
     """UDP's length is that of the whole, so the receiver's Linux takes no trimmed datagram."""
     count, size = 60, 256
     trims = replace(
-        TO_ONE, rate_bps=100_000_000, trimming=Trimming(size, 48), queues=[Queue(DATA, Account(limit=LIMIT), trims=True), Queue(TRIMMED)]
+        TO_ONE,
+        rate_bps=100_000_000,
+        trimming=Trimming(size, 48),
+        queues=[Queue(DATA, Account(limit=LIMIT), trims=True), Queue(TRIMMED)],
     )
     sends = [send("10.3.0.2", count=count, port=7000, tc=3), send("10.3.0.2", count=count, port=7001, tc=3, size=100)]
     star = Star([Port(RATE_BPS)] * 3, [Port(RATE_BPS)] * 2 + [trims])

@@ -52,7 +52,9 @@ def in_cast(**others: str) -> str:
 
 
 def roce(trimmed: str) -> str:
-    nic = f"{{loss_recovery: selective-repeat, trimmed: {trimmed}, timeout: 4 ms, congestion_control: none, window: 16}}"
+    nic = (
+        f"{{loss_recovery: selective-repeat, trimmed: {trimmed}, timeout: 4 ms, congestion_control: none, window: 16}}"
+    )
     return f"hosts: {{default: {{nic: {{clock_error: 0 ppm, roce: {nic}}}}}}}\n"
 
 
@@ -68,7 +70,9 @@ def longest_ns(vm: Vm, name: str = "run") -> int:
 
 
 def test_every_trimmed_packet_of_roce_is_sent_again_and_nobody_times_out(vm: Vm, tmp_path: Path) -> None:
-    assert vm.run(plan_of(tmp_path / "lab", TRIMS, roce("nack"), PROBES, in_cast(transport="roce"))).status == "complete"
+    assert (
+        vm.run(plan_of(tmp_path / "lab", TRIMS, roce("nack"), PROBES, in_cast(transport="roce"))).status == "complete"
+    )
     summary, lost = vm.summary(), audit(vm)
     trimmed = summary["trimmed_packets"]
     assert trimmed == summary["trimmed_packets[s1:eth9:3]"] > 100
@@ -80,7 +84,11 @@ def test_every_trimmed_packet_of_roce_is_sent_again_and_nobody_times_out(vm: Vm,
     data = SENDERS * MESSAGE // 1024 * (FRAME + 24)
     expected = (data + trimmed * (SIZE + 24)) * 8 / 10
     assert longest_ns(vm) == pytest.approx(expected, rel=0.03)
-    packets = [packet for packet in read_packets((vm.directory / "run" / "pcap/s1-eth9.pcapng").read_bytes()) if packet.data[15] >> 2 == 48]
+    packets = [
+        packet
+        for packet in read_packets((vm.directory / "run" / "pcap/s1-eth9.pcapng").read_bytes())
+        if packet.data[15] >> 2 == 48
+    ]
     assert len(packets) == trimmed
     assert {len(packet.data) for packet in packets} == {SIZE}
 
@@ -106,7 +114,12 @@ def test_trimmed_packets_of_tcp_are_lost_in_the_host_that_receives_them(vm: Vm, 
 
 def test_a_run_that_trims_nothing_has_no_table_of_it(vm: Vm, tmp_path: Path) -> None:
     text = DROPS.replace("    trimming: {size: 128 B, dscp: cs6, queue: 6}\n", "")
-    assert vm.run(plan_of(tmp_path / "lab", text, "probes: {switches: {interval: 1 ms}}\n", in_cast())).status == "complete"
+    assert (
+        vm.run(plan_of(tmp_path / "lab", text, "probes: {switches: {interval: 1 ms}}\n", in_cast())).status
+        == "complete"
+    )
     assert not (vm.directory / "run" / "trimming.parquet").exists()
     assert vm.summary()["trimmed_packets"] is None
-    assert not any("trimming" in note for note in json.loads((vm.directory / "run" / "summary.json").read_text())["notes"])
+    assert not any(
+        "trimming" in note for note in json.loads((vm.directory / "run" / "summary.json").read_text())["notes"]
+    )

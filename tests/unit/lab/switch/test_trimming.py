@@ -50,7 +50,10 @@ def test_what_is_written_comes_to_the_machine(tmp_path: Path, written: str, trim
     line = next(line for line in compile_node(plan.node("s1"), plan).tc.splitlines() if "dev eth2" in line)
     assert f" {words} " in line
     assert line.split(" queue 3 ")[1].split(" queue ")[0].split()[-1] == "trim"
-    assert plan.trims_packets and "trimming" in compile_sampler(plan, compiled_flows(plan, tmp_path))["switches"]["outputs"]
+    assert (
+        plan.trims_packets
+        and "trimming" in compile_sampler(plan, compiled_flows(plan, tmp_path))["switches"]["outputs"]
+    )
 
 
 def test_the_queue_of_trimmed_packets_has_a_limit_though_no_dscp_leads_to_it(tmp_path: Path) -> None:
@@ -92,7 +95,9 @@ def test_a_nic_that_would_drop_them_is_warned_of(tmp_path: Path) -> None:
 
 def test_containers_drop_whole_packets(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{POOLS}, {QUEUES}, trimming: {{dscp: 48}}")
-    assert any("discard trim; instead: packets that there is no room for are dropped whole" in one for one in shortfalls(plan))
+    assert any(
+        "discard trim; instead: packets that there is no room for are dropped whole" in one for one in shortfalls(plan)
+    )
 
 
 def test_it_can_be_taken_away_while_a_lab_runs(tmp_path: Path) -> None:
