@@ -95,6 +95,7 @@ LENGTH = Within(0, 10**12)
 WEIGHT_LOG = Within(0, 15)
 SET_POINT_BYTES = Within(1, 10**9)
 SAMPLE_BYTES = Within(10_000, 10**9)
+CREDIT_FIRST = Within(1, 2**32 - 1)
 QCN_WEIGHT = Within(0, 1024)
 TRIMMED_BYTES = Within(64, 65_535)
 """SWITCH_TRIM_LEAST and _MOST of the kernel's `switch_port`."""

@@ -11,10 +11,18 @@ from fabriclab.formats.plan.roce import Roce, RoceControl, RoceMtu
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.lab.hosts import roce_keys
 from fabriclab.lab.hosts.nic import RoceControlName, WrittenRoce
-from fabriclab.lab.hosts.roce_control_keys import DCQCN, DCQCN_GAIN, HPCC, ROCE_CONGESTION_CONTROL, SWIFT, TIMELY
+from fabriclab.lab.hosts.roce_control_keys import (
+    CREDIT,
+    DCQCN,
+    DCQCN_GAIN,
+    HPCC,
+    ROCE_CONGESTION_CONTROL,
+    SWIFT,
+    TIMELY,
+)
 from fabriclab.lab.reading.section import Written, value_or
 
-_KEYS: Mapping[str, Keys] = {"dcqcn": DCQCN, "hpcc": HPCC, "timely": TIMELY, "swift": SWIFT}
+_KEYS: Mapping[str, Keys] = {"dcqcn": DCQCN, "hpcc": HPCC, "timely": TIMELY, "swift": SWIFT, "credit": CREDIT}
 _DEFAULT = RoceControlName(ROCE_CONGESTION_CONTROL.or_default(None))
 _ACK_EVERY, _ACK_EVERY_OF_TIMELY = 256, 16
 _PPM = 10**6

@@ -304,6 +304,7 @@ _ROCE = (
     *("out_of_sequence", "duplicates", "acks_sent", "acks_received", "naks_sent", "naks_received", "timeouts"),
     *("ce_received", "notifications_sent", "notifications_received", "strays"),
     *("read_requests_sent", "read_requests_received", "implied_naks", "trimmed_received"),
+    *("credits_sent", "credits_received"),
 )
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")

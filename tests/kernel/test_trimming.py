@@ -22,7 +22,7 @@ def trimmed(library: ctypes.CDLL, header: bytes, left: int, dscp: int) -> bytes:
 
 def checksum(header: bytes) -> int:
     """RFC 1071."""
-    total = sum(struct.unpack(f">{len(header) // 2}H", header))
+    total: int = sum(struct.unpack(f">{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from machine import Boot, Shown, Star, datagrams, receive, send, shown
-from switch_port import Account, Port, Queue, Roce, Trimming
+from machine import Boot, Star, datagrams, receive, send, shown
+from switch_port import Account, Port, Queue, Roce, Shown, Trimming
 from test_roce_machine import DELAY_NS, FULL_WIRE, RATE_BPS, completions, exchange
 
 pytestmark = pytest.mark.vm
@@ -66,21 +66,12 @@ def test_each_trimmed_packet_is_sent_again_once_and_no_other_one(boot: Boot) -> 
     assert shown(run, f"h{SENDERS + 1}", "eth1").port["roce"]["trimmed_received"] == trimmed
     # The line is never idle: it takes all data once, and the headers.
     expected = FIRST_NS + IDEAL_NS + trimmed * HEADER_WIRE * 8 * 10**9 // RATE_BPS
-    print("end", end_ns, "expected", expected, "ideal", IDEAL_NS, "trimmed", trimmed)
     assert end_ns == pytest.approx(expected, rel=0.02)
 
 
 def test_without_trimming_the_same_in_cast_waits_for_timeouts(boot: Boot) -> None:
     run, port, end_ns = in_cast(boot, TO_ONE, replace(NIC, selective=True), SENDERS, PACKETS)
     assert port.queues[DATA]["drops"]["queue_limit"] > 0 == port.queues[DATA]["trimmed_packets"]
-    print(
-        "end",
-        end_ns,
-        "timeouts",
-        all_of(run, SENDERS, "timeouts"),
-        all_of(run, SENDERS, "sent_again"),
-        port.queues[DATA],
-    )
     assert all_of(run, SENDERS, "timeouts") >= 1
     assert end_ns > NIC.timeout_ns + IDEAL_NS
 
@@ -88,7 +79,6 @@ def test_without_trimming_the_same_in_cast_waits_for_timeouts(boot: Boot) -> Non
 def test_go_back_n_is_told_at_once(boot: Boot) -> None:
     run, port, end_ns = in_cast(boot, TRIMS, replace(NIC, trimmed=True), SENDERS, PACKETS)
     before, dropping, late_ns = in_cast(boot_again(boot), TO_ONE, NIC, SENDERS, PACKETS)
-    print(end_ns, late_ns, all_of(run, SENDERS, "sent_again"), all_of(before, SENDERS, "sent_again"), port.queues[DATA])
     assert all_of(run, SENDERS, "timeouts") == 0 < all_of(before, SENDERS, "timeouts")
     assert end_ns < late_ns
     assert dropping.queues[DATA]["trimmed_packets"] == 0 < port.queues[DATA]["trimmed_packets"]
@@ -120,7 +110,6 @@ def test_datagrams_that_are_trimmed_are_lost_and_short_ones_go_whole(boot: Boot)
     run = boot.run(star, [*there, ("h3", [receive(100_000_000, 7000)]), ("h3", [receive(100_000_000, 7001)])])
     data = shown(run, "s1", "eth3").queues[DATA]
     whole, short = (datagrams(boot, run, f"h3-{number}") for number in range(2))
-    print(data, len(whole), len(short))
     assert len(short) == count, "what is not longer than a trimmed packet goes on whole"
     cut = count - len(whole)
     assert cut > 0
@@ -143,3 +132,21 @@ def boot_to_fail(boot: Boot, trimming: Trimming) -> None:
     star = Star([Port(RATE_BPS)], [Port(RATE_BPS, trimming=trimming)])
     place = replace(boot, directory=boot.directory / f"{trimming.size}-{trimming.dscp}-{trimming.queue}")
     place.run(star, [])
+
+
+@pytest.mark.parametrize("senders", [8, 16])
+def test_credit_of_the_receiver_fills_the_line_and_keeps_the_queue_short(boot: Boot, senders: int) -> None:
+    """After the first windows, packets come as fast as the line takes them: few are trimmed, and the line is busy."""
+    packets, window = 200, 8
+    roce = replace(NIC, selective=True, trimmed=True, control="credit", options=f"first {window * MTU}")
+    run, port, end_ns = in_cast(boot, TRIMS, roce, senders, packets)
+    data = port.queues[DATA]
+    trimmed = data["trimmed_packets"]
+    sent = senders * packets + trimmed
+    ideal = FIRST_NS + senders * packets * FULL_WIRE * 8 * 10**9 // RATE_BPS
+    assert all_of(run, senders, "timeouts") == 0
+    assert all_of(run, senders, "sent_again") == trimmed
+    assert trimmed < senders * window
+    receiver = shown(run, f"h{senders + 1}", "eth1").port["roce"]
+    assert receiver["credits_sent"] <= sent
+    assert end_ns == pytest.approx(ideal, rel=0.05)

@@ -66,7 +66,7 @@ def audit(vm: Vm, name: str = "run") -> dict[str, dict[str, int]]:
 
 
 def longest_ns(vm: Vm, name: str = "run") -> int:
-    return max(flow["fct_ns"] for flow in vm.flows(name))
+    return max(int(flow["fct_ns"]) for flow in vm.flows(name))
 
 
 def test_every_trimmed_packet_of_roce_is_sent_again_and_nobody_times_out(vm: Vm, tmp_path: Path) -> None:

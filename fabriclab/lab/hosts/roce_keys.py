@@ -9,6 +9,7 @@ from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Number, Quantity
 from fabriclab.keys.values import Word, or_none
 from fabriclab.lab.hosts.roce_control_keys import (
+    CREDIT,
     DCQCN,
     HPCC,
     ROCE_CONGESTION_CONTROL,
@@ -114,6 +115,7 @@ ROCE_DCQCN: Key[Any] = Key("dcqcn", DCQCN, "The parameters of `congestion_contro
 ROCE_HPCC: Key[Any] = Key("hpcc", HPCC, "The parameters of `congestion_control: hpcc`.")
 ROCE_TIMELY: Key[Any] = Key("timely", TIMELY, "The parameters of `congestion_control: timely`.")
 ROCE_SWIFT: Key[Any] = Key("swift", SWIFT, "The parameters of `congestion_control: swift`.")
+ROCE_CREDIT: Key[Any] = Key("credit", CREDIT, "The parameters of `congestion_control: credit`.")
 ROCE = Keys(
     "roce",
     "RoCEv2 in a host's NIC",
@@ -130,7 +132,7 @@ ROCE = Keys(
         ),
         *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_MAX_RD_ATOMIC, ROCE_TRIMMED),
         *(ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
-        *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT),
+        *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT, ROCE_CREDIT),
     ),
 )
 NIC_ROCE: Key[Any] = Key(

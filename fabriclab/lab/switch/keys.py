@@ -159,7 +159,7 @@ TRIMMING_SIZE = Key(
     examples=("256 B",),
 )
 TRIMMING_DSCP = Key("dscp", DSCP_VALUE, "The DSCP of trimmed packets.", examples=("cs6",))
-TRIMMING_QUEUE = Key(
+TRIMMING_QUEUE: Key[int | None] = Key(
     "queue",
     Either(
         (EIGHTH, Word[None](("dynamic",), meanings={"dynamic": None})),

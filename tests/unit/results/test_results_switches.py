@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, Log, switch_plan, switch_run, switch_sweep
+from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, Log, switch_plan, switch_run, switch_sweep, trimming_run
 from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, incast_run, write_run
 
 from fabriclab.formats.switch_logs import SWITCH_TABLES, TRIMMING
@@ -125,18 +125,8 @@ def test_each_cause_counts_where_it_belongs(tmp_path: Path) -> None:
 
 
 def test_what_is_trimmed_is_counted_by_queue(tmp_path: Path) -> None:
-    log = Log()
-    for queue, packets in ((0, 3), (3, 40)):
-        log.add("trimming", time_ns=0, port="s1:eth1", queue=queue, trimmed_packets=1)
-        counters = {"trimmed_packets": packets, "trimmed_bytes": 100 * packets, "trimmed_drops": 1}
-        log.add("trimming", time_ns=MS, port="s1:eth1", queue=queue, **counters)
-    log.add("switch_queues", time_ns=0, port="s1:eth1", queue=0)
-    plan = switch_plan()
-    for port in next(node for node in plan["nodes"] if node["name"] == "s1")["ports"]:
-        port["switch_port"]["trimming"] = {"size_bytes": 128, "dscp": 48}
-    flows = {"traffic/trace.csv": TRACE_HEADER + "0,0,h1,client,5000,,push,,,,job\n", "raw/flows/h1.csv": FLOW_HEADER}
-    summary = read_run(write_run(tmp_path / "run", plan, flows | log.files())).summary
-    assert (summary["trimmed_packets"], summary["trimmed_bytes"], summary["trimmed_drops"]) == (41, 4300, 2)
+    summary = read_run(trimming_run(tmp_path / "run")).summary
+    assert (summary["trimmed_packets"], summary["trimmed_bytes"], summary["trimmed_drops"]) == (41, 4100, 2)
     assert (summary["trimmed_packets[s1:eth1:0]"], summary["trimmed_packets[s1:eth1:3]"]) == (2, 39)
 
 

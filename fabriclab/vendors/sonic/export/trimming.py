@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriclab.formats.plan.switch import SwitchPort
+from fabriclab.formats.plan.switch import SwitchPort, Trimming
 from fabriclab.vendors.sonic.export.tables import Tables
 
 
 def write_trimming(ports: Mapping[str, SwitchPort], tables: Tables) -> None:
     """Write the table, which says the same of all ports; `ports` have SONiC's names."""
-    said = {port.trimming: name for name, port in reversed(ports.items()) if port.trimming is not None}
+    said: dict[Trimming, str] = {}
+    for name, port in ports.items():
+        if port.trimming is not None:
+            said.setdefault(port.trimming, name)
     if len(said) > 1:
-        *_, first = said.values()
+        first = next(iter(said.values()))
         tables.leave_unsaid("trimming", f"ports differ; SONiC has one for all, so that of {first} is written")
-    for trimming in list(said)[-1:]:
+    for trimming in list(said)[:1]:
         fields = {
             "size": str(trimming.size_bytes),
             "dscp_value": str(trimming.dscp),

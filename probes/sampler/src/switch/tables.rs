@@ -63,9 +63,7 @@ impl Tables {
 
     /// Even if one of them fails, the others are written.
     pub fn flush(&mut self) -> Result<(), String> {
-        self.all()
-            .map(Series::flush)
-            .fold(Ok(()), Result::and)
+        self.all().map(Series::flush).fold(Ok(()), Result::and)
     }
 }
 

@@ -119,6 +119,7 @@ static struct roce_nic *new_nic(struct switch_port *port)
 	nic->port = port;
 	INIT_LIST_HEAD(&nic->ready);
 	INIT_LIST_HEAD(&nic->waiting);
+	INIT_LIST_HEAD(&nic->credits.owing);
 	timerqueue_init_head(&nic->paced);
 	xa_init(&nic->pairs);
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)

@@ -39,6 +39,7 @@ enum roce_opcode {
 	ROCE_READ_ONLY = 16,
 	ROCE_ACKNOWLEDGE = 17,
 	ROCE_NOTIFY = 0x81,
+	ROCE_CREDIT = 0xc1,	/* of those that are a manufacturer's (table 38) */
 };
 
 /*

@@ -196,6 +196,8 @@ static void take_for(struct roce_pair *pair, const struct roce_base *base, const
 		take_acknowledgement(pair, base, at, rest, telemetry, &ack);
 	} else if (opcode == ROCE_NOTIFY) {
 		roce_pair_notified(pair, now);
+	} else if (opcode == ROCE_CREDIT) {
+		roce_credit_hear(pair, base->psn, now);
 	} else {
 		pair->nic->stats.strays++;
 	}

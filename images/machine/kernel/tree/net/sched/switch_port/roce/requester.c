@@ -22,17 +22,23 @@ static bool is_read(const struct roce_message *message)
 /* Whether what is next in its messages may go. */
 static bool may_send(const struct roce_pair *pair)
 {
-	if (!pair->cursor)
+	if (!pair->cursor || !pair->flow.credit)
 		return false;
 	return is_read(pair->cursor) ? roce_read_may_go(pair) :
 				       pair->next - pair->oldest < roce_pair_window(pair);
+}
+
+/* Whether one that is missing may be sent again. */
+static bool may_send_again(struct roce_pair *pair, u64 *number)
+{
+	return pair->selective && pair->flow.credit && roce_selective_next(pair, number);
 }
 
 bool roce_pair_has_work(struct roce_pair *pair)
 {
 	u64 number;
 
-	if (pair->selective && roce_selective_next(pair, &number))
+	if (may_send_again(pair, &number))
 		return true;
 	return may_send(pair) || roce_pair_answers(pair);
 }
@@ -96,9 +102,9 @@ void roce_pair_rewind(struct roce_pair *pair, u64 number)
 static bool asks(struct roce_pair *pair, bool is_last)
 {
 	const struct roce_config *config = &pair->nic->port->config.roce;
-	bool always = config->control && config->control->has_window;
+	bool always = (config->control && config->control->has_window) || pair->flow.credit == 1;
 
-	/* Also with the last packet that the window lets go: nothing else opens it again. */
+	/* Also with the last packet that window or credit let go: nothing else opens them again. */
 	if (++pair->unasked < config->ack_every && !is_last && !always &&
 	    pair->next + 1 - pair->oldest < roce_pair_window(pair))
 		return false;
@@ -187,6 +193,8 @@ static void note_sent(struct roce_pair *pair, struct roce_message *message, u64 
 	u64 place = number - message->first;
 
 	roce_pair_count(pair, payload_at(pair, message, place), number < pair->sent);
+	if (pair->flow.credit != ROCE_ANY_CREDIT)
+		pair->flow.credit--;
 	if (!place && !message->completion.first_ns)
 		message->completion.first_ns = now;
 	roce_pair_pace(pair, skb, now);
@@ -235,7 +243,7 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 {
 	u64 number;
 
-	if (pair->selective && roce_selective_next(pair, &number))
+	if (may_send_again(pair, &number))
 		return send_missing(pair, number, now);
 	/* Answers to the peer's READs and what it sends itself take turns. */
 	pair->responded = roce_pair_answers(pair) && !(pair->responded && may_send(pair));
@@ -360,6 +368,7 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 	pair->cursor = NULL;
 	roce_responses_drop(pair, 0);
 	roce_pair_leave(pair);
+	roce_credit_drop(pair);
 	list_del_init(&pair->waiting);
 	list_for_each_entry_safe(message, next, &pair->messages, list) {
 		list_del(&message->list);

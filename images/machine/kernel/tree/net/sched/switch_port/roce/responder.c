@@ -117,6 +117,7 @@ void roce_pair_trimmed(struct roce_pair *pair, const struct roce_base *base, u64
 {
 	u64 number = roce_whole_psn(pair->expected, base->psn);
 
+	roce_credit_owe(pair, now);
 	if (number < pair->expected) {
 		pair->nic->stats.duplicates++;
 		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, 0, NULL, now);
@@ -148,6 +149,7 @@ void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 	u64 number = roce_whole_psn(pair->expected, base->psn), now = arrival->now;
 	bool fills = false;
 
+	roce_credit_owe(pair, now);
 	if (arrival->marked)
 		roce_pair_marked(pair, now);
 	if (number > pair->expected) {

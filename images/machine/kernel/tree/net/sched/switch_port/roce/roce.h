@@ -21,6 +21,7 @@
 #include "../line.h"
 #include "../uapi/roce.h"
 #include "../uapi/switch_port.h"
+#include "credit.h"
 #include "header.h"
 
 #define ROCE_TTL 64
@@ -138,13 +139,12 @@ struct roce_pair {
 	struct roce_selective *selective;	/* NULL: go-back-N */
 	u64 rtt_ns;		/* the last that was measured; 0: none */
 	u32 sent_again;		/* these count for its program */
-	u32 timeouts;
-	u32 notifications;
+	u32 timeouts, notifications;
+	struct roce_credit credit;
 
 	/* What it receives. */
 	u64 expected;		/* packet */
-	u64 received_messages;
-	u64 received_bytes;	/* of the message that is coming in */
+	u64 received_messages, received_bytes;	/* bytes: of the message that is coming in */
 	u64 received_first_ns;	/* when its first packet came */
 	u32 marks;
 	bool told_gap;
@@ -169,6 +169,7 @@ struct roce_nic {
 	struct list_head ready;
 	struct timerqueue_head paced;
 	struct list_head waiting;
+	struct roce_credits credits;
 	struct hrtimer timeout;
 	struct xarray pairs;
 	struct tc_switch_roce_xstats stats;
@@ -354,6 +355,7 @@ void roce_control_run(struct roce_pair *pair, u64 now);
 u64 roce_control_next(const struct roce_pair *pair);
 void roce_control_sent(struct roce_pair *pair, u32 bytes);
 void roce_control_notified(struct roce_pair *pair, u64 now);
+void roce_control_credited(struct roce_pair *pair, u32 packets);
 void roce_control_lost(struct roce_pair *pair, u64 now, bool timed_out);
 void roce_control_acknowledged(struct roce_pair *pair, struct roce_acknowledgement *ack,
 			       u64 number, u64 before);

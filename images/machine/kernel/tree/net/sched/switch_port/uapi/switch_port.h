@@ -314,6 +314,7 @@ struct tc_switch_roce_xstats {
 	__u64 read_requests_sent, read_requests_received;
 	__u64 implied_naks;		/* later packets came, and no response to a READ */
 	__u64 trimmed_received;		/* packets that came without their payload */
+	__u64 credits_sent, credits_received;	/* packets of credit */
 };
 
 struct tc_switch_port_xstats {
