@@ -58,10 +58,8 @@ OF_OTHERS = {
     "switches.default.pfc.quanta",
     "switches.default.priority_groups.default.headroom",
     "switches.default.priority_groups.default.xon",
-    "switches.default.trimming.size",
-    "switches.default.trimming.queue",
 }
-"""Keys that may stand only where a host has RDMA, PFC has priorities, groups are lossless, trimmed packets a DSCP."""
+"""Keys that may stand only where a host has RDMA, PFC has priorities, groups are lossless."""
 
 
 @dataclass(frozen=True)
