@@ -149,4 +149,4 @@ def test_credit_of_the_receiver_fills_the_line_and_keeps_the_queue_short(boot: B
     assert trimmed < senders * window
     receiver = shown(run, f"h{senders + 1}", "eth1").port["roce"]
     assert receiver["credits_sent"] <= sent
-    assert end_ns == pytest.approx(ideal, rel=0.05)
+    assert end_ns == pytest.approx(ideal, rel=0.01)
