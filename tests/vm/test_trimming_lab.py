@@ -123,3 +123,16 @@ def test_a_run_that_trims_nothing_has_no_table_of_it(vm: Vm, tmp_path: Path) -> 
     assert not any(
         "trimming" in note for note in json.loads((vm.directory / "run" / "summary.json").read_text())["notes"]
     )
+
+
+def test_with_credit_an_in_cast_takes_what_its_data_take(vm: Vm, tmp_path: Path) -> None:
+    """Eight senders begin with 8 packets each; from then on packets come as fast as the line takes them."""
+    hosts = roce("nack").replace(
+        "congestion_control: none, window: 16", "congestion_control: credit, credit: {first: 8 KB}"
+    )
+    assert vm.run(plan_of(tmp_path / "lab", TRIMS, hosts, PROBES, in_cast(transport="roce"))).status == "complete"
+    summary = vm.summary()
+    assert summary["retransmits"] == summary["trimmed_packets"] < SENDERS * 8
+    assert summary["timeouts"] == 0
+    data = SENDERS * MESSAGE // 1024 * (FRAME + 24) * 8 / 10
+    assert longest_ns(vm) == pytest.approx(data, rel=0.05)
