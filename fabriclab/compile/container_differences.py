@@ -159,6 +159,8 @@ def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[
         yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit for frames from one port"
     if queue.event_bytes is not None:
         yield f"event {_size(queue.event_bytes)}", "no congestion events"
+    if queue.trims:
+        yield "discard trim", "packets that there is no room for are dropped whole"
 
 
 def _of_memory(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,9 @@ _SWITCH_OUTPUTS = {
     "events": "congestion_events",
 }
 
+_OF_TRIMMING = {"trimming": "trimming"}
+"""What is written if a switch trims packets."""
+
 
 def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> dict[str, Any]:
     """Return the configuration. `flows` is the table of the plan's flows (`compiled_flows`).
@@ -54,7 +57,8 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
             "ports": ports,
         }
     if probes.switch_interval_ns is not None and probes.switch_ports and not stock:
-        outputs = {part: f"/job/raw/{name}.csv" for part, name in _SWITCH_OUTPUTS.items()}
+        parts = _SWITCH_OUTPUTS | (_OF_TRIMMING if plan.trims_packets else {})
+        outputs = {part: f"/job/raw/{name}.csv" for part, name in parts.items()}
         ports = [_sampled_port(name) for name in probes.switch_ports]
         config["switches"] = {"interval_ns": probes.switch_interval_ns, "outputs": outputs, "ports": ports}
     if probes.connection_hosts:

@@ -26,6 +26,7 @@ from fabriclab.formats.plan.switch import (
     Switch,
     SwitchPort,
     SwitchQueue,
+    Trimming,
     Wred,
 )
 
@@ -39,7 +40,7 @@ def _listed(numbers: Iterable[int]) -> str:
     return ",".join(map(str, numbers))
 
 
-_REMOVED = {"pfc": "pfc none", "slice": "slice 0 0"} | {
+_REMOVED = {"pfc": "pfc none", "slice": "slice 0 0", "trimming": "trimming none"} | {
     name: f"{name} {_listed(values)}" for name, values in _DEFAULT_MAPS
 }
 """How a part is told to be the default's; a queue or group by its name alone."""
@@ -58,6 +59,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     words += [] if buffer.pfc is None else _pfc(buffer.pfc)
     words += [] if buffer.slice == Slice() else [_slice(buffer.slice)]
     words += ["telemetry"] if buffer.telemetry else []
+    words += [] if buffer.trimming is None else [_trimming(buffer.trimming)]
     for queue in buffer.queues:
         words += _queue(queue, quanta, pools)
     for group in buffer.groups:
@@ -125,6 +127,8 @@ def _parts(node: Node, port: Port) -> dict[str, str]:
         parts["pfc"] = " ".join(_pfc(buffer.pfc))
     if buffer.slice != Slice():
         parts["slice"] = _slice(buffer.slice)
+    if buffer.trimming is not None:
+        parts["trimming"] = _trimming(buffer.trimming)
     parts |= {f"queue {queue.index}": " ".join(_queue(queue, quanta, pools)) for queue in buffer.queues}
     return parts | {f"group {group.index}": " ".join(_group(group, pools)) for group in buffer.groups}
 
@@ -190,6 +194,8 @@ def _roce(roce: Roce) -> Iterator[str]:
         yield f"reads {roce.max_rd_atomic}"
     if roce.reorder_window:
         yield f"reorder {roce.reorder_window}"
+    if roce.knows_trimmed:
+        yield "trimmed"
     if roce.control is not None:
         yield f"control {roce.control.name} {','.join(roce.control.options.split()) or '-'}"
 
@@ -200,6 +206,11 @@ def _pool(index: int, pool: Pool) -> str:
 
 def _slice(where: Slice) -> str:
     return f"slice {where.into} {where.out}"
+
+
+def _trimming(trimming: Trimming) -> str:
+    queue = "dynamic" if trimming.queue is None else trimming.queue
+    return f"trimming {trimming.size_bytes} {trimming.dscp} {queue}"
 
 
 def _maps(maps: QosMaps) -> Iterator[str]:
@@ -233,6 +244,8 @@ def _queue(queue: SwitchQueue, quanta: dict[int, int], pools: dict[str, int]) ->
         yield f"qcn {queue.qcn.set_point_bytes} {queue.qcn.sample_bytes} {queue.qcn.weight}"
     if queue.sharing is not None:
         yield _sharing(queue.sharing)
+    if queue.trims:
+        yield "trim"
 
 
 def _sharing(sharing: Sharing) -> str:

@@ -24,7 +24,7 @@ from fabriclab.results import Results, ResultsError, Sweep
 TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
-    *("congestion_events", "connections", "programs", "collectives"),
+    *("congestion_events", "trimming", "connections", "programs", "collectives"),
     *(name for application in APPLICATIONS for name in application.tables),
     "summary",
 )

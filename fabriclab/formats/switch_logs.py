@@ -45,6 +45,16 @@ POOLS = Table(
         **integers("headroom_bytes", "headroom_watermark_bytes"),
     },
 )
+TRIMMING = Table(
+    "trimming",
+    1,
+    {
+        **integers("time_ns"),
+        **texts("port"),
+        **integers("queue", "trimmed_packets", "trimmed_bytes", "trimmed_drops"),
+    },
+)
+"""Only of a run with a switch that trims packets."""
 CONGESTION_EVENTS = Table(
     "congestion-events",
     1,
@@ -61,5 +71,6 @@ SWITCH_TABLES: dict[str, Table] = {
     "priority_groups": PRIORITY_GROUPS,
     "pools": POOLS,
     "congestion_events": CONGESTION_EVENTS,
+    "trimming": TRIMMING,
 }
 """By the name of the table, which is that of its files: `raw/switch_ports.csv`, `switch_ports.parquet`."""

@@ -11,10 +11,18 @@ from fabriclab.formats.plan.roce import Roce, RoceControl, RoceMtu
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.lab.hosts import roce_keys
 from fabriclab.lab.hosts.nic import RoceControlName, WrittenRoce
-from fabriclab.lab.hosts.roce_control_keys import DCQCN, DCQCN_GAIN, HPCC, ROCE_CONGESTION_CONTROL, SWIFT, TIMELY
+from fabriclab.lab.hosts.roce_control_keys import (
+    CREDIT,
+    DCQCN,
+    DCQCN_GAIN,
+    HPCC,
+    ROCE_CONGESTION_CONTROL,
+    SWIFT,
+    TIMELY,
+)
 from fabriclab.lab.reading.section import Written, value_or
 
-_KEYS: Mapping[str, Keys] = {"dcqcn": DCQCN, "hpcc": HPCC, "timely": TIMELY, "swift": SWIFT}
+_KEYS: Mapping[str, Keys] = {"dcqcn": DCQCN, "hpcc": HPCC, "timely": TIMELY, "swift": SWIFT, "credit": CREDIT}
 _DEFAULT = RoceControlName(ROCE_CONGESTION_CONTROL.or_default(None))
 _ACK_EVERY, _ACK_EVERY_OF_TIMELY = 256, 16
 _PPM = 10**6
@@ -46,6 +54,7 @@ def resolve_roce(written: WrittenRoce | None) -> Roce | None:
         max_rd_atomic=roce_keys.ROCE_MAX_RD_ATOMIC.or_default(written.max_rd_atomic),
         selective=roce_keys.ROCE_LOSS_RECOVERY.or_default(written.loss_recovery) == "selective-repeat",
         reorder_window=roce_keys.ROCE_REORDER_WINDOW.or_default(written.reorder_window),
+        knows_trimmed=roce_keys.ROCE_TRIMMED.or_default(written.trimmed) == "nack",
         control=control,
     )
 

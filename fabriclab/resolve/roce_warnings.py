@@ -99,6 +99,12 @@ def _of_nic(roce: Roce, paths: _Paths) -> Iterator[str]:
             f"RoCE with DSCP {roce.dscp} gets no marks at {_names(unmarked)}, so DCQCN never lowers a rate; write an "
             "ecn_threshold, or wred with ecn for its queue"
         )
+    trimming = [] if roce.knows_trimmed else paths.switches(lambda port: _trims(port, roce.dscp))
+    if trimming:
+        yield (
+            f"RoCE with DSCP {roce.dscp} is trimmed at {_names(trimming)}, but the NIC does not know trimmed packets "
+            "and drops them; write trimmed: nack in its roce"
+        )
     behind = paths.switches(lambda port: _shares_queue(port, roce))
     if behind and by_marks:
         yield (
@@ -142,6 +148,13 @@ def _is_lossy(port: Port, dscp: int) -> bool:
     group = next((group for group in buffer.groups if group.index == index), None)
     pausing = any(buffer.maps.priority_to_group[priority] == index for priority in buffer.pfc.priorities)
     return group is None or group.lossless is None or not pausing
+
+
+def _trims(port: Port, dscp: int) -> bool:
+    buffer = port.switch_port
+    if buffer is None or buffer.trimming is None:
+        return False
+    return any(queue.trims for queue in buffer.queues if queue.index == _queue(buffer, dscp))
 
 
 def _marks_nothing(port: Port, dscp: int) -> bool:

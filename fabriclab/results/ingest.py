@@ -33,7 +33,7 @@ from fabriclab.formats.run_directory import (
     TRACE_FILE,
 )
 from fabriclab.formats.summary import Summary
-from fabriclab.formats.switch_logs import SWITCH_TABLES
+from fabriclab.formats.switch_logs import SWITCH_TABLES, TRIMMING
 from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
 from fabriclab.registry.applications import APPLICATIONS, applications_of
@@ -299,7 +299,8 @@ def _explain(run_dir: Path) -> str | None:
 
 
 def _is_sampled(plan: Plan, name: str) -> bool:
-    return getattr(plan.probes, _INTERVALS[name]) is not None
+    is_there = name != TRIMMING.name or plan.trims_packets
+    return is_there and getattr(plan.probes, _INTERVALS[name]) is not None
 
 
 def _old_notes(run_dir: Path) -> list[str]:

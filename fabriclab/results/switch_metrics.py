@@ -26,6 +26,8 @@ PORT_METRICS = tuple(name for name in names(SWITCHES, "switch-port") if name not
 """Metrics that a run has as a whole, and for each port."""
 POOL_METRICS = names(SWITCHES, "pool")
 """Metrics of each pool; the run's own is that of the pool with the most."""
+TRIMMING_METRICS = ("trimmed_packets", "trimmed_bytes", "trimmed_drops")
+"""Of these the table of trimming has the counters, under the same names."""
 _ONLY_QUEUES = tuple(name for name in QUEUE_METRICS if name != "pauses_received")
 """What a port has as the sum of its queues'; a pause that it received may stop several of them."""
 
@@ -61,7 +63,13 @@ def queue_totals(tables: SwitchTables) -> Totals:
         "ecn_marks": pl.col("marked_wred") + pl.col("marked_phantom"),
         **{name: pl.col(name) for name in ("pauses_received", "paused_ns", "storms")},
     }
-    return counter_totals(tables.queues, ("port", "queue"), counters)
+    return counter_totals(tables.queues, ("port", "queue"), counters) | _trimming_totals(tables)
+
+
+def _trimming_totals(tables: SwitchTables) -> Totals:
+    if tables.trimming is None:
+        return {}
+    return counter_totals(tables.trimming, ("port", "queue"), {name: pl.col(name) for name in TRIMMING_METRICS})
 
 
 def drop_totals(tables: SwitchTables) -> Totals:

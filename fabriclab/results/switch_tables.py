@@ -16,6 +16,7 @@ _FIELDS = {
     "groups": "priority_groups",
     "pools": "pools",
     "events": "congestion_events",
+    "trimming": "trimming",
 }
 """The table of each field below."""
 
@@ -37,6 +38,8 @@ class SwitchTables:
     """Memory in use by `switch` and `pool`, its index in the plan."""
     events: pl.LazyFrame | None = None
     """Congestion events, one row each: start_ns, end_ns (null: it went on), `port`, `queue`, peak_bytes, ingress."""
+    trimming: pl.LazyFrame | None = None
+    """What queues trimmed, by `port` and `queue`; None also where no switch trims."""
 
     @classmethod
     def open(cls, run_dir: Path) -> SwitchTables:

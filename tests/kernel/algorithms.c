@@ -15,6 +15,7 @@
 #include "qcn.h"
 #include "shared_buffer.h"
 #include "token_bucket.h"
+#include "trimming.h"
 #include "wred.h"
 
 /* Frames that are ready at `ready[i]`: when each has left. */
@@ -366,4 +367,19 @@ int watchdog_run(u64 detection_ns, u64 restoration_ns, int changes, const u64 *t
 		switch_watchdog_update(&dog, &config, times[i], is_paused, is_backlogged);
 	}
 	return count;
+}
+
+bool trims_for(u32 cause)
+{
+	return switch_trims_for(cause);
+}
+
+u32 ip_header_bytes(const u8 *ip)
+{
+	return switch_ip_header_bytes(ip);
+}
+
+void trim_header(u8 *ip, u32 left, u32 dscp)
+{
+	switch_trim_header(ip, left, dscp);
 }

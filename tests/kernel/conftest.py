@@ -24,7 +24,7 @@ def algorithms(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     for name in ("buffer_pool_shared", "buffer_pool_headroom", "buffer_pool_free"):
         getattr(loaded, name).restype = ctypes.c_uint64
     loaded.buffer_new.restype = ctypes.c_void_p
-    for name in ("buffer_may_resume", "pacer_takes_in", "pacer_lets_go", "qcn_ends"):
+    for name in ("buffer_may_resume", "pacer_takes_in", "pacer_lets_go", "qcn_ends", "trims_for"):
         getattr(loaded, name).restype = ctypes.c_bool
     return loaded
 

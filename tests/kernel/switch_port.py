@@ -16,7 +16,8 @@ STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
 PACER, QCN, SLICE, ROCE = 18, 19, 20, 21
-TELEMETRY = 24
+TELEMETRY, TRIMMING = 24, 25
+BY_CLASS = 255
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -102,6 +103,7 @@ class Queue:
     qcn: tuple[int, int, int] | None = None
     """Set point and bytes from sample to sample, weight."""
     sharing: Sharing | None = None
+    trims: bool = False
 
     def pack(self) -> bytes:
         scheduler = struct.pack("=QQQQIB3x", *self.cir, *self.pir, self.quantum, self.scheduling)
@@ -118,6 +120,8 @@ class Queue:
             parts.append(attribute(9, struct.pack("=QQII", *self.qcn, 0)))
         if self.sharing:
             parts.append(attribute(10, self.sharing.pack()))
+        if self.trims:
+            parts.append(attribute(11, b""))
         return nest(14, *parts)
 
 
@@ -197,16 +201,30 @@ class Roce:
     options: str = ""
     selective: bool = False
     reads: int = 0
+    trimmed: bool = False
     reorder: int = 0
 
     def pack(self) -> bytes:
         transport = (self.mtu, self.window, self.ack_every, self.retries, self.timeout_ns, self.notify_ns)
         classes = (self.dscp, self.ack_dscp, self.notify_dscp)
-        return struct.pack("=IIIIQQBBBBBxH", *transport, *classes, self.selective, self.reads, self.reorder)
+        rest = (self.selective, self.reads, self.trimmed, self.reorder)
+        return struct.pack("=IIIIQQBBBBBBH", *transport, *classes, *rest)
 
     def control_attributes(self) -> list[bytes]:
         texts = (self.control, self.options) if self.control else ()
         return [attribute(ROCE + 1 + place, f"{text}\0".encode()) for place, text in enumerate(texts)]
+
+
+@dataclass(frozen=True)
+class Trimming:
+    """struct tc_switch_trimming: bytes that remain of a frame, its DSCP and its queue."""
+
+    size: int = 256
+    dscp: int = 48
+    queue: int = BY_CLASS
+
+    def pack(self) -> bytes:
+        return struct.pack("=IBB2x", self.size, self.dscp, self.queue)
 
 
 @dataclass(frozen=True)
@@ -224,6 +242,7 @@ class Port:
     limiter: Limiter | None = None
     roce: Roce | None = None
     telemetry: bool = False
+    trimming: Trimming | None = None
     cell: int | None = None
     slices: int | None = None
     """Of the whole memory."""
@@ -253,8 +272,8 @@ class Port:
             parts.append(attribute(QCN, self.limiter.pack()))
         if self.roce:
             parts += [attribute(ROCE, self.roce.pack()), *self.roce.control_attributes()]
-        if self.telemetry:
-            parts.append(attribute(TELEMETRY, b""))
+        parts += [attribute(TELEMETRY, b"")] if self.telemetry else []
+        parts += [] if self.trimming is None else [attribute(TRIMMING, self.trimming.pack())]
         if self.slice is not None:
             parts.append(attribute(SLICE, bytes([*self.slice, 0, 0])))
         if self.cell is not None or self.slices is not None or self.pools:
@@ -286,7 +305,8 @@ _ROCE = (
     *("pairs", "limited", "rate_bps", "sent_packets", "sent_bytes", "sent_again", "received_packets", "received_bytes"),
     *("out_of_sequence", "duplicates", "acks_sent", "acks_received", "naks_sent", "naks_received", "timeouts"),
     *("ce_received", "notifications_sent", "notifications_received", "strays"),
-    *("read_requests_sent", "read_requests_received", "implied_naks"),
+    *("read_requests_sent", "read_requests_received", "implied_naks", "trimmed_received"),
+    *("credits_sent", "credits_received"),
 )
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")
@@ -317,7 +337,10 @@ def queue_stats(words: Sequence[int]) -> dict[str, Any]:
     stats = _named(_QUEUE, words[: len(_QUEUE)])
     drops, rest = words[len(_QUEUE) : len(_QUEUE) + len(DROPS)], words[len(_QUEUE) + len(DROPS) :]
     stats |= {"drops": _named(DROPS, drops), "marks": _named(MARKS, rest[: len(MARKS)])}
-    others = ("pauses_received", "paused_ns", "storms", "samples", "notifications")
+    others = (
+        *("pauses_received", "paused_ns", "storms", "samples", "notifications"),
+        *("trimmed_packets", "trimmed_bytes", "trimmed_drops"),
+    )
     return {**stats, **_named(others, rest[len(MARKS) :])}
 
 

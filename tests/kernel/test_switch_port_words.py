@@ -30,6 +30,7 @@ from switch_port import (
     Queue,
     Roce,
     Sharing,
+    Trimming,
     Wred,
     attributes,
 )
@@ -111,6 +112,14 @@ PORTS = {
     "rate 1000000000bit telemetry roce 1024 0 1 7 4000000ns 50000ns 26 26 48 control hpcc -": Port(
         roce=Roce(control="hpcc"), telemetry=True
     ),
+    "rate 1000000000bit roce 1024 0 1 7 4000000ns 50000ns 26 26 48 selective trimmed control timely -": Port(
+        roce=Roce(selective=True, trimmed=True, control="timely")
+    ),
+    "rate 1000000000bit trimming 256 48 dynamic queue 3 limit 64000 trim": Port(
+        trimming=Trimming(256, 48), queues=[Queue(3, Account(limit=64_000), trims=True)]
+    ),
+    "rate 1000000000bit trimming 128 10 6": Port(trimming=Trimming(128, 10, 6)),
+    "rate 1000000000bit trimming none": Port(trimming=Trimming(0, 0, 0)),
     "rate 1000000000bit queue 1 qcn 26000 150000 2": Port(queues=[Queue(1, qcn=(26_000, 150_000, 2))]),
     "rate 1000000000bit memory 0 900000 queue 1 pool 0 alpha -1 strict sharing abm 80000ns unscheduled 6 1,7 queue 2 "
     "pool 0 alpha 0 strict sharing abm 1000000ns": Port(

@@ -40,7 +40,7 @@ BLIND_SPOTS: Mapping[str, str] = {
         matrix-value-twice missing-buffer pairs-hot-share-of-random pairs-hot-spot-everybody
         pairs-hot-spot-missing pairs-only-receiver pairs-out-of-rack pause-storm-without-pfc query-asks-itself
         receiver-among-senders rounds-that-push senders-twice shuffle-on-one-host shuffle-source-is-the-mapper
-        sharing-with-limit
+        sharing-with-limit trimming-together trimming-without
         switch-alpha-and-limit switch-alpha-without-pool switch-group-lossy-headroom switch-keys-without-pools
         switch-lossless-without-pfc switch-map-ranges switch-memory-without-bound switch-neither-kind
         switch-pfc-without-priorities switch-pool-mistyped switch-pool-unused switch-pool-without-size

@@ -9,7 +9,7 @@ from typing import Any
 
 from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, write_run, write_sweep
 
-from fabriclab.formats.switch_logs import SWITCH_TABLES
+from fabriclab.formats.switch_logs import SWITCH_TABLES, TRIMMING
 
 SERVERS = 5
 CLIENT = f"s1:eth{SERVERS + 1}"
@@ -62,7 +62,8 @@ class Log:
     def files(self) -> dict[str, str]:
         """The files by their paths in a run directory."""
         heads = {table: kind.head for table, kind in SWITCH_TABLES.items()}
-        return {f"raw/{table}.csv": heads[table] + "".join(rows) for table, rows in self.rows.items()}
+        written = {table: rows for table, rows in self.rows.items() if rows or table != TRIMMING.name}
+        return {f"raw/{table}.csv": heads[table] + "".join(rows) for table, rows in written.items()}
 
 
 def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
@@ -113,6 +114,21 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
         "checks": [],
     }
     return base | {"warnings": []} | extra
+
+
+def trimming_run(run_dir: Path) -> Path:
+    """A run of a switch that trims: 2 packets of queue 0 and 39 of queue 3, 100 bytes each, once the traffic began."""
+    log = Log()
+    for queue, packets in ((0, 3), (3, 40)):
+        log.add("trimming", time_ns=0, port="s1:eth1", queue=queue, trimmed_packets=1, trimmed_bytes=100)
+        counters = {"trimmed_packets": packets, "trimmed_bytes": 100 * packets, "trimmed_drops": 1}
+        log.add("trimming", time_ns=MS, port="s1:eth1", queue=queue, **counters)
+    log.add("switch_queues", time_ns=0, port="s1:eth1", queue=0)
+    plan = switch_plan()
+    for port in next(node for node in plan["nodes"] if node["name"] == "s1")["ports"]:
+        port["switch_port"]["trimming"] = {"size_bytes": 128, "dscp": 48}
+    flows = {"traffic/trace.csv": TRACE_HEADER + "0,0,h1,client,5000,,push,,,,job\n", "raw/flows/h1.csv": FLOW_HEADER}
+    return write_run(run_dir, plan, flows | log.files())
 
 
 def switch_run(

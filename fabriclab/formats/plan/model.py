@@ -240,6 +240,12 @@ class Plan(Frozen):
         return frozenset(node.name for node in self.nodes if node.role == "switch")
 
     @property
+    def trims_packets(self) -> bool:
+        """Return whether a switch trims packets that there is no room for."""
+        buffers = (port.switch_port for node in self.nodes for port in node.ports)
+        return any(buffer is not None and buffer.trimming is not None for buffer in buffers)
+
+    @property
     def changes(self) -> tuple[Event | PauseStorm, ...]:
         """All that happens to the network at set times: events, then pause storms."""
         return (*self.events, *self.pause_storms)

@@ -48,6 +48,8 @@ class Roce(Frozen):
     """Packets by which one may be overtaken before it is sent again; with `selective` only."""
     max_rd_atomic: Annotated[int, ranges.ROCE_READS] = 16
     """Most READs of a queue pair that are asked for and not answered in full."""
+    knows_trimmed: bool = False
+    """It asks again at once for a packet that comes trimmed; otherwise it drops that packet."""
     control: RoceControl | None
     """None: each queue pair sends at the line's rate; PFC and the window alone hold it back."""
 
@@ -55,7 +57,7 @@ class Roce(Frozen):
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is usual, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        usual = {"selective": False, "reorder_window": 0, "max_rd_atomic": 16}
+        usual = {"selective": False, "reorder_window": 0, "max_rd_atomic": 16, "knows_trimmed": False}
         return {key: value for key, value in record.items() if key not in usual or value != usual[key]}
 
     @property

@@ -111,6 +111,17 @@ class Sharing(Frozen):
     """Traffic classes whose frames have that alpha."""
 
 
+class Trimming(Frozen):
+    """What becomes of packets that a queue with `trims` has no room for (SONiC's SWITCH_TRIMMING)."""
+
+    size_bytes: Annotated[int, ranges.TRIMMED_BYTES]
+    """What remains of a frame."""
+    dscp: Annotated[int, ranges.DSCP]
+    """That it gets."""
+    queue: Annotated[int, ranges.QUEUE] | None = None
+    """That it goes to; None: that of its new DSCP's class."""
+
+
 class SwitchQueue(Frozen):
     """An egress queue of a port: its account, scheduler and marks."""
 
@@ -126,13 +137,15 @@ class SwitchQueue(Frozen):
     qcn: CongestionPoint | None = None
     sharing: Sharing | None = None
     """None: the account alone says what the queue may hold."""
+    trims: bool = False
+    """What there is no room for is trimmed by the port's `trimming`, not dropped."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `qcn` and `sharing` out where there is none, as in plans that were made before there was such a
-        thing."""
+        """Leave `qcn`, `sharing` and `trims` out where there is none, as in plans that were made before there was such
+        a thing."""
         record: dict[str, Any] = serialise(self)
-        absent = [name for name in ("qcn", "sharing") if getattr(self, name) is None]
+        absent = [name for name in ("qcn", "sharing", "trims") if not getattr(self, name)]
         return {key: value for key, value in record.items() if key not in absent}
 
 
@@ -215,12 +228,14 @@ class SwitchPort(Frozen):
     slice: Slice = Slice()
     telemetry: bool = False
     """It writes into RoCE packets that ask for it when they left and how busy it is."""
+    trimming: Trimming | None = None
+    """None: it drops what there is no room for."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `slice` where the memory is one piece, and `telemetry` where there is none."""
+        """Leave out `slice` where the memory is one piece, and `telemetry` and `trimming` where there is none."""
         record: dict[str, Any] = serialise(self)
-        usual = {"slice": self.slice == Slice(), "telemetry": not self.telemetry}
+        usual = {"slice": self.slice == Slice(), "telemetry": not self.telemetry, "trimming": self.trimming is None}
         return {key: value for key, value in record.items() if not usual.get(key, False)}
 
 

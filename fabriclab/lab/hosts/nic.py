@@ -9,7 +9,7 @@ from typing import Any, Literal
 from fabriclab.formats import ranges
 from fabriclab.keys.values import NONE, Word
 from fabriclab.lab.hosts.keys import LIMITER, NIC, NIC_GRO, PACER
-from fabriclab.lab.hosts.roce_control_keys import DCQCN, HPCC, ROCE_CONTROLS, SWIFT, TIMELY
+from fabriclab.lab.hosts.roce_control_keys import CREDIT, DCQCN, HPCC, ROCE_CONTROLS, SWIFT, TIMELY
 from fabriclab.lab.hosts.roce_keys import ROCE
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.reading.document import ScalarValue
@@ -70,6 +70,7 @@ class WrittenRoce(Part):
     cnp_dscp: Written[int] | None = None
     cnp_interval: Written[int] | None = None
     max_rd_atomic: Written[int] | None = None
+    trimmed: Written[str] | None = None
     congestion_control: Written[RoceControlName] | None = None
     options: Written[str] | None = None
     parameters: Mapping[tuple[str, str], Written[Any]] | None = None
@@ -130,7 +131,7 @@ def _read_roce(roce: Section, names: Names) -> WrittenRoce:
         roce.complain("dcqcn", "is no longer a value; write congestion_control: none beside it")
     parameters = {
         (keys.name, key.name): written
-        for keys in (*(() if is_none else (DCQCN,)), HPCC, TIMELY, SWIFT)
+        for keys in (*(() if is_none else (DCQCN,)), HPCC, TIMELY, SWIFT, CREDIT)
         for part in [roce.section(keys.name, keys)]
         if part is not None
         for key in keys.keys

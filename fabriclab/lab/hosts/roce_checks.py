@@ -17,7 +17,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written
 
 _MOST_NAMED = 3
-_BY_ACKNOWLEDGEMENTS = ("hpcc", "timely", "swift")
+_BY_ACKNOWLEDGEMENTS = ("hpcc", "timely", "swift", "credit")
 
 
 def check_roce_ends(root: Section, hosts: Mapping[str, WrittenTransport], traffic: Sequence[Traffic]) -> None:

@@ -15,7 +15,7 @@ from fabriclab.keys.quantities import Factor, Number, Percent, Quantity
 from fabriclab.keys.values import Either, Text, Word
 from fabriclab.units import DURATION, RATE, SIZE
 
-ROCE_CONTROLS = ("dcqcn", "hpcc", "timely", "swift", "none")
+ROCE_CONTROLS = ("dcqcn", "hpcc", "timely", "swift", "credit", "none")
 _RATE = Quantity(RATE, *ranges.LIMITER_RATE)
 _CYCLE = Quantity(DURATION, *ranges.CYCLE_TIME)
 _DELAY = Quantity(DURATION, *ranges.ROCE_DELAY)
@@ -189,6 +189,24 @@ SWIFT = Keys(
     "Swift of a RoCE NIC",
     (SWIFT_BASE, SWIFT_HOP, SWIFT_RANGE, SWIFT_INCREASE, SWIFT_DECREASE, SWIFT_MOST_DECREASE, SWIFT_MOST),
 )
+
+CREDIT_FIRST = Key(
+    "first",
+    Quantity(SIZE, *ranges.CREDIT_FIRST),
+    "How much a queue pair sends at the line's rate before it needs credit: about a bandwidth-delay product.",
+    default=16_384,
+    source="16 packets of 1,024 B: 13 us at 10 Gbps; NDP's first window is a bandwidth-delay product, too (M. Handley "
+    "et al., SIGCOMM 2017)",
+    examples=("32 KB",),
+)
+CREDIT_RATE = Key(
+    "rate",
+    _PART,
+    "At which part of its line's rate a receiver lets packets come.",
+    default=1_000_000,
+    source="NDP: the line's rate",
+)
+CREDIT = Keys("credit", "Credit of receivers, for a RoCE NIC", (CREDIT_FIRST, CREDIT_RATE))
 
 ROCE_CONGESTION_CONTROL: Key[str] = Key(
     "congestion_control",

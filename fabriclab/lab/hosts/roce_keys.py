@@ -9,6 +9,7 @@ from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Number, Quantity
 from fabriclab.keys.values import Word, or_none
 from fabriclab.lab.hosts.roce_control_keys import (
+    CREDIT,
     DCQCN,
     HPCC,
     ROCE_CONGESTION_CONTROL,
@@ -111,10 +112,19 @@ ROCE_MAX_RD_ATOMIC = Key(
     default=16,
     source="What NVIDIA's NICs have: max_qp_rd_atom of ConnectX",
 )
+ROCE_TRIMMED = Key(
+    "trimmed",
+    Word[str](("drop", "nack")),
+    "What the NIC does with packets that a switch has trimmed. `nack`: it asks for each of them again at once. `drop`: "
+    "it does not know them, and they are lost.",
+    default="drop",
+    source="NICs without trimming; `nack`: Ultra Ethernet, NVIDIA's BlueField",
+)
 ROCE_DCQCN: Key[Any] = Key("dcqcn", DCQCN, "The parameters of `congestion_control: dcqcn`.")
 ROCE_HPCC: Key[Any] = Key("hpcc", HPCC, "The parameters of `congestion_control: hpcc`.")
 ROCE_TIMELY: Key[Any] = Key("timely", TIMELY, "The parameters of `congestion_control: timely`.")
 ROCE_SWIFT: Key[Any] = Key("swift", SWIFT, "The parameters of `congestion_control: swift`.")
+ROCE_CREDIT: Key[Any] = Key("credit", CREDIT, "The parameters of `congestion_control: credit`.")
 ROCE = Keys(
     "roce",
     "RoCEv2 in a host's NIC",
@@ -130,8 +140,9 @@ ROCE = Keys(
             ROCE_DSCP,
             ROCE_ACK_DSCP,
         ),
-        *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_MAX_RD_ATOMIC, ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
-        *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT),
+        *(ROCE_CNP_DSCP, ROCE_CNP_INTERVAL, ROCE_MAX_RD_ATOMIC, ROCE_TRIMMED),
+        *(ROCE_CONGESTION_CONTROL, ROCE_OPTIONS),
+        *(ROCE_DCQCN, ROCE_HPCC, ROCE_TIMELY, ROCE_SWIFT, ROCE_CREDIT),
     ),
 )
 NIC_ROCE: Key[Any] = Key(

@@ -13,6 +13,7 @@ from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.lossless import active_pfc, is_boundless, lossless_queues
+from fabriclab.lab.switch.trimming import check_trimming
 from fabriclab.lab.switch.written import (
     WrittenAccount,
     WrittenGroup,
@@ -46,6 +47,7 @@ def _check_ports(switch: WrittenSwitch, problems: Problems) -> None:
     for group in switch.buffer.groups.values():
         _check_group(group, switch, problems)
     _check_pfc(switch, problems)
+    check_trimming(switch, problems)
 
 
 def _accounts(switch: WrittenSwitch) -> Iterator[WrittenAccount]:

@@ -14,7 +14,7 @@ from fabriclab.keys.quantities import Factor, Number, Quantity
 from fabriclab.keys.values import NONE, Either, Several, Text, Value, Word, or_none
 from fabriclab.lab.network.keys import LAYER2
 from fabriclab.lab.ports.keys import PORT_BUFFER
-from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, dscp_names
+from fabriclab.lab.reading.dscp import DSCP_NAMES, DSCP_VALUE, LARGEST_DSCP, dscp_names
 from fabriclab.lab.switch.load_balancing import LOAD_BALANCING_KEY
 from fabriclab.lab.switch.queue_keys import GROUP, LARGEST_BYTES, QUEUE, RATE_OF_A_PORT, SIZE_OF_MEMORY, SLOWEST_BPS
 from fabriclab.units import DURATION, RATE, SIZE
@@ -151,6 +151,31 @@ SLICE = Keys(
 )
 
 
+TRIMMING_SIZE = Key(
+    "size",
+    Quantity(SIZE, *ranges.TRIMMED_BYTES, why="of a frame with its Ethernet header"),
+    "What remains of a trimmed frame. A frame that is not longer only gets the DSCP and the queue.",
+    default=128,
+    source="SAI_SWITCH_ATTR_PACKET_TRIM_SIZE",
+    examples=("256 B",),
+)
+TRIMMING_DSCP = Key("dscp", DSCP_VALUE, "The DSCP of trimmed packets.", examples=("cs6",))
+TRIMMING_QUEUE: Key[int | None] = Key(
+    "queue",
+    Either(
+        (EIGHTH, Word[None](("dynamic",), meanings={"dynamic": None})),
+        f"is neither a queue from 0 to {QUEUES - 1} nor 'dynamic'",
+    ),
+    "The queue of trimmed packets. `dynamic`: that of their DSCP's class.",
+    default=None,
+)
+TRIMMING = Keys(
+    "trimming",
+    "Packets without their payload (packet trimming)",
+    (TRIMMING_SIZE, TRIMMING_DSCP, TRIMMING_QUEUE),
+)
+
+
 def _numbered(of: Keys, what: str) -> Named:
     return Named(
         of,
@@ -169,6 +194,12 @@ _PORT_LAYER: tuple[Key[Any], ...] = (
     Key("priority_groups", _numbered(GROUP, "group"), "The priority groups for frames that came in at a port."),
     Key("pfc", or_none(PFC), "Priority flow control.", default=None),
     Key("slice", SLICE, "The slice of the memory for the frames of this port."),
+    Key(
+        "trimming",
+        or_none(TRIMMING),
+        "What becomes of packets that a queue with `discard: trim` has no room for.",
+        default=None,
+    ),
 )
 PORT = Keys("switch-port", "Ports of a switch with a shared buffer", _PORT_LAYER)
 _PORTS = Key(

@@ -14,6 +14,7 @@ from fabriclab.lab.switch.numbered_sections import read_maps
 from fabriclab.lab.switch.pfc import read_pfc
 from fabriclab.lab.switch.port_keys import check_port_key
 from fabriclab.lab.switch.queues import read_groups, read_queues
+from fabriclab.lab.switch.trimming import read_trimming
 from fabriclab.lab.switch.written import Numbered, WrittenLayer, WrittenMaps, WrittenPool, WrittenSlice
 
 
@@ -40,6 +41,7 @@ def _read_port_layer(section: Section, own: Mapping[str, str]) -> WrittenLayer:
         maps=WrittenMaps() if maps is None else read_maps(maps),
         pfc=read_pfc(section),
         slice=_read_slice(section),
+        trimming=read_trimming(section),
     )
 
 

@@ -26,6 +26,7 @@ def override_layer(base: WrittenLayer, over: WrittenLayer) -> WrittenLayer:
         maps=_override_maps(base.maps, over.maps),
         pfc=_override_optional(base.pfc, over.pfc),
         slice=override(base.slice, over.slice),
+        trimming=_override_optional(base.trimming, over.trimming),
         ports={
             **base.ports,
             **{

@@ -280,6 +280,14 @@ QUEUE_VOQ_LIMIT = Key(
     default=None,
     examples=("5 ms",),
 )
+QUEUE_DISCARD = Key(
+    "discard",
+    Word[str](("drop", "trim")),
+    "What happens to packets that there is no room for. `trim`: they go on without their payload, as the switch's "
+    "`trimming` says.",
+    default="drop",
+    source="SONiC: packet_discard_action of BUFFER_PROFILE",
+)
 QUEUE_EVENT = Key("event", _OPTIONAL_SIZE, "The length at which a congestion event begins.", default=None)
 QUEUE = Keys(
     "queue",
@@ -288,7 +296,7 @@ QUEUE = Keys(
         *_ACCOUNT,
         *_SHARING,
         *(QUEUE_SCHEDULER, QUEUE_WEIGHT, QUEUE_CIR, QUEUE_CBS, QUEUE_PIR, QUEUE_PBS, QUEUE_WRED, QUEUE_PHANTOM),
-        *(QUEUE_QCN, QUEUE_VOQ_LIMIT, QUEUE_EVENT),
+        *(QUEUE_QCN, QUEUE_VOQ_LIMIT, QUEUE_EVENT, QUEUE_DISCARD),
     ),
 )
 

@@ -195,7 +195,7 @@ def _together(profile: WrittenProfile | None, layers: list[_Layer], keys: tuple[
     for key in keys:
         one = override_layer(one, one.ports[key])
     queues, groups = by_number(one.queues), by_number(one.groups)
-    return WrittenBuffer(one.cell, one.slices, one.pools, queues, groups, one.maps, one.pfc, one.slice)
+    return WrittenBuffer(one.cell, one.slices, one.pools, queues, groups, one.maps, one.pfc, one.slice, one.trimming)
 
 
 def _why_not_beside(key: str, layers: list[_Layer]) -> str:

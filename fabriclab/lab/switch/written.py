@@ -96,6 +96,8 @@ class WrittenQueue:
     voq_limit: Written[Threshold | None] | None = None
     """A size, or the time at the line's rate; None: none."""
     event: Written[int | None] | None = None
+    discard: Written[str] | None = None
+    """`drop` or `trim`."""
     sharing: Written[str] | None = None
     """`dynamic`, `complete`, or a policy's name."""
     sharing_interval: Written[int] | None = None
@@ -157,6 +159,19 @@ class WrittenSlice:
 
 
 @dataclass(frozen=True)
+class WrittenTrimming:
+    """What `trimming` of a switch says; None: nothing."""
+
+    is_none: bool = False
+    size: Written[int] | None = None
+    dscp: Written[int] | None = None
+    queue: Written[int | None] | None = None
+    """None: that of the DSCP's class."""
+    place: Place | None = field(default=None, compare=False)
+    """Where it is written."""
+
+
+@dataclass(frozen=True)
 class Numbered(Generic[T]):
     """Queues or groups as their keys name them: what stands at ranges and at single numbers is by number."""
 
@@ -177,6 +192,7 @@ class WrittenLayer:
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
     slice: WrittenSlice = field(default_factory=WrittenSlice)
+    trimming: WrittenTrimming | None = None
     ports: Mapping[str, WrittenLayer] = field(default_factory=dict)
     """What holds for some ports instead, by key as written (`eth1`, `eth1..eth4`, `eth1, eth3`): queues,
     groups, maps, PFC and slice."""
@@ -195,6 +211,7 @@ class WrittenBuffer:
     pfc: WrittenPfc | None = None
     """None also where no priority is written: no PFC."""
     slice: WrittenSlice = field(default_factory=WrittenSlice)
+    trimming: WrittenTrimming | None = None
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ _NAMES = {
     "hpcc": "HPCC",
     "timely": "TIMELY",
     "swift": "Swift",
+    "credit": "credit",
     "roce": "RoCE",
 }
 

@@ -25,6 +25,8 @@ _OF_PORTS = {
     "ingress_discards": "Ingress discards",
     "wred_drops": "WRED drops",
     "storm_drops": "Storm drops",
+    "trimmed_packets": "Trimmed",
+    "trimmed_drops": "Trimmed, dropped",
     "ecn_marks": "ECN marks",
     "pauses_sent": "Pauses sent",
     "pauses_received": "Pauses got",

@@ -9,6 +9,7 @@ from fabriclab.formats.plan.switch import Account, CongestionPoint, Phantom, Sch
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
 from fabriclab.lab.switch import queue_keys as keys
+from fabriclab.lab.switch.trimming import trims_of
 from fabriclab.lab.switch.written import (
     Threshold,
     WrittenCongestionPoint,
@@ -42,10 +43,16 @@ class QueueResolver:
 
     def resolve(self, line: Line) -> tuple[SwitchQueue, ...]:
         """Return the queues that are written or that frames can get to, by number, at a port's line."""
-        indices = sorted({*self._written.buffer.queues, *self._accounts})
+        indices = sorted({*self._written.buffer.queues, *self._accounts, *self._of_trimmed()})
         return tuple(
             self._queue(index, self._written.buffer.queues.get(index, WrittenQueue()), line) for index in indices
         )
+
+    def _of_trimmed(self) -> tuple[int, ...]:
+        """Return the queue of trimmed packets, which has a limit even if no DSCP leads to it."""
+        trimming = self._written.buffer.trimming
+        number = None if trimming is None or trimming.queue is None else trimming.queue.value
+        return () if number is None else (number,)
 
     def _queue(self, index: int, written: WrittenQueue, line: Line) -> SwitchQueue:
         cell_bytes = self._written.buffer.cell.value if self._written.buffer.cell is not None else 1
@@ -65,6 +72,7 @@ class QueueResolver:
             sharing=sharing,
             voq_limit_bytes=self._voq_limit(index, written.voq_limit, line),
             event_bytes=self._optional(index, "event", written.event, line),
+            trims=trims_of(written),
         )
 
     def _resolve_scheduler(self, index: int, written: WrittenQueue, line: Line) -> Scheduler:

@@ -31,13 +31,15 @@ from fabriclab.formats.plan.switch import (
     Slice,
     Switch,
     SwitchPort,
+    Trimming,
     Watchdog,
 )
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
-from fabriclab.lab.switch.keys import PFC_QUANTA, PFC_REACTION, WATCHDOG_ACTION
-from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
+from fabriclab.lab.switch.keys import PFC_QUANTA, PFC_REACTION, TRIMMING_QUEUE, TRIMMING_SIZE, WATCHDOG_ACTION
+from fabriclab.lab.switch.trimming import trims_of
+from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenTrimming, WrittenWatchdog
 from fabriclab.resolve.switch.accounts import ALPHA_LOG
 from fabriclab.resolve.switch.groups import GroupResolver
 from fabriclab.resolve.switch.headroom import Line
@@ -81,6 +83,8 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
                 group,
                 "lossless in the profile, but lossy here, because no PFC priority of this switch belongs to it",
             )
+    if _trims_nothing(written):
+        notes.add("trimming", None, "nothing is trimmed, because no queue has discard: trim")
     profile = written.profile
     if profile is not None and profile.hardware:
         notes.add("chip", None, profile.hardware)
@@ -131,6 +135,23 @@ def _port(
         maps=maps,
         pfc=pfc,
         slice=_slice(variant, _slices(written), problems),
+        trimming=_trimming(variant.buffer.trimming),
+    )
+
+
+def _trims_nothing(written: WrittenSwitch) -> bool:
+    every = [one.buffer for one in (written, *written.variants.values())]
+    is_told = any(one.trimming is not None and not one.trimming.is_none for one in every)
+    return is_told and not any(trims_of(queue) for one in every for queue in one.queues.values())
+
+
+def _trimming(written: WrittenTrimming | None) -> Trimming | None:
+    if written is None or written.is_none or written.dscp is None:
+        return None
+    return Trimming(
+        size_bytes=TRIMMING_SIZE.or_default(written.size),
+        dscp=written.dscp.value,
+        queue=TRIMMING_QUEUE.or_default(written.queue),
     )
 
 

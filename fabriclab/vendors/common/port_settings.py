@@ -28,11 +28,14 @@ class PortSettings:
     pfc: Block = field(default_factory=dict)
     slice: Block = field(default_factory=dict)
     """Which slice of the memory its frames are in; empty where it is in one piece."""
+    trimming: Block = field(default_factory=dict)
+    """What becomes of packets that there is no room for; empty where they are dropped."""
 
     def said(self) -> dict[str, object]:
         """Return what is said, whatever it is from."""
         maps = {name: one.values for name, one in self.maps.items()}
         blocks = {"queues": self.queues, "priority groups": self.groups, "PFC": {0: self.pfc}, "slice": {0: self.slice}}
+        blocks["trimming"] = {0: self.trimming}
         return {
             "maps": maps,
             **{name: {number: texts(block) for number, block in each.items()} for name, each in blocks.items()},
@@ -69,6 +72,7 @@ def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, 
         },
         pfc=every[0].pfc if all(texts(one.pfc) == texts(every[0].pfc) for one in every) else {},
         slice=every[0].slice if all(texts(one.slice) == texts(every[0].slice) for one in every) else {},
+        trimming=every[0].trimming if all(texts(one.trimming) == texts(every[0].trimming) for one in every) else {},
     )
     own = (PortClass(tuple(ports), _without(one, common)) for one, ports in alike)
     return common, tuple(each for each in own if each.settings != PortSettings())
@@ -101,6 +105,7 @@ def _without(one: PortSettings, common: PortSettings) -> PortSettings:
         maps=_others(one.maps, common.maps),
         pfc={} if common.pfc else one.pfc,
         slice={} if common.slice else one.slice,
+        trimming={} if common.trimming else one.trimming,
     )
 
 

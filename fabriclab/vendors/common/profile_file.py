@@ -61,7 +61,7 @@ def _lines(profile: Profile) -> Iterator[str]:
 
 
 def _settings(settings: PortSettings, indent: int) -> Iterator[str]:
-    """Yield what holds for ports: maps, queues, priority groups, PFC, slice."""
+    """Yield what holds for ports: maps, queues, priority groups, PFC, slice, trimming."""
     space = " " * indent
     if settings.maps:
         yield f"{space}maps:"
@@ -79,6 +79,9 @@ def _settings(settings: PortSettings, indent: int) -> Iterator[str]:
     if settings.slice:
         yield f"{space}slice:"
         yield from block_lines(settings.slice, indent + 2)
+    if settings.trimming:
+        yield f"{space}trimming:"
+        yield from block_lines(settings.trimming, indent + 2)
 
 
 def _quoted(text: str) -> str:

@@ -12,6 +12,9 @@ pub const CODEPOINTS: usize = 1 << 6;
 /// `TC_SWITCH_NO_POOL`: memory of its own.
 pub const NO_POOL: u8 = 255;
 
+/// `TC_SWITCH_TRIM_BY_CLASS`: trimmed frames go to the queue of their DSCP's class.
+pub const TRIM_BY_CLASS: u8 = 255;
+
 /// `TC_SWITCH_QUEUE_CLASS`, `TC_SWITCH_GROUP_CLASS`: the class of queue 0, of priority group 0.
 pub const QUEUE_CLASS: usize = 0x01;
 pub const GROUP_CLASS: usize = 0x11;
@@ -41,6 +44,7 @@ pub mod port {
     pub const ROCE_CONTROL: u16 = 22;
     pub const ROCE_OPTIONS: u16 = 23;
     pub const TELEMETRY: u16 = 24;
+    pub const TRIMMING: u16 = 25;
 }
 
 /// `enum tc_switch_storm_action`
@@ -74,6 +78,7 @@ pub mod queue {
     pub const EVENT: u16 = 8;
     pub const QCN: u16 = 9;
     pub const SHARING: u16 = 10;
+    pub const TRIM: u16 = 11;
 }
 
 /// `TC_SWITCH_WRED_*`: flags of `struct tc_switch_wred`.

@@ -123,10 +123,13 @@ pub struct SwitchOutputs {
     pub groups: PathBuf,
     pub pools: PathBuf,
     pub events: PathBuf,
+    /// Of switches that trim packets.
+    pub trimming: Option<PathBuf>,
 }
 
 impl SwitchOutputs {
-    fn all(&self) -> [(&'static str, &PathBuf); 5] {
+    fn all(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+        let trimming = self.trimming.as_ref();
         [
             ("switches.outputs.ports", &self.ports),
             ("switches.outputs.queues", &self.queues),
@@ -134,6 +137,8 @@ impl SwitchOutputs {
             ("switches.outputs.pools", &self.pools),
             ("switches.outputs.events", &self.events),
         ]
+        .into_iter()
+        .chain(trimming.map(|path| ("switches.outputs.trimming", path)))
     }
 }
 

@@ -41,7 +41,12 @@ TRAFFIC = {
     "program": "node: h1, argv: [sleep, '1']",
     "hadoop": "namenode: h1, data_nodes: [h2], compute_nodes: [h3], jobs: {one: {kind: dfsio, size: 1 MB}}",
 }
-NEEDED = {"wred": "{min: 30 KB}", "phantom": "{threshold: 3 KB}", "watchdog": "{detection: 200 ms}"}
+NEEDED = {
+    "wred": "{min: 30 KB}",
+    "phantom": "{threshold: 3 KB}",
+    "watchdog": "{detection: 200 ms}",
+    "trimming": "{dscp: 48}",
+}
 """What a part of a switch must say in any case."""
 MORE_IS_SAID = {
     "hosts.default.congestion_control": "a host of which nothing is said answers DCTCP by DCTCP",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 from small_runs import query_run
-from switch_runs import switch_run
+from switch_runs import switch_run, trimming_run
 from synthetic_hadoop_run import hadoop_run
 from synthetic_run import incast_run, long_run, program_run
 
@@ -48,7 +48,12 @@ NAMEABLE = (
 
 def test_they_are_the_summarys(tmp_path: Path) -> None:
     runs = [incast_run(tmp_path / "incast", 4), long_run(tmp_path / "long"), switch_run(tmp_path / "switch")]
-    runs += [program_run(tmp_path / "programs"), hadoop_run(tmp_path / "hadoop"), query_run(tmp_path / "query")]
+    runs += [
+        trimming_run(tmp_path / "trimming"),
+        program_run(tmp_path / "programs"),
+        hadoop_run(tmp_path / "hadoop"),
+        query_run(tmp_path / "query"),
+    ]
     whole: set[str] = set()
     bracketed: set[str] = set()
     for run in runs:

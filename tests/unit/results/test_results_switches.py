@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, Log, switch_plan, switch_run, switch_sweep
+from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, Log, switch_plan, switch_run, switch_sweep, trimming_run
 from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, incast_run, write_run
 
-from fabriclab.formats.switch_logs import SWITCH_TABLES
+from fabriclab.formats.switch_logs import SWITCH_TABLES, TRIMMING
 from fabriclab.results import Results, ResultsError, pooled, read_run, read_sweep
 from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS
 from fabriclab.results.switch_tables import SwitchTables
@@ -32,13 +32,15 @@ def logged(tmp_path: Path, log: Log) -> Results:
 
 def test_every_file_becomes_a_table(shallow: Results) -> None:
     for table, file_format in SWITCH_TABLES.items():
+        if table == TRIMMING.name:
+            continue  # of switches that trim alone
         assert list(pl.read_parquet(shallow.directory / f"{table}.parquet").columns) == list(file_format.columns)
     assert not (shallow.directory / "raw").exists()
     assert shallow.notes == ()
     tables = shallow.switches
     found = [tables.ports, tables.queues, tables.groups, tables.pools, tables.events]
     assert [list(table.collect_schema()) for table in found if table is not None] == [
-        list(kind.columns) for kind in SWITCH_TABLES.values()
+        list(kind.columns) for name, kind in SWITCH_TABLES.items() if name != TRIMMING.name
     ]
 
 
@@ -120,6 +122,12 @@ def test_each_cause_counts_where_it_belongs(tmp_path: Path) -> None:
     summary = logged(tmp_path, log).summary
     assert (summary["queue_drops"], summary["wred_drops"], summary["storm_drops"]) == (1011, 10_000, 100_000)
     assert (summary["ecn_marks"], summary["storms"]) == (7, 2)
+
+
+def test_what_is_trimmed_is_counted_by_queue(tmp_path: Path) -> None:
+    summary = read_run(trimming_run(tmp_path / "run")).summary
+    assert (summary["trimmed_packets"], summary["trimmed_bytes"], summary["trimmed_drops"]) == (41, 4100, 2)
+    assert (summary["trimmed_packets[s1:eth1:0]"], summary["trimmed_packets[s1:eth1:3]"]) == (2, 39)
 
 
 def test_what_was_before_the_start_does_not_count(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ class _Profile:
     side: Side
     account: Account
     lossless: Lossless | None
+    trims: bool
     wish: str
     """The name that it would like to have."""
 
@@ -62,11 +63,11 @@ def write_buffers(switch: Switch, ports: Mapping[str, SwitchPort], cables: Mappi
 def _bindings(name: str, port: SwitchPort, cable: str) -> Iterator[_Binding]:
     for group in port.groups:
         wish = "ingress_lossy_profile" if group.lossless is None else f"pg_lossless_{cable}_profile"
-        yield _Binding("BUFFER_PG", name, group.index, _Profile("ingress", group.account, group.lossless, wish))
+        yield _Binding("BUFFER_PG", name, group.index, _Profile("ingress", group.account, group.lossless, False, wish))
     paused = set() if port.pfc is None else {port.maps.priority_to_queue[priority] for priority in port.pfc.priorities}
     for queue in port.queues:
         wish = f"egress_{'lossless' if queue.index in paused else 'lossy'}_profile"
-        yield _Binding("BUFFER_QUEUE", name, queue.index, _Profile("egress", queue.account, None, wish))
+        yield _Binding("BUFFER_QUEUE", name, queue.index, _Profile("egress", queue.account, None, queue.trims, wish))
 
 
 def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Tables) -> None:
@@ -130,4 +131,6 @@ def _profile_fields(profile: _Profile, pools: Sequence[Pool], tables: Tables) ->
     if lossless is not None:
         fields["xon"], fields["xoff"] = str(lossless.xon_bytes), str(lossless.headroom_bytes)
         fields["xon_offset"] = str(lossless.xon_offset_bytes)
+    if profile.trims:
+        fields["packet_discard_action"] = "trim"
     return fields

@@ -15,6 +15,7 @@ from fabriclab.vendors.sonic.export.maps import write_maps
 from fabriclab.vendors.sonic.export.queues import write_queues
 from fabriclab.vendors.sonic.export.stock import shared_buffer
 from fabriclab.vendors.sonic.export.tables import ConfigTables, Tables, config_text
+from fabriclab.vendors.sonic.export.trimming import write_trimming
 
 
 @dataclass(frozen=True)
@@ -51,4 +52,5 @@ def export_switch(node: Node, plan: Plan) -> Exported:
     write_maps(ports, tables)
     write_buffers(switch, ports, cables, tables)
     write_queues(ports, tables)
+    write_trimming(ports, tables)
     return Exported(tables.tables, tables.sentences())

@@ -89,6 +89,7 @@ _TABLES = {
     ),
     "PORT_QOS_MAP": _plain("sonic-port-qos-map", "PORT_QOS_MAP", "ifname"),
     "PFC_WD": _plain("sonic-pfcwd", "PFC_WD", "ifname"),
+    "SWITCH_TRIMMING": _Table("sonic-trimming"),
 }
 """The tables that the export writes."""
 _ASKED_BY = {"sonic-vlan": ("sonic-mirror-session", "sonic-portchannel", "sonic-interface")}

@@ -27,7 +27,7 @@ TABLES = (
         "MAP_PFC_PRIORITY_TO_QUEUE",
         "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
     ),
-    *("PORT_QOS_MAP", "PFC_WD", "DEVICE_METADATA"),
+    *("PORT_QOS_MAP", "PFC_WD", "DEVICE_METADATA", "SWITCH_TRIMMING"),
 )
 _MAPS = ("CABLE_LENGTH", *(table for table in TABLES if "_TO_" in table))
 """Their fields are keys of a list, so they may be called anything."""

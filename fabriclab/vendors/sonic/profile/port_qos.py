@@ -93,6 +93,7 @@ class PortResolver:
             maps=maps,
             pfc=self._pfc(port),
             slice=self._slice(port),
+            trimming=self._trimming(port, [binding for index, binding in buffers.items() if index < QUEUES]),
         )
 
     def _slice(self, port: str) -> Block:
@@ -105,6 +106,29 @@ class PortResolver:
         into, out = slices.of(lane or 1)
         return {name: Figure(str(value), f"PORT|{port}|lanes") for name, value in (("in", into), ("out", out))}
 
+    def _trims(self, port: str, buffer: BufferBinding | None) -> bool:
+        """Return whether queues with a profile trim at a port; noted where only the profile says so."""
+        profile = None if buffer is None or buffer.profile is None else self._config.profiles[buffer.profile]
+        if profile is None or not profile.trims:
+            return False
+        if self._config.trimming is None:
+            self._note(f"BUFFER_PROFILE|{profile.name}: packet_discard_action trim without SWITCH_TRIMMING: it drops")
+        return self._config.trimming is not None and self._config.trimming.dscp_of(port) is not None
+
+    def _trimming(self, port: str, buffers: Iterable[BufferBinding]) -> Block:
+        """Return what becomes of packets that the port has no room for, if one of its queues trims."""
+        trimming = self._config.trimming
+        if trimming is None or not [buffer for buffer in buffers if self._trims(port, buffer)]:
+            return {}
+        origin = "SWITCH_TRIMMING|GLOBAL"
+        block = {} if trimming.size is None else {"size": Figure(format_size(trimming.size), f"{origin}|size")}
+        from_class = " from-tc" if trimming.dscp is None else ""
+        queue = "dynamic" if trimming.queue is None else str(trimming.queue)
+        return block | {
+            "dscp": Figure(str(trimming.dscp_of(port)), f"{origin}|dscp_value{from_class}"),
+            "queue": Figure(queue, f"{origin}|queue_index"),
+        }
+
     def _queue(
         self, port: str, index: int, buffer: BufferBinding | None, binding: QueueBinding | None, weighted: str
     ) -> Block:
@@ -116,6 +140,8 @@ class PortResolver:
             block["limit"] = Figure(format_size(max(1, self._accounts.memory_bytes())), "all of the memory")
         else:
             block.update(self._accounts.account(profile, "egress"))
+            if self._trims(port, buffer):
+                block["discard"] = Figure("trim", f"BUFFER_PROFILE|{profile.name}|packet_discard_action")
         if binding is None or binding.scheduler is None:
             self._note(f"queue {index}: no SCHEDULER, so its weight is 1 (SAI's default)")
             block["scheduler"], block["weight"] = Figure(weighted, "no SCHEDULER"), Figure("1", "no SCHEDULER")

@@ -63,6 +63,26 @@ class BufferProfile:
     xon: int
     xoff: int
     xon_offset: int
+    trims: bool = False
+    """packet_discard_action trim, which is for queues."""
+
+
+@dataclass(frozen=True)
+class SwitchTrimming:
+    """SWITCH_TRIMMING|GLOBAL: what becomes of packets that a queue with such a profile has no room for."""
+
+    size: int | None
+    """None: the platform's, 128 bytes by SAI."""
+    dscp: int | None
+    """None: from-tc."""
+    dscps: Mapping[str, int]
+    """By port, from-tc."""
+    queue: int | None
+    """None: dynamic."""
+
+    def dscp_of(self, port: str) -> int | None:
+        """Return the DSCP of packets that are trimmed at a port; None: there is none."""
+        return self.dscps.get(port) if self.dscp is None else self.dscp
 
 
 @dataclass(frozen=True)
@@ -255,6 +275,7 @@ class ConfigDb:
     port_qos: Mapping[str, PortQosMap] = field(default_factory=dict)
     watchdogs: Mapping[str, PfcWatchdog] = field(default_factory=dict)
     lossless_defaults: LosslessDefaults | None = None
+    trimming: SwitchTrimming | None = None
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     json: JsonText | None = field(default=None, compare=False, repr=False)

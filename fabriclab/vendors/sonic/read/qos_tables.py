@@ -92,6 +92,7 @@ class QosReader:
             xon=fields.size("xon") or 0,
             xoff=fields.size("xoff") or 0,
             xon_offset=fields.size("xon_offset") or 0,
+            trims=fields.choice("packet_discard_action", ("drop", "trim")) == "trim",
         )
 
     def buffer_bindings(self, table: str, profiles: Mapping[str, BufferProfile]) -> tuple[BufferBinding, ...]:

@@ -33,6 +33,7 @@ from fabriclab.vendors.sonic.read.source_text import (
     is_archive,
     without_frr,
 )
+from fabriclab.vendors.sonic.read.trimming_tables import read_trimming
 
 
 def read_config_db(path: Path) -> ConfigDb:
@@ -144,6 +145,7 @@ def _read(tables: Tables) -> ConfigDb:
         port_qos=qos.port_qos(maps),
         watchdogs=qos.watchdogs(),
         lossless_defaults=next(iter(lossless.values()), None),
+        trimming=read_trimming(tables, ports),
         left_out=left_out(tables),
         notes=tuple(tables.notes),
         json=tables.json,

@@ -11,7 +11,9 @@ use crate::links::{self, qdisc_header, INDEX_OFFSET, QDISC_HEADER_BYTES};
 use crate::namespace::describe;
 use crate::switch::rows::{write_all, Latest, Subject};
 use crate::switch::tables::Tables;
-use crate::switch::xstats::{Reading, GROUP_VALUES, KIND, PORT_VALUES, QUEUES, QUEUE_VALUES};
+use crate::switch::xstats::{
+    Reading, GROUP_VALUES, KIND, PORT_VALUES, QUEUES, QUEUE_VALUES, TRIM_VALUES,
+};
 use netlink::uapi::TC_H_ROOT;
 use netlink::{messages, u32_at, Inbox, Message, Reply, Request, Socket};
 
@@ -36,6 +38,7 @@ pub struct Port {
     latest: Latest<PORT_VALUES>,
     queues: [Latest<QUEUE_VALUES>; QUEUES],
     groups: [Latest<GROUP_VALUES>; QUEUES],
+    trims: [Latest<TRIM_VALUES>; QUEUES],
 }
 
 impl Port {
@@ -60,6 +63,7 @@ impl Port {
             latest: Latest::default(),
             queues: Default::default(),
             groups: Default::default(),
+            trims: Default::default(),
         };
         found.build_request();
         Ok(found)
@@ -155,6 +159,9 @@ impl Port {
             subject,
             &mut tables.queues,
         )?;
+        if let Some(trimming) = &mut tables.trimming {
+            write_all(&mut self.trims, &reading.trims, subject, trimming)?;
+        }
         write_all(
             &mut self.groups,
             &reading.groups,

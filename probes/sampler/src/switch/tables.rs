@@ -1,14 +1,17 @@
 //! The tables that samples of switches fill.
 
+use std::path::Path;
+
 use crate::config::SwitchOutputs;
 use crate::series::Series;
 
-/// One table each for ports, queues, priority groups and pools.
+/// One table each for ports, queues, priority groups and pools, and for the packets that queues trimmed.
 pub struct Tables {
     pub ports: Series,
     pub queues: Series,
     pub groups: Series,
     pub pools: Series,
+    pub trimming: Option<Series>,
 }
 
 impl Tables {
@@ -38,29 +41,36 @@ impl Tables {
                 "time_ns,switch,pool,size_bytes,reserved_bytes,used_bytes,watermark_bytes,headroom_bytes,\
                  headroom_watermark_bytes",
             )?,
+            trimming: outputs.trimming.as_deref().map(create_trimming).transpose()?,
         })
     }
 
-    fn all(&mut self) -> [&mut Series; 4] {
+    fn all(&mut self) -> impl Iterator<Item = &mut Series> {
         [
             &mut self.ports,
             &mut self.queues,
             &mut self.groups,
             &mut self.pools,
         ]
+        .into_iter()
+        .chain(&mut self.trimming)
     }
 
     pub fn flush_by_time(&mut self, now_ns: u64) -> Result<(), String> {
         self.all()
-            .into_iter()
             .try_for_each(|series| series.flush_by_time(now_ns))
     }
 
     /// Even if one of them fails, the others are written.
     pub fn flush(&mut self) -> Result<(), String> {
-        self.all()
-            .into_iter()
-            .map(Series::flush)
-            .fold(Ok(()), Result::and)
+        self.all().map(Series::flush).fold(Ok(()), Result::and)
     }
+}
+
+fn create_trimming(path: &Path) -> Result<Series, String> {
+    Series::create(
+        path,
+        "fabriclab-trimming-1",
+        "time_ns,port,queue,trimmed_packets,trimmed_bytes,trimmed_drops",
+    )
 }

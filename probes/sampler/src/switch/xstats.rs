@@ -14,6 +14,7 @@ pub const KIND: &str = "switch_port";
 pub const PORT_VALUES: usize = 5;
 pub const QUEUE_VALUES: usize = 17;
 pub const GROUP_VALUES: usize = 8;
+pub const TRIM_VALUES: usize = 3;
 pub const POOL_VALUES: usize = 6;
 
 /// `tcm_handle` of `struct tcmsg`; a class's number is its low half.
@@ -24,9 +25,12 @@ const MINOR_MASK: u32 = 0xffff;
 const PORT_WORDS: [usize; PORT_VALUES] = [0, 1, 5, 2, 3];
 /// Where its pools begin, each of `struct tc_switch_pool_xstats`.
 const FIRST_POOL_WORD: usize = 7;
-/// Places in `struct tc_switch_queue_xstats`: all but `cells`, the third.
+/// Places in `struct tc_switch_queue_xstats`: all up to `storms` but `cells`, the third.
 const QUEUE_WORDS: [usize; QUEUE_VALUES] =
     [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+
+/// Where it has what was trimmed: packets, bytes, those that were dropped.
+const FIRST_TRIM_WORD: usize = 20;
 
 /// `enum samples_part_kind` and `struct samples_part` of `fabriclab_samples.h`, behind which are the same structures.
 const PART_PORT: u32 = 0;
@@ -40,6 +44,8 @@ pub struct Reading {
     pub port: Option<Values<PORT_VALUES>>,
     pub queues: [Option<Values<QUEUE_VALUES>>; QUEUES],
     pub groups: [Option<Values<GROUP_VALUES>>; QUEUES],
+    /// What the queues trimmed.
+    pub trims: [Option<Values<TRIM_VALUES>>; QUEUES],
     /// Those of the switch; a pool without a size does not exist.
     pub pools: [Option<Values<POOL_VALUES>>; POOLS],
     /// Some queue tells of congestion events.
@@ -64,14 +70,20 @@ impl Reading {
         }
     }
 
+    fn set_queue(&mut self, number: usize, words: Option<&[u8]>) {
+        self.queues[number] = words.map(queue_values);
+        self.trims[number] = words.map(|words| consecutive(words, FIRST_TRIM_WORD));
+    }
+
     /// Takes RTM_NEWTCLASS: a queue or a priority group.
     pub fn take_class(&mut self, payload: &[u8]) {
         let class = u32_at(payload, HANDLE_OFFSET).map(|handle| (handle & MINOR_MASK) as usize);
         let (Some(class), Some(words)) = (class, own_statistics(payload)) else {
             return;
         };
-        if let Some(queue) = slot(&mut self.queues, class, QUEUE_CLASS) {
-            *queue = Some(queue_values(words));
+        let number = class.wrapping_sub(QUEUE_CLASS);
+        if number < QUEUES {
+            self.set_queue(number, Some(words));
             self.has_events |= tells_of_events(payload);
         } else if let Some(group) = slot(&mut self.groups, class, GROUP_CLASS) {
             *group = Some(consecutive(words, 0));
@@ -93,7 +105,7 @@ impl Reading {
         );
         match kind {
             PART_PORT => self.set_port(words),
-            PART_QUEUE if number < QUEUES => self.queues[number] = words.map(queue_values),
+            PART_QUEUE if number < QUEUES => self.set_queue(number, words),
             PART_GROUP if number < QUEUES => {
                 self.groups[number] = words.map(|words| consecutive(words, 0));
             }

@@ -8,14 +8,15 @@
 //! [pacer BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%]
 //! [qcn LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns]
 //! [roce MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP
-//!     [selective] [control NAME WORD,VALUE,...|-]] [telemetry]
+//!     [selective] [reads N] [trimmed] [control NAME WORD,VALUE,...|-]] [telemetry]
+//! [trimming none | BYTES DSCP QUEUE|dynamic]
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
 //!     [cir RATEbit BYTES] [pir RATEbit BYTES]
 //!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES]
 //!     [voq_limit BYTES] [event BYTES] [qcn SET_POINT SAMPLE_BYTES WEIGHT]
-//!     [sharing POLICY TIMEns [unscheduled LOG2 CLASS,...]]]...
+//!     [sharing POLICY TIMEns [unscheduled LOG2 CLASS,...]] [trim]]...
 //! [group INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [lossless HEADROOM XON XON_OFFSET]]...
 //! ```
 //!
@@ -33,9 +34,9 @@ mod values;
 use super::command::Interfaces;
 use super::tc::{Head, Verb};
 use super::words::{self, Words};
-use netlink::switch_port::{self, storm};
+use netlink::switch_port::{self, storm, TRIM_BY_CLASS};
 use netlink::Request;
-use options::{Limiter, Pacer, Pfc, Pool, Port};
+use options::{Limiter, Pacer, Pfc, Pool, Port, Trimming};
 use values::{
     bit_mask, bytes, list, number, once, percent, rate, time, unknown, value, Parsed, POOLS, QUEUES,
 };
@@ -49,6 +50,7 @@ const OVERHEAD_MAX: u64 = 1024;
 const MPU_MAX: u64 = 16384;
 const CELL_MAX: u64 = 32767;
 const QUANTA_MIN: u64 = 2;
+const DSCP_MAX: u64 = 63;
 const QUANTA_DEFAULT: u16 = u16::MAX;
 
 /// Is this line of this kind? A file that has one can't be left to the real tool.
@@ -109,6 +111,7 @@ fn read(words: &mut Words) -> Parsed<Port> {
             "qcn" => once(word, &mut port.limiter, limiter(words, word)?)?,
             "roce" => once(word, &mut port.roce, roce::roce(words, word)?)?,
             "telemetry" => once(word, &mut port.telemetry, ())?,
+            "trimming" => once(word, &mut port.trimming, trimming(words, word)?)?,
             "memory" => memory(words, &mut port.pools)?,
             "pfc" => once(word, &mut port.pfc, pfc(words)?)?,
             "queue" => queue::queue(words, &mut port.queues)?,
@@ -126,6 +129,20 @@ fn read(words: &mut Words) -> Parsed<Port> {
 fn slice(words: &mut Words, name: &str) -> Parsed<[u8; 2]> {
     let into = number(words, name, 0, SLICES - 1)? as u8;
     Ok([into, number(words, name, 0, SLICES - 1)? as u8])
+}
+
+/// `none | BYTES DSCP QUEUE|dynamic`
+fn trimming(words: &mut Words, name: &str) -> Parsed<Trimming> {
+    if words.take("none") {
+        return Ok(Trimming::default());
+    }
+    let size = number(words, name, 1, u32::MAX.into())? as u32;
+    let dscp = number(words, name, 0, DSCP_MAX)? as u8;
+    let queue = match words.take("dynamic") {
+        true => TRIM_BY_CLASS,
+        false => number(words, name, 0, QUEUES - 1)? as u8,
+    };
+    Ok(Trimming { size, dscp, queue })
 }
 
 /// `POOL BYTES [HEADROOM]`

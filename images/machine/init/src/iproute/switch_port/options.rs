@@ -25,6 +25,7 @@ pub(super) struct Port {
     pub(super) roce: Option<Roce>,
     /// The port writes into RoCE packets that ask for it.
     pub(super) telemetry: Option<()>,
+    pub(super) trimming: Option<Trimming>,
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
@@ -65,6 +66,14 @@ pub(super) struct Pfc {
     /// A bit each.
     pub(super) priorities: u8,
     pub(super) storm_action: u8,
+}
+
+/// What becomes of frames that a queue which trims has no room for; a size of 0: they are dropped.
+#[derive(Default)]
+pub(super) struct Trimming {
+    pub(super) size: u32,
+    pub(super) dscp: u8,
+    pub(super) queue: u8,
 }
 
 pub(super) struct Pacer {
@@ -146,6 +155,8 @@ pub(super) struct Queue {
     pub(super) event: Option<u64>,
     pub(super) qcn: Option<CongestionPoint>,
     pub(super) sharing: Option<Sharing>,
+    /// What there is no room for is trimmed.
+    pub(super) trims: Option<()>,
 }
 
 pub(super) struct Lossless {
@@ -177,6 +188,12 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
         add(options, port::TELEMETRY, port.telemetry.as_ref(), |()| {
             Vec::new()
         });
+        add(
+            options,
+            port::TRIMMING,
+            port.trimming.as_ref(),
+            Trimming::bytes,
+        );
         add(options, port::SLICE, port.slice, |[into, out]| {
             vec![into, out, 0, 0]
         });
@@ -246,6 +263,15 @@ impl Pfc {
         let mut bytes = words(&[self.reaction_ns, self.detection_ns, self.restoration_ns]);
         bytes.extend_from_slice(&self.quanta.to_ne_bytes());
         bytes.extend_from_slice(&[self.priorities, self.storm_action, 0, 0, 0, 0]);
+        bytes
+    }
+}
+
+impl Trimming {
+    /// struct tc_switch_trimming
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.size.to_ne_bytes().to_vec();
+        bytes.extend_from_slice(&[self.dscp, self.queue, 0, 0]);
         bytes
     }
 }
@@ -354,6 +380,7 @@ impl Queue {
         add_u64(nest, queue::EVENT, self.event);
         add(nest, queue::QCN, self.qcn.as_ref(), CongestionPoint::bytes);
         add(nest, queue::SHARING, self.sharing.as_ref(), Sharing::bytes);
+        add(nest, queue::TRIM, self.trims, |()| Vec::new());
     }
 }
 

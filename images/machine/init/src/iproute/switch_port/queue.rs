@@ -36,7 +36,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
     let mut account = AccountWords::default();
     let (mut scheduling, mut cir, mut pir) = (None, None, None);
     let (mut wred, mut phantom, mut voq_limit, mut event) = (None, None, None, None);
-    let (mut qcn, mut sharing) = (None, None);
+    let (mut qcn, mut sharing, mut trims) = (None, None, None);
     while let Some(word) = words.next_unless(is_next) {
         match word {
             "strict" | "dwrr" | "wrr" => once(
@@ -52,6 +52,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
             "event" => once(word, &mut event, bytes(words, word)?)?,
             "qcn" => once(word, &mut qcn, congestion_point(words, word)?)?,
             "sharing" => once(word, &mut sharing, self::sharing(words, word)?)?,
+            "trim" => once(word, &mut trims, ())?,
             _ => account.read(words, word, "a queue")?,
         }
     }
@@ -78,6 +79,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
         event,
         qcn,
         sharing,
+        trims,
     })
 }
 

@@ -4,7 +4,6 @@ use super::values::{number, time, value, Parsed};
 use crate::iproute::words::Words;
 
 const DSCP_MAX: u64 = 63;
-const PAD: [u8; 1] = [0; 1];
 
 /// What the kernel gets of it; it says itself what values may be.
 #[derive(Default)]
@@ -23,6 +22,8 @@ pub(super) struct Roce {
     reads: u8,
     /// Packets by which one may be overtaken and not be lost.
     reorder: u16,
+    /// It knows trimmed packets.
+    trimmed: bool,
     pub(super) control: Option<Control>,
 }
 
@@ -33,8 +34,7 @@ pub(super) struct Control {
 }
 
 /// `MTU WINDOW ACK_EVERY RETRIES TIMEOUTns INTERVALns DSCP ACK_DSCP CNP_DSCP [selective] [reads COUNT]
-/// [reorder PACKETS]
-/// [control NAME OPTIONS]`
+/// [reorder PACKETS] [trimmed] [control NAME OPTIONS]`
 pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     let (mtu, window) = (count(words, name)?, count(words, name)?);
     let (ack_every, retries) = (count(words, name)?, count(words, name)?);
@@ -54,6 +54,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
     } else {
         0
     };
+    let trimmed = words.take("trimmed");
     let control = words.take("control").then(|| control(words, "control"));
     Ok(Roce {
         mtu,
@@ -66,6 +67,7 @@ pub(super) fn roce(words: &mut Words, name: &str) -> Parsed<Roce> {
         selective,
         reads,
         reorder,
+        trimmed,
         control: control.transpose()?,
     })
 }
@@ -99,8 +101,7 @@ impl Roce {
         bytes.extend(self.timeout_ns.to_ne_bytes());
         bytes.extend(self.notify_ns.to_ne_bytes());
         bytes.extend(self.dscps);
-        bytes.extend([self.selective.into(), self.reads]);
-        bytes.extend(PAD);
+        bytes.extend([self.selective.into(), self.reads, self.trimmed.into()]);
         bytes.extend(self.reorder.to_ne_bytes());
         bytes
     }

@@ -21,6 +21,7 @@
 #define ROCE_CONTROL_OPTIONS 12
 #define ROCE_CONTROL_HOPS 5
 #define ROCE_NO_WINDOW (~0ULL)
+#define ROCE_ANY_CREDIT (~0ULL)
 #define ROCE_NEVER (~0ULL)
 
 /* What the congestion control sees of a queue pair, and what it decides. */
@@ -34,6 +35,8 @@ struct roce_flow {
 	u64 rate_bps;
 	/* and how many bytes of data may be unacknowledged. One packet always may. */
 	u64 window_bytes;
+	/* and how many packets may be sent now, new or again. Each that is takes one off. */
+	u64 credit;
 
 	u64 state[ROCE_CONTROL_STATE_WORDS];
 };
@@ -77,13 +80,20 @@ struct roce_control {
 	/* It sets window_bytes: each packet is acknowledged. */
 	bool has_window;
 
-	/* A pair comes. Until then rate_bps is the line's, and there is no window. Required. */
+	/* A pair comes. Until then rate_bps is the line's, and window and credit have no end. Required. */
 	void (*begin)(struct roce_flow *flow);
 	/* These may be NULL. */
 	void (*acknowledged)(struct roce_flow *flow, const struct roce_acknowledgement *ack);
 	void (*notified)(struct roce_flow *flow, u64 now);
 	/* A packet was lost: the receiver said so, or (`timed_out`) no answer came. */
 	void (*lost)(struct roce_flow *flow, u64 now, bool timed_out);
+	/* The receiver's NIC gives credit for so many packets more. */
+	void (*credited)(struct roce_flow *flow, u32 packets);
+	/*
+	 * As a receiver: the rate of the packets that it gives credit for, one for each packet
+	 * that has come, at most the line's. NULL: it gives none.
+	 */
+	u64 (*credit_bps)(const u64 *options, u64 line_bps);
 	/* A packet of data has gone; bytes on the wire. */
 	void (*sent)(struct roce_flow *flow, u32 bytes);
 	/* When what was decided changes by itself; ROCE_NEVER. Both or none. */

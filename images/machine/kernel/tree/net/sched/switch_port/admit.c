@@ -9,6 +9,7 @@
 #include <net/dsfield.h>
 
 #include "switch.h"
+#include "trim.h"
 
 /*
  * TCP keeps up to 1 ms of its rate below its socket (sk_pacing_shift). Along a cable that
@@ -46,7 +47,7 @@ static u16 switch_ingress_slot(struct switch_chip *chip, const struct sk_buff *s
 }
 
 /* The class is the ingress port's to say, the queue is the egress port's. */
-static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 now)
+void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	struct switch_chip *chip = port->chip;
 	u16 slot = switch_ingress_slot(chip, skb);
@@ -161,7 +162,7 @@ static enum tc_switch_drop switch_queue_refusal(enum switch_admission admission)
 }
 
 /* Admits a frame and counts it in (TC_SWITCH_DROPS), or says why not. */
-static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk_buff *skb)
+enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk_buff *skb)
 {
 	struct switch_frame *frame = switch_frame(skb);
 	const struct switch_queue_config *config = &port->config.queue[frame->queue];
@@ -173,10 +174,8 @@ static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk
 	if (queue->watchdog.storm && port->config.pfc.storm_action == TC_SWITCH_STORM_DROP)
 		return TC_SWITCH_DROP_STORM;
 	ingress = switch_ask(port->chip, group->account, &group->memory, frame);
-	if (ingress > SWITCH_ADMIT_HEADROOM) {
-		group->stats.discards++;
+	if (ingress > SWITCH_ADMIT_HEADROOM)
 		return TC_SWITCH_DROP_INGRESS;
-	}
 	egress = config->sharing.ops ? switch_sharing_admit(port, frame) :
 				       switch_ask(port->chip, queue->account, &config->memory,
 						  frame);
@@ -197,6 +196,15 @@ void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop 
 	port->stats.drops++;
 }
 
+/* A frame did not come in. */
+static void switch_count_refused(struct switch_port *port, const struct switch_frame *frame,
+				 enum tc_switch_drop cause)
+{
+	switch_count_drop(port, frame->queue, cause);
+	if (cause == TC_SWITCH_DROP_INGRESS)
+		switch_frame_group(port, frame)->stats.discards++;
+}
+
 /* Takes in a frame that is classed, if there is room for it; else it is still the caller's. */
 static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
@@ -205,8 +213,11 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 	struct switch_group *group;
 
 	refusal = switch_port_admit(port, skb);
+	if (refusal != TC_SWITCH_DROPS && port->config.queue[frame->queue].trims &&
+	    port->config.trimming.size)
+		refusal = switch_port_trim(port, skb, refusal, now);
 	if (refusal != TC_SWITCH_DROPS) {
-		switch_count_drop(port, frame->queue, refusal);
+		switch_count_refused(port, frame, refusal);
 		return refusal == TC_SWITCH_DROP_WRED ? NET_XMIT_CN : NET_XMIT_DROP;
 	}
 	group = switch_frame_group(port, frame);

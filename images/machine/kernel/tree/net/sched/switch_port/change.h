@@ -19,6 +19,9 @@ struct switch_change {
 	u32 cell_bytes, slices;
 };
 
+/* maps.c */
+int switch_parse_maps(struct switch_change *change, struct nlattr **tb);
+
 #define switch_refuse(change, format, ...)						\
 ({											\
 	NL_SET_ERR_MSG_FMT((change)->extack, format, ##__VA_ARGS__);			\

@@ -5,6 +5,7 @@
 #include <net/netlink.h>
 
 #include "switch.h"
+#include "trim.h"
 
 /* -- Configuration ----------------------------------------------------------------------------- */
 
@@ -68,6 +69,7 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 	       nla_put_u8(skb, TCA_SWITCH_PORT_TX_QUEUES, config->tx_queues) ?:
 	       switch_put_maps(skb, &config->maps) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_PFC, sizeof(config->pfc), &config->pfc) ?:
+	       switch_dump_trimming(port, skb) ?:
 	       switch_pacer_dump(port, skb) ?:
 	       roce_dump(port, skb) ?:
 	       switch_qcn_dump_limiter(port, skb) ?:
@@ -147,6 +149,7 @@ int switch_queue_dump_config(struct switch_port *port, int number, struct sk_buf
 	       switch_put_phantom(skb, &queue->phantom) ?:
 	       switch_qcn_dump_point(queue, skb) ?:
 	       switch_sharing_dump(queue, skb) ?:
+	       (queue->trims ? nla_put_flag(skb, TCA_SWITCH_QUEUE_TRIM) : 0) ?:
 	       switch_put_limit(skb, TCA_SWITCH_QUEUE_VOQ_LIMIT, queue->voq_limit) ?:
 	       switch_put_limit(skb, TCA_SWITCH_QUEUE_EVENT, queue->event_threshold);
 }

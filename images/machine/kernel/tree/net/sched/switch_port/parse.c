@@ -5,6 +5,7 @@
 #include <net/netlink.h>
 
 #include "change.h"
+#include "trim.h"
 
 #define SWITCH_RATE_MIN 8000ULL
 #define SWITCH_RATE_MAX 1600000000000ULL /* IEEE 802.3dj */
@@ -36,6 +37,7 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_ROCE_CONTROL] = { .type = NLA_NUL_STRING, .len = ROCE_CONTROL_NAME_MAX - 1 },
 	[TCA_SWITCH_PORT_ROCE_OPTIONS] = { .type = NLA_NUL_STRING, .len = ROCE_OPTIONS_MAX - 1 },
 	[TCA_SWITCH_PORT_TELEMETRY] = { .type = NLA_FLAG },
+	[TCA_SWITCH_PORT_TRIMMING] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_trimming)),
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
@@ -54,6 +56,7 @@ static const struct nla_policy switch_queue_policy[TCA_SWITCH_QUEUE_MAX + 1] = {
 	[TCA_SWITCH_QUEUE_EVENT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_point)),
 	[TCA_SWITCH_QUEUE_SHARING] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_sharing)),
+	[TCA_SWITCH_QUEUE_TRIM] = { .type = NLA_FLAG },
 };
 
 static const struct nla_policy switch_group_policy[TCA_SWITCH_GROUP_MAX + 1] = {
@@ -196,6 +199,7 @@ static int switch_parse_queue(struct switch_change *change, const struct nlattr 
 		return error;
 	if (tb[TCA_SWITCH_QUEUE_VOQ_LIMIT])
 		queue->voq_limit = nla_get_u64(tb[TCA_SWITCH_QUEUE_VOQ_LIMIT]);
+	queue->trims = nla_get_flag(tb[TCA_SWITCH_QUEUE_TRIM]);
 	if (tb[TCA_SWITCH_QUEUE_EVENT])
 		queue->event_threshold = nla_get_u64(tb[TCA_SWITCH_QUEUE_EVENT]);
 	return 0;
@@ -272,34 +276,6 @@ static int switch_parse_buffer(struct switch_change *change, const struct nlattr
 			return error;
 	}
 	return 0;
-}
-
-static int switch_parse_map(struct switch_change *change, const struct nlattr *attribute, u8 *map)
-{
-	int entry;
-
-	if (!attribute)
-		return 0;
-	for (entry = 0; entry < nla_len(attribute); entry++) {
-		map[entry] = ((const u8 *)nla_data(attribute))[entry];
-		if (map[entry] >= SWITCH_QUEUES)
-			return switch_refuse(change, "entry %d of a map is %u: 0 to 7", entry,
-					     map[entry]);
-	}
-	return 0;
-}
-
-static int switch_parse_maps(struct switch_change *change, struct nlattr **tb)
-{
-	struct switch_maps *maps = &change->config.maps;
-
-	return switch_parse_map(change, tb[TCA_SWITCH_PORT_DSCP_TO_TC], maps->dscp_to_tc) ?:
-	       switch_parse_map(change, tb[TCA_SWITCH_PORT_TC_TO_QUEUE], maps->tc_to_queue) ?:
-	       switch_parse_map(change, tb[TCA_SWITCH_PORT_TC_TO_PG], maps->tc_to_group) ?:
-	       switch_parse_map(change, tb[TCA_SWITCH_PORT_PRIORITY_TO_QUEUE],
-				maps->priority_to_queue) ?:
-	       switch_parse_map(change, tb[TCA_SWITCH_PORT_PRIORITY_TO_PG],
-				maps->priority_to_group);
 }
 
 static int switch_parse_pfc(struct switch_change *change, const struct nlattr *attribute)
@@ -390,6 +366,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_parse_maps(change, tb) ?:
 	       switch_parse_nic(change, tb) ?:
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
+	       switch_parse_trimming(change, tb[TCA_SWITCH_PORT_TRIMMING]) ?:
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
 	       roce_parse(change, tb) ?:

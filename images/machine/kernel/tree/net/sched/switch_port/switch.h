@@ -66,6 +66,7 @@ struct switch_queue_config {
 	u64 event_threshold;		/* bytes; SWITCH_UNLIMITED */
 	struct switch_qcn_point_config qcn;
 	struct switch_sharing sharing;
+	bool trims;			/* what there is no room for, if the port has `trimming` */
 };
 
 struct switch_group_config {
@@ -101,6 +102,7 @@ struct switch_port_config {
 	struct switch_qcn_limiter_config qcn;
 	struct roce_config roce;
 	struct tc_switch_slice slice;
+	struct tc_switch_trimming trimming;
 	bool telemetry;			/* it writes into packets that ask for it */
 	u8 telemetry_code;		/* of its rate */
 };
@@ -169,9 +171,7 @@ struct switch_queue {
 	u64 average;			/* of WRED */
 	struct switch_drain drain;	/* of queues with a policy, like the next */
 	u8 congested;			/* bit mask: slices in which it is */
-	struct switch_line cir;
-	struct switch_line pir;
-	struct switch_line phantom;
+	struct switch_line cir, pir, phantom;
 	bool paused;
 	u64 paused_since;
 	u64 paused_until;

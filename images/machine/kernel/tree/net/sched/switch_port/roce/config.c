@@ -30,6 +30,9 @@ static int check_transport(struct switch_change *change, const struct tc_switch_
 	if (roce->reorder && (!roce->selective || roce->reorder >= ROCE_SELECTIVE_WINDOW))
 		return switch_refuse(change, "with selective repeat, packets may be overtaken by %u",
 				     ROCE_SELECTIVE_WINDOW - 1);
+	if (roce->trimmed > 1)
+		return switch_refuse(change, "trimmed packets are known (1) or not (0), not %u",
+				     roce->trimmed);
 	if (roce->window > most_window(roce))
 		return switch_refuse(change, "a window of %u packets is above %u", roce->window,
 				     most_window(roce));
@@ -54,6 +57,7 @@ static struct roce_config as_config(const struct tc_switch_roce *roce)
 		.ack_dscp = roce->ack_dscp,
 		.notify_dscp = roce->notify_dscp,
 		.selective = roce->selective,
+		.trimmed = roce->trimmed,
 		.reads = roce->reads ?: ROCE_READS_DEFAULT,
 		.reorder = roce->reorder,
 	};
@@ -100,6 +104,7 @@ int roce_dump(const struct switch_port *port, struct sk_buff *skb)
 		.ack_dscp = config->ack_dscp,
 		.notify_dscp = config->notify_dscp,
 		.selective = config->selective,
+		.trimmed = config->trimmed,
 		.reads = config->reads,
 		.reorder = config->reorder,
 	};
@@ -119,6 +124,7 @@ static struct roce_nic *new_nic(struct switch_port *port)
 	nic->port = port;
 	INIT_LIST_HEAD(&nic->ready);
 	INIT_LIST_HEAD(&nic->waiting);
+	INIT_LIST_HEAD(&nic->credits.owing);
 	timerqueue_init_head(&nic->paced);
 	xa_init(&nic->pairs);
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)

@@ -72,6 +72,7 @@ static struct roce_pair *new_pair(struct roce_program *program, const struct roc
 	INIT_LIST_HEAD(&pair->messages);
 	INIT_LIST_HEAD(&pair->responses);
 	INIT_LIST_HEAD(&pair->waiting);
+	INIT_LIST_HEAD(&pair->credit.owing);
 	timerqueue_init(&pair->paced);
 	return pair;
 }

@@ -142,6 +142,7 @@ int roce_control_begin(struct roce_pair *pair)
 		.mtu = config->mtu,
 		.rate_bps = line_bps,
 		.window_bytes = ROCE_NO_WINDOW,
+		.credit = ROCE_ANY_CREDIT,
 	};
 	if (config->control) {
 		if (config->control->acknowledged) {
@@ -196,6 +197,16 @@ void roce_control_notified(struct roce_pair *pair, u64 now)
 		return;
 	roce_control_run(pair, now);
 	control->notified(&pair->flow, now);
+	take_decision(pair);
+}
+
+void roce_control_credited(struct roce_pair *pair, u32 packets)
+{
+	const struct roce_control *control = config_of(pair)->control;
+
+	if (!control || !control->credited)
+		return;
+	control->credited(&pair->flow, packets);
 	take_decision(pair);
 }
 
@@ -259,12 +270,13 @@ void roce_control_acknowledged(struct roce_pair *pair, struct roce_acknowledgeme
 }
 
 extern struct roce_control roce_control_dcqcn, roce_control_hpcc, roce_control_timely,
-	roce_control_swift;
+	roce_control_swift, roce_control_credit;
 
 int roce_controls_register(void)
 {
 	return roce_control_register(&roce_control_dcqcn) ?:
 	       roce_control_register(&roce_control_hpcc) ?:
 	       roce_control_register(&roce_control_timely) ?:
-	       roce_control_register(&roce_control_swift);
+	       roce_control_register(&roce_control_swift) ?:
+	       roce_control_register(&roce_control_credit);
 }

@@ -39,11 +39,17 @@ enum roce_opcode {
 	ROCE_READ_ONLY = 16,
 	ROCE_ACKNOWLEDGE = 17,
 	ROCE_NOTIFY = 0x81,
+	ROCE_CREDIT = 0xc1,	/* of those that are a manufacturer's (table 38) */
 };
 
-/* Of an acknowledgement: "all up to here", no credits told; "this one is missing". */
+/*
+ * Of an acknowledgement: "all up to here", no credits told; "this one is missing, and all
+ * before it are here"; and, of the NAK codes that the specification reserves (table 60),
+ * "this one was trimmed", which says nothing of those before it.
+ */
 #define ROCE_SYNDROME_ACK 0x1f
 #define ROCE_SYNDROME_NAK_SEQUENCE 0x60
+#define ROCE_SYNDROME_NAK_TRIMMED 0x65
 
 struct roce_base {
 	u8 opcode;

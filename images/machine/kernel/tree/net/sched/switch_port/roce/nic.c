@@ -77,7 +77,8 @@ static bool is_held(const struct switch_port *port)
 	       !netif_running(dev) || !netif_carrier_ok(dev);
 }
 
-u64 roce_nic_next(struct switch_port *port, u64 now)
+/* When a pair has a frame. */
+static u64 next_of_pairs(struct switch_port *port, u64 now)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&port->roce->paced);
 
@@ -86,6 +87,11 @@ u64 roce_nic_next(struct switch_port *port, u64 now)
 	if (!list_empty(&port->roce->ready))
 		return now;
 	return max_t(u64, now, ktime_to_ns(first->expires));
+}
+
+u64 roce_nic_next(struct switch_port *port, u64 now)
+{
+	return min(next_of_pairs(port, now), roce_credit_next(port->roce, now));
 }
 
 /* Those whose time has come: to the list, or back by what their rate is now. */
@@ -104,6 +110,7 @@ void roce_nic_stage(struct switch_port *port, u64 now)
 	struct roce_pair *pair;
 	struct sk_buff *skb;
 
+	roce_credits_give(nic, now);
 	if (is_held(port))
 		return;
 	take_due(nic, now);

@@ -78,7 +78,7 @@ void roce_answer(struct roce_nic *nic, struct sk_buff *skb, u64 now)
 
 /* -- Taken --------------------------------------------------------------------------------------- */
 
-/* Whether it is a RoCEv2 packet, and as long as it says; its data begin with the IP header. */
+/* Whether it is a RoCEv2 packet with its base header; its data begin with the IP header. */
 static bool is_packet(struct sk_buff *skb)
 {
 	const struct iphdr *ip;
@@ -91,8 +91,15 @@ static bool is_packet(struct sk_buff *skb)
 	udp = (const struct udphdr *)(ip + 1);
 	return ip->ihl == 5 && ip->protocol == IPPROTO_UDP && !ip_is_fragment(ip) &&
 	       udp->dest == htons(ROCE_PORT) && ntohs(ip->tot_len) <= skb->len &&
-	       ntohs(udp->len) <= ntohs(ip->tot_len) - sizeof(*ip) &&
 	       ntohs(udp->len) >= sizeof(*udp) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
+}
+
+/* Whether a switch has cut it: UDP's length is that of the whole (trimming.h). */
+static bool is_trimmed(const struct sk_buff *skb)
+{
+	const struct iphdr *ip = (const struct iphdr *)skb->data;
+
+	return ntohs(((const struct udphdr *)(ip + 1))->len) > ntohs(ip->tot_len) - sizeof(*ip);
 }
 
 /* The pair that it is for, if its peer sent it. */
@@ -189,9 +196,24 @@ static void take_for(struct roce_pair *pair, const struct roce_base *base, const
 		take_acknowledgement(pair, base, at, rest, telemetry, &ack);
 	} else if (opcode == ROCE_NOTIFY) {
 		roce_pair_notified(pair, now);
+	} else if (opcode == ROCE_CREDIT) {
+		roce_credit_hear(pair, base->psn, now);
 	} else {
 		pair->nic->stats.strays++;
 	}
+}
+
+/* One that a switch has cut. */
+static void take_trimmed(struct roce_pair *pair, const struct roce_base *base,
+			 const struct iphdr *ip, u64 now)
+{
+	pair->nic->stats.trimmed_received++;
+	if (INET_ECN_is_ce(ip->tos))
+		roce_pair_marked(pair, now);
+	if (roce_is_data(base->opcode))
+		roce_pair_trimmed(pair, base, now);
+	else if (roce_is_response(base->opcode))
+		roce_read_trimmed(pair, base, now);
 }
 
 static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
@@ -205,7 +227,9 @@ static void take(struct roce_nic *nic, struct sk_buff *skb, u64 now)
 
 	roce_get_base(&base, at);
 	pair = pair_of(nic, &base, ip);
-	if (pair)
+	if (pair && is_trimmed(skb))
+		take_trimmed(pair, &base, ip, now);
+	else if (pair)
 		take_for(pair, &base, ip, at + ROCE_BTH_BYTES, rest, telemetry_of(skb, length), now);
 	else
 		nic->stats.strays++;
@@ -217,7 +241,8 @@ static bool receive(struct switch_port *port, struct sk_buff *skb)
 	bool is_mine;
 	u64 now;
 
-	if (!chip || !READ_ONCE(port->roce) || !is_packet(skb))
+	if (!chip || !READ_ONCE(port->roce) || !is_packet(skb) ||
+	    (is_trimmed(skb) && !READ_ONCE(port->config.roce.trimmed)))
 		return false;
 	now = switch_chip_lock(chip);
 	is_mine = port->roce;

@@ -122,6 +122,25 @@ static void take(struct roce_pair *pair, const struct roce_arrival *arrival)
 		message->completion.first_ns = arrival->now;
 	pair->told_missing = false;
 	roce_pair_progress(pair, pair->oldest + 1, arrival->now);
+	if (pair->oldest + 1 == pair->trimmed_response)
+		roce_read_missing(pair);
+}
+
+/* Once those before it have come, it is the one that is missing. */
+void roce_read_trimmed(struct roce_pair *pair, const struct roce_base *base, u64 now)
+{
+	u64 number = roce_whole_psn(pair->oldest, base->psn);
+
+	if (pair->failed || number < pair->oldest || number >= pair->sent)
+		return;
+	if (pair->trimmed_response > pair->oldest && number >= pair->trimmed_response)
+		return;
+	pair->trimmed_response = number + 1;
+	if (number > pair->oldest)
+		return;
+	pair->told_missing = false;
+	roce_read_missing(pair);
+	roce_pair_turn(pair, now);
 }
 
 void roce_read_hear(struct roce_pair *pair, const struct roce_base *base,

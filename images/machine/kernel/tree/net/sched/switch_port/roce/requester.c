@@ -22,17 +22,23 @@ static bool is_read(const struct roce_message *message)
 /* Whether what is next in its messages may go. */
 static bool may_send(const struct roce_pair *pair)
 {
-	if (!pair->cursor)
+	if (!pair->cursor || !pair->flow.credit)
 		return false;
 	return is_read(pair->cursor) ? roce_read_may_go(pair) :
 				       pair->next - pair->oldest < roce_pair_window(pair);
+}
+
+/* Whether one that is missing may be sent again. */
+static bool may_send_again(struct roce_pair *pair, u64 *number)
+{
+	return pair->selective && pair->flow.credit && roce_selective_next(pair, number);
 }
 
 bool roce_pair_has_work(struct roce_pair *pair)
 {
 	u64 number;
 
-	if (pair->selective && roce_selective_next(pair, &number))
+	if (may_send_again(pair, &number))
 		return true;
 	return may_send(pair) || roce_pair_answers(pair);
 }
@@ -96,9 +102,9 @@ void roce_pair_rewind(struct roce_pair *pair, u64 number)
 static bool asks(struct roce_pair *pair, bool is_last)
 {
 	const struct roce_config *config = &pair->nic->port->config.roce;
-	bool always = config->control && config->control->has_window;
+	bool always = (config->control && config->control->has_window) || pair->flow.credit == 1;
 
-	/* Also with the last packet that the window lets go: nothing else opens it again. */
+	/* Also with the last packet that window or credit let go: nothing else opens them again. */
 	if (++pair->unasked < config->ack_every && !is_last && !always &&
 	    pair->next + 1 - pair->oldest < roce_pair_window(pair))
 		return false;
@@ -187,6 +193,8 @@ static void note_sent(struct roce_pair *pair, struct roce_message *message, u64 
 	u64 place = number - message->first;
 
 	roce_pair_count(pair, payload_at(pair, message, place), number < pair->sent);
+	if (pair->flow.credit != ROCE_ANY_CREDIT)
+		pair->flow.credit--;
 	if (!place && !message->completion.first_ns)
 		message->completion.first_ns = now;
 	roce_pair_pace(pair, skb, now);
@@ -205,7 +213,7 @@ static struct sk_buff *send_missing(struct roce_pair *pair, u64 number, u64 now)
 	if (!skb)
 		return NULL;
 	note_sent(pair, message, number, skb, now);
-	pair->selective->resend = number + 1;
+	roce_selective_sent(pair, number);
 	roce_pair_wait_for(pair, number, now);
 	return skb;
 }
@@ -235,7 +243,7 @@ struct sk_buff *roce_pair_send(struct roce_pair *pair, u64 now)
 {
 	u64 number;
 
-	if (pair->selective && roce_selective_next(pair, &number))
+	if (may_send_again(pair, &number))
 		return send_missing(pair, number, now);
 	/* Answers to the peer's READs and what it sends itself take turns. */
 	pair->responded = roce_pair_answers(pair) && !(pair->responded && may_send(pair));
@@ -295,6 +303,19 @@ static void hear_gap(struct roce_pair *pair, const struct roce_answer *answer, u
 	roce_pair_rewind(pair, pair->oldest);
 }
 
+/* A packet was trimmed; those before it may still be on their way. */
+static void hear_trimmed(struct roce_pair *pair, u64 number, u64 now)
+{
+	pair->nic->stats.naks_received++;
+	if (number < pair->oldest)
+		return;
+	roce_control_lost(pair, now, false);
+	if (pair->selective)
+		roce_selective_trimmed(pair, number);
+	else
+		roce_pair_rewind(pair, number);
+}
+
 /* An answer has come. */
 void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
 		    struct roce_acknowledgement *ack)
@@ -307,6 +328,8 @@ void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
 		return;
 	if (answer->syndrome == ROCE_SYNDROME_NAK_SEQUENCE) {
 		hear_gap(pair, answer, number, now);
+	} else if (answer->syndrome == ROCE_SYNDROME_NAK_TRIMMED) {
+		hear_trimmed(pair, number, now);
 	} else {
 		pair->nic->stats.acks_received++;
 		roce_pair_acknowledge(pair, number + 1, now);
@@ -345,6 +368,7 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 	pair->cursor = NULL;
 	roce_responses_drop(pair, 0);
 	roce_pair_leave(pair);
+	roce_credit_drop(pair);
 	list_del_init(&pair->waiting);
 	list_for_each_entry_safe(message, next, &pair->messages, list) {
 		list_del(&message->list);
@@ -355,8 +379,10 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now)
 		status = ROCE_FLUSHED;
 	}
 	pair->oldest = pair->next = pair->end;
-	if (pair->selective)
+	if (pair->selective) {
 		pair->selective->missing_end = 0;
+		pair->selective->trims = 0;
+	}
 }
 
 /* -- The rate ------------------------------------------------------------------------------------ */

@@ -99,9 +99,34 @@ void roce_pair_gap(struct roce_pair *pair, u64 number, u64 now)
 	pair->nic->stats.out_of_sequence++;
 	if (pair->selective)
 		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, number, NULL, now);
-	else if (!pair->told_gap)
+	else if (!pair->told_gap && pair->expected + 1 != pair->trimmed)
 		send_aeth(pair, pair->expected, ROCE_SYNDROME_NAK_SEQUENCE, 0, NULL, now);
 	pair->told_gap = true;
+}
+
+/*
+ * Go-back-N: the peer sends all from a trimmed packet on again, so it is told of none behind
+ * that until it has come; but of that one as often as it is trimmed.
+ */
+static bool is_told(const struct roce_pair *pair, u64 number)
+{
+	return !pair->selective && pair->trimmed > pair->expected && number >= pair->trimmed;
+}
+
+void roce_pair_trimmed(struct roce_pair *pair, const struct roce_base *base, u64 now)
+{
+	u64 number = roce_whole_psn(pair->expected, base->psn);
+
+	roce_credit_owe(pair, now);
+	if (number < pair->expected) {
+		pair->nic->stats.duplicates++;
+		send_aeth(pair, pair->expected - 1, ROCE_SYNDROME_ACK, 0, NULL, now);
+		return;
+	}
+	if ((pair->selective && roce_selective_has(pair, number)) || is_told(pair, number))
+		return;
+	pair->trimmed = number + 1;
+	send_aeth(pair, number, ROCE_SYNDROME_NAK_TRIMMED, 0, NULL, now);
 }
 
 /* Those that came before their turn; whether there were any. */
@@ -124,6 +149,7 @@ void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 	u64 number = roce_whole_psn(pair->expected, base->psn), now = arrival->now;
 	bool fills = false;
 
+	roce_credit_owe(pair, now);
 	if (arrival->marked)
 		roce_pair_marked(pair, now);
 	if (number > pair->expected) {

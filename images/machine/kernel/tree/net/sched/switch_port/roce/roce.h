@@ -21,6 +21,7 @@
 #include "../line.h"
 #include "../uapi/roce.h"
 #include "../uapi/switch_port.h"
+#include "credit.h"
 #include "header.h"
 
 #define ROCE_TTL 64
@@ -43,6 +44,7 @@ struct roce_config {
 	u64 notify_ns;
 	u8 dscp, ack_dscp, notify_dscp;
 	bool selective;		/* selective repeat in place of go-back-N */
+	bool trimmed;		/* it knows trimmed packets */
 	u8 reads;		/* of a pair that are on their way: max_rd_atomic */
 	u16 reorder;		/* packets by which one may be overtaken and not be lost */
 	const struct roce_control *control;	/* NULL: none */
@@ -82,6 +84,9 @@ struct roce_early {
 /* Selective repeat (selective.c): what either end remembers of packets, by their numbers modulo the window. */
 struct roce_selective {
 	DECLARE_BITMAP(arrived, ROCE_SELECTIVE_WINDOW);	/* that the peer has told of */
+	DECLARE_BITMAP(trimmed, ROCE_SELECTIVE_WINDOW);	/* to send again at once; `trims` of them */
+	DECLARE_BITMAP(sent_again, ROCE_SELECTIVE_WINDOW);	/* because they were trimmed */
+	u32 trims;
 	u64 resend;		/* the next to look at: is it missing? */
 	u64 missing_end;	/* those missing are before this one */
 	u64 recovery_end;	/* a loss before this one is the same as the last */
@@ -115,6 +120,7 @@ struct roce_pair {
 	bool writes;		/* it has ever been given a WRITE */
 	bool reads;		/* and a READ */
 	bool told_missing;	/* it has asked again for the response that it waits for */
+	u64 trimmed_response;	/* behind a response that was trimmed; 0: none */
 	u32 reads_out;		/* READs before the cursor that are not answered in full */
 	u32 unasked;		/* packets since an acknowledgement was asked for */
 	u64 asked;		/* it was by the packet before this one; up to `oldest`: by none */
@@ -134,16 +140,16 @@ struct roce_pair {
 	struct roce_selective *selective;	/* NULL: go-back-N */
 	u64 rtt_ns;		/* the last that was measured; 0: none */
 	u32 sent_again;		/* these count for its program */
-	u32 timeouts;
-	u32 notifications;
+	u32 timeouts, notifications;
+	struct roce_credit credit;
 
 	/* What it receives. */
 	u64 expected;		/* packet */
-	u64 received_messages;
-	u64 received_bytes;	/* of the message that is coming in */
+	u64 received_messages, received_bytes;	/* bytes: of the message that is coming in */
 	u64 received_first_ns;	/* when its first packet came */
 	u32 marks;
 	bool told_gap;
+	u64 trimmed;		/* behind the packet that it has told it was trimmed, until that comes; 0: none */
 	u64 notify_ns;		/* the next notification goes at this time at the earliest */
 
 	/* What it answers. */
@@ -164,6 +170,7 @@ struct roce_nic {
 	struct list_head ready;
 	struct timerqueue_head paced;
 	struct list_head waiting;
+	struct roce_credits credits;
 	struct hrtimer timeout;
 	struct xarray pairs;
 	struct tc_switch_roce_xstats stats;
@@ -257,6 +264,10 @@ void roce_pair_fail(struct roce_pair *pair, u16 status, u64 now);
 
 /* The packet that is to be sent again next; false: none. */
 bool roce_selective_next(struct roce_pair *pair, u64 *number);
+/* A packet was trimmed on its way. */
+void roce_selective_trimmed(struct roce_pair *pair, u64 number);
+/* A missing packet is sent again. */
+void roce_selective_sent(struct roce_pair *pair, u64 number);
 /* The peer misses `missing` and has got `got`. */
 void roce_selective_hear(struct roce_pair *pair, u64 missing, u64 got, u64 now);
 void roce_selective_timed_out(struct roce_pair *pair);
@@ -265,6 +276,8 @@ void roce_selective_acknowledged(struct roce_pair *pair, u64 before);
 /* A packet has come before its turn. */
 void roce_selective_keep(struct roce_pair *pair, const struct roce_base *base,
 			 const struct roce_arrival *arrival, u64 number);
+/* Whether a packet has come before its turn. */
+bool roce_selective_has(const struct roce_pair *pair, u64 number);
 /* The packet whose turn it is, if it came before; it is forgotten. */
 bool roce_selective_take(struct roce_pair *pair, struct roce_base *base,
 			 struct roce_arrival *arrival);
@@ -275,6 +288,8 @@ void roce_pair_receive(struct roce_pair *pair, const struct roce_base *base,
 		       const struct roce_arrival *arrival);
 /* A packet came with CE. */
 void roce_pair_marked(struct roce_pair *pair, u64 now);
+/* A packet came without its payload. */
+void roce_pair_trimmed(struct roce_pair *pair, const struct roce_base *base, u64 now);
 /* A packet of this number came, and one before it is missing. */
 void roce_pair_gap(struct roce_pair *pair, u64 number, u64 now);
 struct sk_buff *roce_pair_aeth(struct roce_pair *pair, u64 number, u8 syndrome, u64 got,
@@ -290,6 +305,8 @@ bool roce_read_may_go(const struct roce_pair *pair);
 struct sk_buff *roce_read_request(struct roce_pair *pair, u64 now);
 void roce_read_hear(struct roce_pair *pair, const struct roce_base *base,
 		    const struct roce_arrival *arrival);
+/* A response came without its payload. */
+void roce_read_trimmed(struct roce_pair *pair, const struct roce_base *base, u64 now);
 /* Up to which packet an acknowledgement of all before `number` goes: the first that is to be read. */
 u64 roce_read_limit(const struct roce_pair *pair, u64 number);
 /* Something behind the oldest was answered: that is lost. */
@@ -339,6 +356,7 @@ void roce_control_run(struct roce_pair *pair, u64 now);
 u64 roce_control_next(const struct roce_pair *pair);
 void roce_control_sent(struct roce_pair *pair, u32 bytes);
 void roce_control_notified(struct roce_pair *pair, u64 now);
+void roce_control_credited(struct roce_pair *pair, u32 packets);
 void roce_control_lost(struct roce_pair *pair, u64 now, bool timed_out);
 void roce_control_acknowledged(struct roce_pair *pair, struct roce_acknowledgement *ack,
 			       u64 number, u64 before);

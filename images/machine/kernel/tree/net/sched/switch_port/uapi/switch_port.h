@@ -48,6 +48,7 @@ enum tca_switch_port {
 	/* With it only: words and values, "eta 950000 stages 5". */
 	TCA_SWITCH_PORT_ROCE_OPTIONS,
 	TCA_SWITCH_PORT_TELEMETRY,	/* flag: the port writes into RoCE packets that ask for it */
+	TCA_SWITCH_PORT_TRIMMING,	/* struct tc_switch_trimming; default: none */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -101,8 +102,18 @@ struct tc_switch_roce {
 	__u8 notify_dscp;
 	__u8 selective;		/* 1: selective repeat; 0: go-back-N */
 	__u8 reads;		/* of a pair that are not answered in full (max_rd_atomic); 0: 16 */
-	__u8 pad;
+	__u8 trimmed;		/* 1: a trimmed packet is answered by a NAK; 0: the NIC does not know it */
 	__u16 reorder;		/* packets by which one may be overtaken and not be lost; selective repeat */
+};
+
+#define TC_SWITCH_TRIM_BY_CLASS 255	/* the queue of their DSCP's class */
+
+/* Frames that a queue with TCA_SWITCH_QUEUE_TRIM has no room for go on without their payload. */
+struct tc_switch_trimming {
+	__u32 size;		/* bytes of the frame that remain, 64 to 65,535; 0: no trimming */
+	__u8 dscp;		/* that they get */
+	__u8 queue;		/* that they go to, or TC_SWITCH_TRIM_BY_CLASS */
+	__u8 pad[2];
 };
 
 enum tca_switch_buffer {
@@ -161,6 +172,7 @@ enum tca_switch_queue {
 	TCA_SWITCH_QUEUE_EVENT,		/* u64: bytes at which an event begins; default: none */
 	TCA_SWITCH_QUEUE_QCN,		/* struct tc_switch_qcn_point; default: none */
 	TCA_SWITCH_QUEUE_SHARING,	/* struct tc_switch_sharing; default: by the account alone */
+	TCA_SWITCH_QUEUE_TRIM,		/* flag: what there is no room for is trimmed by the port's TRIMMING */
 	__TCA_SWITCH_QUEUE_MAX,
 };
 
@@ -301,6 +313,8 @@ struct tc_switch_roce_xstats {
 	__u64 strays;			/* RoCE packets that no pair waits for */
 	__u64 read_requests_sent, read_requests_received;
 	__u64 implied_naks;		/* later packets came, and no response to a READ */
+	__u64 trimmed_received;		/* packets that came without their payload */
+	__u64 credits_sent, credits_received;	/* packets of credit */
 };
 
 struct tc_switch_port_xstats {
@@ -326,6 +340,9 @@ struct tc_switch_queue_xstats {
 	__u64 paused_ns;
 	__u64 storms;
 	__u64 samples, notifications;	/* of the congestion point */
+	__u64 trimmed_packets;		/* that there was no room for: they went on, or were dropped */
+	__u64 trimmed_bytes;		/* that were cut off them */
+	__u64 trimmed_drops;		/* of them: there was no room for the rest; they are in `drops`, too */
 };
 
 struct tc_switch_group_xstats {
