@@ -31,7 +31,7 @@ FIGURES = (
     FigureKind("metric", "", ("metric", "x", "series", "log_x"), in_sweep=1),
     # Before all others.
     FigureKind("hadoop", "Hadoop's tasks over time", ("port",), -1, none_of="no task of a Hadoop job began"),
-    FigureKind("collective", "Iterations of collectives", ("traffic",), 1, none_of="there is no collective operation"),
+    FigureKind("collective", "Iterations of collectives", ("traffic",), -2, none_of="there is no collective operation"),
     FigureKind("queue", "Queue over time", ("port", "queue"), 5, 8, "queues"),
     FigureKind("queue-distribution", "Queue lengths", ("port", "queue"), 6, 9, "queues"),
     # In a sweep it follows the switches' ports, where a switch counted drops.

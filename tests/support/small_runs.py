@@ -38,3 +38,32 @@ def query_run(tmp_path: Path) -> Path:
     sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,\n" for flow, end in enumerate(ends))
     logs = {"h1": sources[0], "h2": sources[1], "h3": sink}
     return small_run(tmp_path, "", logs, **{"traffic/trace.csv": trace})
+
+
+def collective_run(tmp_path: Path, *, complete: bool = True) -> Path:
+    """A run of two iterations of an all-gather of two ranks, who send each other 5,000 bytes over a kept connection;
+    rank 0's second transfer is late, or, where the run is not complete, never arrives."""
+    traffic = {
+        "kind": "collective",
+        "name": "job",
+        "ranks": ["h1", "h2"],
+        "operation": "all-gather",
+        "algorithm": "ring",
+        "size_bytes": 10_000,
+        "iterations": 2,
+        "start_ns": 0,
+    }
+    trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,connection,group,after,class\n"
+    trace += "0,0,h1,h2,5000,c,job/0/r1/b0/0.0.0,,job\n1,0,h2,h1,5000,c,job/0/r0/b0/0.0.0,,job\n"
+    trace += "2,0,h1,h2,5000,c,job/1/r1/b0/0.0.0,job/0/r0,job\n3,0,h2,h1,5000,c,job/1/r0/b0/0.0.0,job/0/r1,job\n"
+    sent = "{0},src,complete,{1},,,,5000,0,0,0,4,51,80\n"
+    got = "{0},dst,{2},,,,{1},5000,,,,,,\n"
+    last = "complete" if complete else "stopped"
+    first = sent.format(0, 0) + sent.format(2, 200_000) + got.format(1, 200_000, "complete")
+    first += got.format(3, 410_000, "complete")
+    second = sent.format(1, 0) + sent.format(3, 210_000) + got.format(0, 210_000, "complete")
+    second += got.format(2, 700_000, last)
+    files = {"traffic/trace.csv": trace}
+    plan = plan_of(2, "cubic", 64_000, [traffic], "h3", lab="small", title="Small")
+    logs = {f"raw/flows/{host}.csv": FLOW_HEADER + rows for host, rows in (("h1", first), ("h2", second))}
+    return write_run(tmp_path / "run", plan, files | logs)

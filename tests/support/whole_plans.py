@@ -56,6 +56,14 @@ TRAFFIC: dict[str, Record] = {
         **{"aggregators": ["h1"], "workers": ["h2"], "fan_out": 1, "request_bytes": 100, "start_ns": 0, "stop_ns": 1},
         **{"response": {"kind": "fixed", "size_bytes": 1000}, "arrivals": ARRIVALS, "connection": "kept"},
     },
+    "collective": {
+        "ranks": ["h1", "h2"],
+        "operation": "all-reduce",
+        "algorithm": "ring",
+        "size_bytes": 1000,
+        "iterations": 1,
+        "start_ns": 0,
+    },
     "shuffle": {
         **{"mappers": ["h1"], "reducers": ["h2"], "size_bytes": 1000, "parallel_copies": 1, "replicas": 1},
         "start_ns": 0,

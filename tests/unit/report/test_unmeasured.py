@@ -92,7 +92,7 @@ def test_check_reads_the_classes_of_a_trace(tmp_path: Path) -> None:
         ("queue_drops", "no switch with a shared buffer is sampled (probes.switches)"),
         ("pool_max_bytes", "no switch with a shared buffer is sampled (probes.switches)"),
         ("reconvergence_ns", "routes are static; write routing: {protocol: bgp-unnumbered}"),
-        ("job_ns", "there is neither a shuffle nor a Hadoop job"),
+        ("job_ns", "there is no shuffle, collective or Hadoop job"),
         ("shuffle_retransmits", "there is no Hadoop job"),
         ("coflow_p99_ns", "no traffic has coflows"),
         ("coflow_deadline_misses", "no traffic has coflows"),
