@@ -1,7 +1,6 @@
 """The labs that run on both engines beside each other (`side_by_side.py`), and those that do not, each with its reason.
 
-Rates and times are small: a guest in QEMU is five to ten times slower than its clock. Only the hosts that take part
-are deployed, so settings name a few hosts of a large lab.
+Rates and times are small: a guest in QEMU is five to ten times slower than its clock. Only hosts that take part run.
 """
 
 from __future__ import annotations
@@ -377,6 +376,7 @@ CASES = (
     ),
 )
 
+_NO_ROCE = "containers have no NICs with RoCE"
 NOT_RUN = {
     "labs/buffer-rule": "at rates that containers keep, C x RTT is a few frames, too few for the rule",
     "labs/hadoop": "the lab runs, but its JVMs take real time to compute, so the run does not measure the network",
@@ -386,8 +386,8 @@ NOT_RUN = {
     "labs/dx-fat-tree": "all its 80 switches would be deployed, however few hosts take part",
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
     "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
-    "labs/pfc-deadlock": "containers have no NICs with RoCE, and no node sends pause frames",
-    **dict.fromkeys(("labs/hpcc", "labs/roce-incast", "labs/roce-storage"), "containers have no NICs with RoCE"),
+    "labs/pfc-deadlock": f"{_NO_ROCE}, and no node sends pause frames",
+    **{f"labs/{name}": _NO_ROCE for name in ("allreduce", "hpcc", "roce-incast", "roce-storage")},
 }
 """Labs without a measured case, each with the reason."""
 
