@@ -242,16 +242,15 @@ void roce_pair_progress(struct roce_pair *pair, u64 number, u64 now);
 void roce_pair_acknowledge(struct roce_pair *pair, u64 number, u64 now);
 /* A packet that asks for an answer goes, the last of those that it is for being `number`. */
 void roce_pair_wait_for(struct roce_pair *pair, u64 number, u64 now);
-/* A packet has gone: when the next may go. */
+/* A packet has gone: when the next may go; of data it counts. */
 void roce_pair_pace(struct roce_pair *pair, const struct sk_buff *skb, u64 now);
-/* A packet of data goes. */
 void roce_pair_count(struct roce_pair *pair, u32 payload, bool is_again);
+
 struct roce_answer {
 	u32 psn;
 	u8 syndrome;
 	u32 got;	/* of selective repeat: the packet that came in place of a missing one */
 };
-
 /* An acknowledgement, or what is missing; `ack`: what else the packet tells. */
 void roce_pair_hear(struct roce_pair *pair, const struct roce_answer *answer,
 		    struct roce_acknowledgement *ack);
