@@ -37,8 +37,8 @@ def collective_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ())
     x = ChartAxis("Iteration", low=-0.5, high=last + 0.5, whole=True)
     y = ChartAxis("Time of the operation", "ms", low=0)
     numbers = ChartTable(["Operation", "Iteration", "Time", "Idle fabric", "Last", "Late transfer"], rows, 2)
-    ideal = "Dotted: the same operation on an idle fabric (`fabriclab.results.collectives`)."
-    caption = " ".join([*captions, ideal])
+    seeds = ["Of each point its first seed."] if any(len(pool.runs) > 1 for pool in pools) else []
+    caption = " ".join([*captions, *seeds, "Dotted: the same operation on an idle fabric."])
     chart = Chart((ChartPanel(x, y, tuple(series)),), numbers=numbers)
     return Picture(titled("Iterations of collectives", traffic), caption, chart)
 
