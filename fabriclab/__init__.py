@@ -12,6 +12,8 @@ TYPE_CHECKING = False  # as in `typing`, whose import takes as long as all that 
 if TYPE_CHECKING:
     from typing import Any
 
+    from fabriclab.api.benchmarks import Benchmark as Benchmark
+    from fabriclab.api.benchmarks import bench_ai as bench_ai
     from fabriclab.api.bundles import Bundle as Bundle
     from fabriclab.api.bundles import Reproduced as Reproduced
     from fabriclab.api.bundles import bundle as bundle
@@ -90,6 +92,7 @@ __version__ = "0.3.0"
 
 _NAMES = {
     "api.new_lab": ("NewLab", "new"),
+    "api.benchmarks": ("Benchmark", "bench_ai"),
     "api.bundles": ("Bundle", "Reproduced", "bundle", "open_bundle", "reproduce"),
     "api.cancel": ("Cancel",),
     "api.comparison": ("Compared", "compare"),

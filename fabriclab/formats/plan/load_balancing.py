@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 
 from fabriclab.formats import ranges
+from fabriclab.formats.load_balancing import Mode
 from fabriclab.formats.record import Frozen
-
-Mode = Literal["flow", "flowlet-random", "flowlet-quality", "packet-random", "packet-round-robin", "packet-quality"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class LoadBalancing(Frozen):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fabriclab.formats import ranges
-from fabriclab.formats.plan.load_balancing import MODES, Mode
+from fabriclab.formats.load_balancing import MODES, Mode
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Number, Quantity
 from fabriclab.keys.values import Word

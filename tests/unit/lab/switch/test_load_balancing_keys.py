@@ -10,8 +10,8 @@ from event_lines import lines_of
 from small_fabrics import TWO_HOSTS, plan_of
 
 from fabriclab.compile import compile_job, compile_node, shortfalls
+from fabriclab.formats.load_balancing import MODES
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
-from fabriclab.formats.plan.load_balancing import MODES
 from fabriclab.lab import LabError
 
 FLOWS = "title: T\nswitches:\n  default: {buffer: 64 KB, load_balancing: {KEYS}}\nhosts: {default: HOST}\ntraffic:\n"
