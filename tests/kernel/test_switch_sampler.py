@@ -55,8 +55,17 @@ def in_force(run: Path, table: str, time_ns: int, **of: str) -> Row:
 
 def queue_row(port: str, number: int, queue: dict[str, Any]) -> Row:
     """The row that says what the kernel told of a queue."""
-    # What a congestion point did is the kernel's to tell alone.
-    others = ("cells", "drops", "marks", "samples", "notifications")
+    # What a congestion point did is the kernel's to tell alone; what was trimmed has a table of its own.
+    others = (
+        "cells",
+        "drops",
+        "marks",
+        "samples",
+        "notifications",
+        "trimmed_packets",
+        "trimmed_bytes",
+        "trimmed_drops",
+    )
     values = {key: value for key, value in queue.items() if key not in others}
     values |= {f"dropped_{cause}": queue["drops"][cause] for cause in DROPS} | {
         f"marked_{cause}": queue["marks"][cause] for cause in MARKS

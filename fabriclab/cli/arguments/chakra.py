@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fabriclab.errors import ArgumentError
+from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_named_file
 
 if TYPE_CHECKING:
     from fabriclab.flow_importers.chakra.options import ChakraOptions
@@ -139,10 +140,10 @@ def _sizes(written: str) -> tuple[int, ...]:
 
 def _groups(file: Path) -> dict[str, list[int]]:
     try:
-        found = json.loads(file.read_bytes())
+        found = json.loads(read_named_file(file, LARGEST_TABLE_BYTES))
         return {str(name): [int(rank) for rank in ranks] for name, ranks in found.items()}
-    except OSError as error:
-        raise ArgumentError("--groups {0}: {1}", file, error.strerror) from error
+    except UnreadableError as error:
+        raise ArgumentError("--groups {0}: {1}", file, error) from error
     except (ValueError, TypeError, AttributeError) as error:
         wanted = '{"1": [0, 1], "2": [2, 3]}'
         raise ArgumentError("--groups {0}: {1}; it must be JSON such as {2}", file, error, wanted) from error
