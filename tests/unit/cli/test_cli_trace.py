@@ -101,7 +101,7 @@ def test_convert_takes_chakras_options(tmp_path: Path) -> None:
     [
         ("--algorithm ring", "--algorithm 'ring': must be OPERATION=NAME, such as all-reduce=tree"),
         ("--dimensions 8x4", "--dimensions '8x4': must be numbers of ranks with commas between them, such as 8,4"),
-        ("--groups absent.json", "--groups absent.json: No such file or directory"),
+        ("--groups absent.json", "--groups absent.json: no such file"),
         ("--chunks 2", "the options of chakra are not for it; leave them out"),
     ],
 )
