@@ -12,7 +12,7 @@ from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.setup.frr import CONFIGURATION_FILES, frr_daemons
 from fabriclab.registry.applications import application_of
 
-REPLAYED = frozenset({"rounds", "long", "flows", "arrivals", "query", "shuffle", "iperf3", "trace"})
+REPLAYED = frozenset({"rounds", "long", "flows", "arrivals", "query", "shuffle", "collective", "iperf3", "trace"})
 """Kinds of traffic that our replay or Debian's iperf3 sends, whatever their records say."""
 _NETWORK = "net."
 """Sysctls that name no program; `kernel.core_pattern` and `kernel.modprobe` do."""
