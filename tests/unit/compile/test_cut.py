@@ -209,8 +209,8 @@ def test_a_fabric_with_stock_or_shared_buffers_can(tmp_path: Path, switches: str
 def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
     write_lab(tmp_path)
     text = (tmp_path / "experiment.yml").read_text()
-    rounds = "{kind: rounds, senders: [h1, h3], receiver: h5, size: 10 KB, rounds: 2}"
-    (tmp_path / "experiment.yml").write_text(text.replace("traffic:\n", f"traffic:\n  rounds: {rounds}\n"))
+    job = "{kind: shuffle, sources: [h2, h4], mappers: [h1, h3], reducers: [h5], size: 10 KB}"
+    (tmp_path / "experiment.yml").write_text(text.replace("traffic:\n", f"traffic:\n  job: {job}\n"))
     plan = plan_of(tmp_path)
     cut = cut_plan(plan, 2)
     assert cut is not None
@@ -220,6 +220,25 @@ def test_flows_that_wait_for_each_other_are_in_one_part(tmp_path: Path) -> None:
     alone = cut_plan(plan, 1)
     assert alone is not None
     assert unmet_waits(alone, plan, compiled_flows(plan, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        "{kind: rounds, senders: [h1, h3], receiver: h5, size: 10 KB, rounds: 2}",
+        "{kind: collective, ranks: [h1, h3, h5, h2], operation: all-reduce, size: 10 KB, iterations: 2}",
+    ],
+)
+def test_a_host_that_waits_for_what_it_receives_asks_nobody(tmp_path: Path, traffic: str) -> None:
+    write_lab(tmp_path)
+    text = (tmp_path / "experiment.yml").read_text()
+    (tmp_path / "experiment.yml").write_text(text.replace("traffic:\n", f"traffic:\n  waits: {traffic}\n"))
+    plan = plan_of(tmp_path)
+    cut = cut_plan(plan, 2)
+    assert cut is not None
+    flows = compiled_flows(plan, tmp_path)
+    assert flows["after"].null_count() < flows.height
+    assert unmet_waits(cut, plan, flows) == []
 
 
 def test_each_part_has_its_nodes_their_cables_and_what_runs_there(tmp_path: Path) -> None:
