@@ -9,7 +9,7 @@ from fabriclab.compile import compiled_flows, machine_memory_bytes
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan, one_part
 from fabriclab.compile.wires import indivisible, unmet_waits
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import RoundsTraffic, ShuffleTraffic, TraceTraffic
+from fabriclab.formats.plan.traffic import CollectiveTraffic, RoundsTraffic, ShuffleTraffic, TraceTraffic
 from fabriclab.runs.parts import Parts, several_memory_bytes
 from fabriclab.units import SIZE, format_count, format_duration, format_quantity
 
@@ -47,7 +47,7 @@ def paying_parts(plan: Plan, cores: int, lab_directory: Path) -> Parts:
     if best is None:
         return Parts(whole, "cores: not divided: its parts would lose more by waiting for each other than they gain")
     fitting = list(_cuts(plan, len(best.parts)))
-    if any(isinstance(traffic, TraceTraffic) for traffic in plan.traffic):
+    if any(isinstance(traffic, TraceTraffic | CollectiveTraffic) for traffic in plan.traffic):
         # Of all other flows none wait, or the lab is in one part: to make them takes long, and the run does it, too.
         flows = compiled_flows(plan, lab_directory)
         fitting = [cut for cut in fitting if not unmet_waits(cut, plan, flows)]

@@ -57,7 +57,7 @@ def test_what_gains_nothing_is_not_cut_and_why_is_told(tmp_path: Path) -> None:
     text = (lab / "experiment.yml").read_text()
     (lab / "experiment.yml").write_text(text.replace("traffic:\n", "traffic:\n  own: {kind: trace, file: own.csv}\n"))
     head = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,group,after\n"
-    (lab / "own.csv").write_text(head + "0,0,h1,h3,1000,,,first,\n1,0,h4,h6,1000,,,second,first\n")
+    (lab / "own.csv").write_text(head + "0,0,h1,h3,1000,,,first,\n1,0,h5,h6,1000,,,second,first\n")
     assert paying_parts(plan_of(lab), 8, lab) == (
         one_part(plan_of(lab)),
         "cores: not divided: flows that wait for others are in several parts",
