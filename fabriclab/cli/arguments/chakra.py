@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fabriclab.errors import ArgumentError
-from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_named_file
 
 if TYPE_CHECKING:
     from fabriclab.flow_importers.chakra.options import ChakraOptions
@@ -139,6 +138,9 @@ def _sizes(written: str) -> tuple[int, ...]:
 
 
 def _groups(file: Path) -> dict[str, list[int]]:
+    # `--help` does not wait for what reads labs.
+    from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_named_file
+
     try:
         found = json.loads(read_named_file(file, LARGEST_TABLE_BYTES))
         return {str(name): [int(rank) for rank in ranks] for name, ranks in found.items()}
