@@ -9,8 +9,14 @@ from fabriclab.benchmark.kpis import Kpi, Reference, jain, max_mean, percentile,
 
 
 def test_a_reference_is_reached_or_not_and_unknown_without_a_value() -> None:
-    for operator, value, reached in (("<=", 1.05, True), ("<=", 1.06, False), (">=", 90.0, False), ("==", 0.0, False)):
-        reference = Reference(operator, 1.05 if operator == "<=" else 95.0)  # type: ignore[arg-type]
+    for reference, value, reached in (
+        (Reference("<=", 1.05), 1.05, True),
+        (Reference("<=", 1.05), 1.06, False),
+        (Reference(">=", 95.0), 90.0, False),
+        (Reference(">=", 95.0), 95.0, True),
+        (Reference("==", 0.0), 0.0, True),
+        (Reference("==", 0.0), 1.0, False),
+    ):
         assert Kpi("one", "", "", value, reference).reached is reached
     assert Kpi("one", "", "", None, Reference("<=", 1), "not there").reached is None
     assert Kpi("one", "", "", 3.0).reached is None
