@@ -14,13 +14,12 @@ from fabriclab.benchmark.kpis import (
     NO_DROPS,
     THROUGHPUT,
     Kpi,
-    jain,
     max_mean,
-    percentile,
     variation,
 )
 from fabriclab.formats.plan.traffic import CollectiveTraffic
 from fabriclab.results import Results
+from fabriclab.results.statistics import jain_index, percentile
 
 _NS = 1e9
 _PERCENT = 100.0
@@ -36,7 +35,7 @@ def judge_throughput(results: Results, fabric: Fabric, condition: str) -> list[K
         Kpi("Aggregate throughput", condition, "Gbps", goodput / 1e9),
         Kpi("Throughput efficiency", condition, "% of bisection", _PERCENT * goodput / most, THROUGHPUT),
         _spread("ECMP imbalance (MMR of bytes)", condition, max_mean(loads)),
-        _spread("Jain fairness index (JFI)", condition, jain(loads)),
+        _spread("Jain fairness index (JFI)", condition, jain_index(pl.Series(loads, dtype=pl.Float64))),
         *_health(results, condition),
     ]
 
@@ -65,11 +64,14 @@ def judge_collective(results: Results, fabric: Fabric, condition: str) -> list[K
     bus = table["bus_bps"].drop_nulls().to_list()
     if not bus:
         return [Kpi("Bus bandwidth, mean", condition, "Gbps", None, reason="no iteration was complete")]
-    share = _PERCENT * fmean(bus) / fabric.line_bps
+    share, gbps = _PERCENT * fmean(bus) / fabric.line_bps, pl.Series(bus) / 1e9
     times = (table["time_ns"].drop_nulls() / 1e3).to_list()
     return [
         Kpi("Bus bandwidth, mean", condition, "Gbps", fmean(bus) / 1e9),
-        *(Kpi(f"Bus bandwidth, P{at}", condition, "Gbps", percentile(bus, at) / 1e9) for at in (50, 95, 99)),
+        *(
+            Kpi(f"Bus bandwidth, P{at}", condition, "Gbps", (percentile(pl.Series(bus), at) or 0.0) / 1e9)
+            for at in (50, 95, 99)
+        ),
         Kpi("Bus bandwidth", condition, "% of line", share, BUS_BANDWIDTH),
         Kpi("Time of an iteration, mean", condition, "us", fmean(times)),
         Kpi("Time / idle fabric", condition, "", results.summary.get("collective_ratio")),

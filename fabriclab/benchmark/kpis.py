@@ -58,12 +58,6 @@ THROUGHPUT = Reference(">=", 95.0)
 NO_DROPS = Reference("==", 0.0)
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the nearest-rank percentile."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * percent // 100).__int__() - 1)]
-
-
 def variation(values: Sequence[float]) -> float | None:
     """Return the coefficient of variation; None of fewer than two values."""
     return pstdev(values) / fmean(values) if len(values) > 1 and fmean(values) else None
@@ -72,9 +66,3 @@ def variation(values: Sequence[float]) -> float | None:
 def max_mean(loads: Sequence[float]) -> float | None:
     """Return the largest load over the mean (the draft's MMR, of bytes in place of flows); None without any load."""
     return max(loads) / fmean(loads) if loads and fmean(loads) else None
-
-
-def jain(loads: Sequence[float]) -> float | None:
-    """Return Jain's index of loads; None without any load."""
-    squares = sum(load * load for load in loads)
-    return sum(loads) ** 2 / (len(loads) * squares) if squares else None

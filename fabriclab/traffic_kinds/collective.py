@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabriclab.formats import ranges
 from fabriclab.formats.plan.traffic import CollectiveTraffic, Server
-from fabriclab.formats.plan.traffic.collective import Algorithm, JitterShape, Operation
+from fabriclab.formats.plan.traffic.collective import ALGORITHMS, Algorithm, JitterShape, Operation
 from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Factor, Number, Quantity
 from fabriclab.keys.values import Word
@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 
     from fabriclab.formats.plan.model import Plan
     from fabriclab.workload.site import Site
-
-ALGORITHMS: dict[Operation, tuple[Algorithm, ...]] = {
-    "all-reduce": ("ring", "halving-doubling", "tree", "hierarchical"),
-    "all-gather": ("ring", "halving-doubling"),
-    "reduce-scatter": ("ring", "halving-doubling"),
-    "all-to-all": ("direct",),
-    "broadcast": ("ring", "direct"),
-    "pipeline": ("chain",),
-}
-"""The algorithms of each operation, the default first."""
 
 RANKS = Key(
     "ranks",

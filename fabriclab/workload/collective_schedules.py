@@ -19,16 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from fabriclab.formats.plan.traffic.collective import ALGORITHMS
 from fabriclab.formats.trace import SMALLEST_BYTES
-
-OPERATIONS: Mapping[str, tuple[str, ...]] = {
-    "all-reduce": ("ring", "halving-doubling", "tree"),
-    "all-gather": ("ring", "halving-doubling"),
-    "reduce-scatter": ("ring", "halving-doubling"),
-    "all-to-all": ("direct",),
-    "broadcast": ("ring", "direct"),
-}
-"""The algorithms of each operation, the default first."""
 
 
 class Transfer(NamedTuple):
@@ -78,7 +70,7 @@ def schedule(
     a broadcast. Raises ValueError for an algorithm that the operation has not, for ranks that an algorithm can't have,
     and for shares of fewer than 4 bytes.
     """
-    if algorithm not in OPERATIONS.get(operation, ()):
+    if (operation, algorithm) not in _ALGORITHMS:
         raise ValueError(f"{operation} has no algorithm {algorithm}")
     if algorithm == "halving-doubling" and ranks & (ranks - 1):
         raise ValueError(f"halving-doubling needs a power of two ranks, and there are {ranks}")
@@ -282,3 +274,9 @@ _ALGORITHMS: Mapping[tuple[str, str], _Algorithm] = {
     ("broadcast", "ring"): _chain_broadcast,
     ("broadcast", "direct"): _direct_broadcast,
 }
+OPERATIONS: Mapping[str, tuple[str, ...]] = {
+    operation: known
+    for operation, algorithms in ALGORITHMS.items()
+    if (known := tuple(name for name in algorithms if (operation, name) in _ALGORITHMS))
+}
+"""The algorithms of each operation that have a schedule, the default first."""

@@ -20,6 +20,7 @@ import polars as pl
 
 from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES
+from fabriclab.workload.collective_schedules import split
 from fabriclab.workload.flows import flow_table
 from fabriclab.workload.pairs import permutation
 from fabriclab.workload.site import Site, TraceError
@@ -119,12 +120,10 @@ def _others(hosts: Sequence[str], host: str) -> list[str]:
 
 
 def _split(traffic: ShuffleTraffic, size_bytes: int, shares: int) -> list[int]:
-    """Return whole numbers of bytes that differ by one at most and add up to the size."""
-    least, larger = divmod(size_bytes, shares)
-    if least < SMALLEST_BYTES:
+    """Return the shares of a phase, each of which can be a flow. Raises TraceError where they are too small."""
+    if size_bytes // shares < SMALLEST_BYTES:
         raise TraceError(
             f"traffic.{traffic.name}: size: {size_bytes} bytes can't be divided into {shares} shares of "
-            f"{SMALLEST_BYTES} "
-            "bytes or more each"
+            f"{SMALLEST_BYTES} bytes or more each"
         )
-    return [least + 1] * larger + [least] * (shares - larger)
+    return split(size_bytes, shares)

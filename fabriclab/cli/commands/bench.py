@@ -18,11 +18,12 @@ from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.errors import ArgumentError
 from fabriclab.formats import ranges
-from fabriclab.formats.plan.traffic.collective import Algorithm
+from fabriclab.formats.plan.traffic.collective import ALGORITHMS
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.units import parse_size
 
-_ALGORITHMS: tuple[Algorithm, ...] = ("ring", "halving-doubling", "tree")
+_ALGORITHMS = tuple(name for name in ALGORITHMS["all-reduce"] if name != "hierarchical")
+"""A hierarchical one would need to know what is a server."""
 
 
 def asked_scale(sizes: Sequence[str], iterations: int, channels: int, algorithm: str) -> Scale:

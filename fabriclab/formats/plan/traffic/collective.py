@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -14,6 +14,15 @@ from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, TrafficRecord
 Operation = Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "pipeline"]
 Algorithm = Literal["ring", "halving-doubling", "tree", "direct", "hierarchical", "chain"]
 JitterShape = Literal["uniform", "exponential"]
+ALGORITHMS: Mapping[Operation, tuple[Algorithm, ...]] = {
+    "all-reduce": ("ring", "halving-doubling", "tree", "hierarchical"),
+    "all-gather": ("ring", "halving-doubling"),
+    "reduce-scatter": ("ring", "halving-doubling"),
+    "all-to-all": ("direct",),
+    "broadcast": ("ring", "direct"),
+    "pipeline": ("chain",),
+}
+"""The algorithms of each operation, the default first."""
 
 
 @dataclass(frozen=True, kw_only=True)
