@@ -64,7 +64,7 @@ def judge_collective(results: Results, fabric: Fabric, condition: str) -> list[K
     bus = table["bus_bps"].drop_nulls().to_list()
     if not bus:
         return [Kpi("Bus bandwidth, mean", condition, "Gbps", None, reason="no iteration was complete")]
-    share, gbps = _PERCENT * fmean(bus) / fabric.line_bps, pl.Series(bus) / 1e9
+    share, _gbps = _PERCENT * fmean(bus) / fabric.line_bps, pl.Series(bus) / 1e9
     times = (table["time_ns"].drop_nulls() / 1e3).to_list()
     return [
         Kpi("Bus bandwidth, mean", condition, "Gbps", fmean(bus) / 1e9),
