@@ -19,6 +19,7 @@ from fabriclab.benchmark.kpis import (
 )
 from fabriclab.formats.plan.traffic import CollectiveTraffic
 from fabriclab.results import Results
+from fabriclab.results.collectives import SCHEMA
 from fabriclab.results.statistics import jain_index, percentile
 
 _NS = 1e9
@@ -61,17 +62,14 @@ def judge_in_cast(results: Results, fabric: Fabric, condition: str, sent_bytes: 
 def judge_collective(results: Results, fabric: Fabric, condition: str) -> list[Kpi]:
     """Return the bus bandwidth of the iterations, and how much it varied."""
     table = _iterations(results)
-    bus = table["bus_bps"].drop_nulls().to_list()
-    if not bus:
+    bandwidths = table["bus_bps"].drop_nulls() / 1e9
+    if bandwidths.is_empty():
         return [Kpi("Bus bandwidth, mean", condition, "Gbps", None, reason="no iteration was complete")]
-    share, _gbps = _PERCENT * fmean(bus) / fabric.line_bps, pl.Series(bus) / 1e9
-    times = (table["time_ns"].drop_nulls() / 1e3).to_list()
+    times, mean = (table["time_ns"].drop_nulls() / 1e3).to_list(), fmean(bandwidths.to_list())
+    share = _PERCENT * 1e9 * mean / fabric.line_bps
     return [
-        Kpi("Bus bandwidth, mean", condition, "Gbps", fmean(bus) / 1e9),
-        *(
-            Kpi(f"Bus bandwidth, P{at}", condition, "Gbps", (percentile(pl.Series(bus), at) or 0.0) / 1e9)
-            for at in (50, 95, 99)
-        ),
+        Kpi("Bus bandwidth, mean", condition, "Gbps", mean),
+        *(Kpi(f"Bus bandwidth, P{at}", condition, "Gbps", percentile(bandwidths, at)) for at in (50, 95, 99)),
         Kpi("Bus bandwidth", condition, "% of line", share, BUS_BANDWIDTH),
         Kpi("Time of an iteration, mean", condition, "us", fmean(times)),
         Kpi("Time / idle fabric", condition, "", results.summary.get("collective_ratio")),
@@ -127,7 +125,7 @@ def judge_failure(results: Results, condition: str, failed_ns: int) -> list[Kpi]
 
 def _iterations(results: Results) -> pl.DataFrame:
     table = results.collectives
-    return pl.DataFrame() if table is None else table
+    return pl.DataFrame(schema=SCHEMA) if table is None else table
 
 
 def _span_ns(flows: pl.DataFrame) -> int:
