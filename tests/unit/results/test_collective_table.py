@@ -10,6 +10,7 @@ from small_runs import collective_run
 
 from fabriclab.report.drawing.pools import pool_of_run
 from fabriclab.report.figures.collective import collective_picture
+from fabriclab.report.headline import finding_of_run
 from fabriclab.results import read_run
 from fabriclab.results.ingest import ingest_run
 
@@ -59,3 +60,9 @@ def test_the_figure_names_the_late_transfer(tmp_path: Path) -> None:
     assert "2 iterations" in picture.caption
     assert "from h1 to h2 in iteration 1" in picture.caption
     assert collective_picture([pool_of_run(read_run(run))], ("other",)) is None
+
+
+def test_a_run_of_collectives_is_told_by_their_time(tmp_path: Path) -> None:
+    run = collective_run(tmp_path)
+    ingest_run(run)
+    assert "Collective operation's time 355 us" in finding_of_run(read_run(run))
