@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.engine.events import Event
+from fabriclab.engine.events import CLOCK, Event
 from fabriclab.formats.plan.model import Plan
 from fabriclab.runs.engines import EngineName
 from fabriclab.runs.point import RunResult
@@ -109,7 +109,7 @@ class RunTeller:
             self.stage(event.text("phase"))
         elif event.name == "epoch":
             self.stage(TRAFFIC)
-        elif event.name == "progress":
+        elif event.name in ("progress", CLOCK):
             self.stage(TRAFFIC, max(0, event.t_ns))
         elif not self._told:
             self.stage("boot")

@@ -35,7 +35,7 @@ from fabriclab.cluster.messages import (
     WorkerFacts,
 )
 from fabriclab.engine.artefacts import PROCESSOR, wrong_processor
-from fabriclab.engine.events import Event
+from fabriclab.engine.events import CLOCK, Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import FabriclabError
 from fabriclab.files import below, explain, no_room
@@ -287,7 +287,7 @@ class _Teller:
 
     def event(self, event: Event) -> None:
         """Tell an event that says how far the run is."""
-        is_progress = event.name == "progress"
+        is_progress = event.name in ("progress", CLOCK)
         if is_progress and time.monotonic() - self._told_s < self._context.tell_s:
             return
         if is_progress or event.name in ("phase", "epoch"):

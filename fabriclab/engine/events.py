@@ -22,6 +22,8 @@ class Event:
         return "" if value is None else str(value)
 
 
+CLOCK = "clock"
+"""Tells the time of a machine that says nothing, read from outside: an event of the host's, which no file holds."""
 EventCallback = Callable[[Event], None]
 
 _END_OF_TIME_NS = 1 << 63

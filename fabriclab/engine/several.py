@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TextIO
 
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.events import Event, EventCallback
+from fabriclab.engine.events import CLOCK, Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import OwnModules
 from fabriclab.engine.private_directory import clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.virtual import Machine, machine_argv
+from fabriclab.engine.virtual_clock import VirtualClock
 from fabriclab.engine.watch import Outcome, Status, Watch
 from fabriclab.scratch import Scratch
 
@@ -54,7 +55,9 @@ class MergedEvents:
     def take(self, part: int, event: Event) -> None:
         """Take an event of a machine."""
         with self._lock:
-            if event.name == "end":
+            if event.name == CLOCK:
+                self._on_event(event)
+            elif event.name == "end":
                 self._take_end(event)
             elif event.name == "error":
                 # It waits for the others, which are not to go on to the end of their traffic.
@@ -178,6 +181,7 @@ def _all_booted(
         watches = [
             Watch(
                 *(scratch, process, _taking(stream, part), interrupt, machine.stall_s),
+                VirtualClock(process, machine.artefacts.kernel),
                 part=part,
                 own=OwnModules(machine.directory, machine.own) if machine.own else None,
             )

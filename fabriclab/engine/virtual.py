@@ -19,6 +19,7 @@ from fabriclab.engine.own_faults import OwnModules, Standstill
 from fabriclab.engine.private_directory import clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.shared_memory import Shared
+from fabriclab.engine.virtual_clock import VirtualClock
 from fabriclab.engine.watch import Outcome, Watch
 from fabriclab.formats.run_directory import INPUTS, LAB
 from fabriclab.scratch import Scratch
@@ -58,7 +59,7 @@ class Machine:
     cpu: int | None
     """The host's CPU that it is bound to; None: all."""
     stall_s: float = 120.0
-    """Wall time without any event after which it counts as hung."""
+    """Wall time without progress, an event or a clock that goes on, after which it counts as hung."""
     layers: Mapping[str, Path] = field(default_factory=dict)
     """The root directory of each layer that the job names, by that name."""
     own: Mapping[str, str] = field(default_factory=dict)
@@ -143,11 +144,12 @@ def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt)
 def _booted(machine: Machine, parent: Path, scratch: Scratch, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
     with MachineProcess(parent) as process:
         argv = machine_argv(machine, process.directory)
+        clock = VirtualClock(process, machine.artefacts.kernel)
         watch = Watch(
-            *(scratch, process, on_event, interrupt, machine.stall_s),
+            *(scratch, process, on_event, interrupt, machine.stall_s, clock),
             paced=machine.live is not None,
             own=OwnModules(machine.directory, machine.own) if machine.own else None,
-            standstill=Standstill(process, machine.artefacts.kernel) if machine.own else None,
+            standstill=Standstill(process, clock) if machine.own else None,
         )
         try:
             output = process.start(argv, [] if machine.live is None else [machine.live.fileno()])

@@ -15,21 +15,24 @@ from pathlib import Path, PurePath
 from typing import Any, Literal, TextIO, cast, get_args
 
 from fabriclab.engine.boundary import SAID
-from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
+from fabriclab.engine.events import CLOCK, Event, EventCallback, describe_error, parse_event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.own_faults import ANSWER_PATIENCE_S, COMPUTING_S, OwnModules, Standstill
 from fabriclab.engine.process import MachineProcess
+from fabriclab.engine.virtual_clock import Silence, VirtualClock
 from fabriclab.files import no_room, reason
 from fabriclab.scratch import Scratch, open_plain
 
 Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
 
 STOP_PATIENCE_S = 30.0
-"""How long an interrupted machine may take to end its traffic, collect and power off."""
+"""How long an interrupted machine may take to end its traffic, collect and power off, while its clock stands still."""
 POWER_OFF_PATIENCE_S = 10.0
 """How long a machine may take from its last event to its end."""
 
 _LOOK_S = 0.1
+_TELL_S = 1.0
+"""After so long a silence the clock of a machine is told in its place, and as often."""
 _READ_BYTES = 1 << 16
 _READS_AT_ONCE = 32
 _LONGEST_LINE_BYTES = 1 << 20
@@ -80,13 +83,14 @@ class Watch:
         on_event: EventCallback,
         interrupt: Interrupt,
         stall_s: float,
+        clock: VirtualClock,
         *,
         paced: bool = False,
         part: int | None = None,
         own: OwnModules | None = None,
         standstill: Standstill | None = None,
     ) -> None:
-        """Take whom to tell of events, and after which wall time without one a machine counts as hung.
+        """Take whom to tell of events, and after which wall time without progress a machine counts as hung.
 
         `part`: its number among several, whose events are written by who watches them all.
 
@@ -105,7 +109,8 @@ class Watch:
         self._paced = paced
         self._events = directory / ("events.jsonl" if part is None else f"logs/events-{part}.jsonl")
         self._kernel_log = directory / "logs" / ("kernel.log" if part is None else f"kernel-{part}.log")
-        self._started = self._last_event = time.monotonic()
+        self._silence = Silence(clock)
+        self._started = self._last_event = self._last_sign = self._last_told = time.monotonic()
         self._stop_asked: float | None = None
         self._partial = b""
         self._said_bytes = 0
@@ -113,8 +118,8 @@ class Watch:
         self._problems: deque[str] = deque(maxlen=_PROBLEMS_KEPT)
         self._phase = ""
         self._of_setup: list[str] = []
-        self._epoch_seen = False
-        self._virtual_ns = 0
+        self._epoch_ns: int | None = None
+        self._virtual_ns = self._clock_ns = 0
         self._end: str | None = None
         self._user_mode: str | None = None
         self._boundary: str | None = None
@@ -194,7 +199,8 @@ class Watch:
                 self._kernel_tail.append(line)
             return
         events.write(line[1:] + "\n")
-        self._last_event = time.monotonic()
+        self._last_event = self._last_sign = self._last_told = time.monotonic()
+        self._silence.ends()
         if self._standstill is not None:
             self._standstill.moved()
         self._note(event)
@@ -203,7 +209,7 @@ class Watch:
     def _note(self, event: Event) -> None:
         match event.name:
             case "epoch":
-                self._epoch_seen = True
+                self._epoch_ns = event.t_ns
             case "module" if self._own is not None:
                 self._own.loaded(event.text("name"), event.text("address"))
             case "error":
@@ -217,7 +223,7 @@ class Watch:
                     self._of_setup.append(described)
             case "end":
                 self._end = event.text("status")
-        if self._epoch_seen and event.name != "epoch":
+        if self._epoch_ns is not None and event.name != "epoch":
             self._virtual_ns = max(self._virtual_ns, event.t_ns)
 
     def _describe_process(self, event: Event) -> str:
@@ -227,35 +233,64 @@ class Watch:
 
     def _look(self) -> None:
         now = time.monotonic()
-        silent_s = now - self._last_event
         if self._interrupt.at_once:
             self._given_up = ("interrupted", "interrupted: the virtual machine was killed")
         elif self._interrupt.requested and self._stop_asked is None:
             self._stop_asked = now
             self._scratch.ask_to_stop()
-        elif self._stop_asked is not None and now - self._stop_asked > STOP_PATIENCE_S:
+        elif self._stop_asked is not None and self._stands_since(self._stop_asked, STOP_PATIENCE_S):
             self._given_up = (
                 "interrupted",
                 f"interrupted: the virtual machine did not stop within {STOP_PATIENCE_S:.0f} s and was killed",
             )
-        elif self._end is not None and silent_s > POWER_OFF_PATIENCE_S:
-            self._process.kill()
         elif self._stuck is not None:
             if now - self._stuck[0] > ANSWER_PATIENCE_S:
                 self._given_up = "crashed", self._own_said()
-        elif self._end is None and self._is_standing_still():
+        elif self._end is None:
+            self._look_for_progress(now)
+        elif now - self._last_event > POWER_OFF_PATIENCE_S:
+            self._process.kill()
+
+    def _look_for_progress(self, now: float) -> None:
+        if self._is_standing_still():
             self._ask_where(f"the virtual machine computed for {COMPUTING_S:.0f} s without progress")
-        elif self._end is None and silent_s > self._stall_s and not (self._paced and self._epoch_seen):
-            hangs = f"the virtual machine hangs: there was no event for {self._stall_s:g} s of wall time"
+        elif not self._is_paced and self._stands_since(self._last_event, self._stall_s):
+            hangs = f"the virtual machine hangs: there was no progress for {self._stall_s:g} s of wall time"
             if self._own is not None and self._own.are_loaded:
                 self._ask_where(hangs)
             else:
                 self._given_up = "crashed", f"{hangs}; it was killed{self._kernel_said()}"
+        else:
+            self._tell_time(now)
+
+    @property
+    def _is_paced(self) -> bool:
+        return self._paced and self._epoch_ns is not None
+
+    def _stands_since(self, since: float, patience_s: float) -> bool:
+        """Return whether there was no sign of life for longer than this; that the clock goes on is one."""
+        now = time.monotonic()
+        if now - max(since, self._last_sign) <= patience_s:
+            return False
+        if self._epoch_ns is None or self._is_paced or not self._silence.has_progress():
+            return True
+        self._last_sign = now
+        return False
+
+    def _tell_time(self, now: float) -> None:
+        """Tell the time of a machine that is silent for long, since it has so much to simulate."""
+        if self._epoch_ns is None or self._is_paced or now - self._last_told < _TELL_S:
+            return
+        self._last_told = now
+        clock_ns = self._silence.now_ns()
+        if clock_ns is not None:
+            self._clock_ns = max(0, clock_ns - self._epoch_ns)
+            self._on_event(Event(CLOCK, self._clock_ns, {}))
 
     def _is_standing_still(self) -> bool:
         if self._standstill is None or self._own is None or not self._own.are_loaded:
             return False
-        return self._standstill.is_reached(speaks=self._epoch_seen and not self._paced)
+        return self._standstill.is_reached(speaks=self._epoch_ns is not None and not self._paced)
 
     def _ask_where(self, why: str) -> None:
         """Let the kernel say which of the user's functions it is in, which is its end."""
@@ -293,7 +328,8 @@ class Watch:
             # A command of a node's own files that failed stops nobody, as in containers, and is told.
             message = "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
         figures = {"user_mode": self._user_mode, "boundary": self._boundary or None}
-        return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, figures, full=self._full)
+        virtual_ns = self._virtual_ns if self._given_up is None else max(self._virtual_ns, self._clock_ns)
+        return Outcome(status, message, virtual_ns, time.monotonic() - self._started, figures, full=self._full)
 
     def _judge(self) -> tuple[Status, str]:
         """Return status and message of a machine that ended by itself."""

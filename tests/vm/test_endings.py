@@ -98,7 +98,7 @@ def test_a_process_that_never_sleeps_is_noticed_and_killed(vm: Vm) -> None:
     spin = {"name": "spin@h1", "node": "h1", "argv": ["bash", "-c", "while :; do :; done"]}
     outcome = vm.boot(endless(), [spin], stall_s=3)
     assert outcome.status == "crashed"
-    assert "no event for 3 s" in outcome.message
+    assert "no progress for 3 s" in outcome.message
     check_nothing_is_left(vm)
 
 

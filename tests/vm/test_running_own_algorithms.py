@@ -98,7 +98,7 @@ def test_a_run_that_hangs_with_own_algorithms_is_asked_where(vm: Vm, monkeypatch
     monkeypatch.setattr(own_faults, "COMPUTING_S", 1000.0)
     context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run, stall_s=2)
     result = run_point(plan("mine", control("for (;;)", "\tbarrier();")), vm.directory / "run", context, ignore)
-    assert "does not end: the virtual machine hangs: there was no event for 2 s of wall time" in result.message
+    assert "does not end: the virtual machine hangs: there was no progress for 2 s of wall time" in result.message
 
 
 def test_no_other_run_of_a_sweep_is_harmed(vm: Vm) -> None:

@@ -71,7 +71,7 @@ def test_what_a_dead_machine_leaves_behind_is_killed(tmp_path: Path) -> None:
 def test_a_machine_that_hangs_is_killed(tmp_path: Path) -> None:
     outcome = run(tmp_path, fake_machine.EPOCH + f"while sleep 0.1; do :; done # {tmp_path}\n", stall_s=0.3)
     assert outcome.status == "crashed"
-    assert "no event for 0.3 s of wall time" in outcome.message
+    assert "no progress for 0.3 s of wall time" in outcome.message
     assert live_processes(str(tmp_path / "cache")) == []
 
 

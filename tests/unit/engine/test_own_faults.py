@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from own_labs import own
 
-from fabriclab.engine import own_faults
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.modules import compile_modules
 from fabriclab.engine.own_faults import OwnModules, Standstill
 from fabriclab.engine.process import MachineProcess
+from fabriclab.engine.virtual_clock import VirtualClock
 
 BEGIN = 0x64A00000
 
@@ -43,16 +43,17 @@ def test_what_is_elsewhere_has_no_place(loaded: OwnModules, monkeypatch: pytest.
 
 def still(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, times: list[tuple[float, int | None]]) -> Standstill:
     """Return one that looks at a machine whose CPU time and clock are these, one after the other."""
-    monkeypatch.setattr(own_faults, "_address", lambda program, name: 1)
     process = MachineProcess.__new__(MachineProcess)
+    clock = VirtualClock(process, tmp_path)
     monkeypatch.setattr(process, "cpu_s", lambda: times[0][0], raising=False)
-    monkeypatch.setattr(process, "word_at", lambda address: times.pop(0)[1], raising=False)
-    return Standstill(process, tmp_path)
+    monkeypatch.setattr(clock, "now_ns", lambda: times.pop(0)[1])
+    return Standstill(process, clock)
 
 
 def test_who_computes_at_one_instant_stands_still(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    looks = still(monkeypatch, tmp_path, [(1.0, 10), (10.0, 10), (11.5, 11), (11.6, 6_000_000), (11.7, 600_000_000)])
-    assert [looks.is_reached(speaks=False) for _ in range(5)] == [False, False, True, False, False]
+    times: list[tuple[float, int | None]] = [(1.0, 10), (10.0, 10), (11.5, 11), (11.6, 30_000), (21.5, 30_000)]
+    looks = still(monkeypatch, tmp_path, [*times, (21.7, 30_001), (21.8, 600_000_000)])
+    assert [looks.is_reached(speaks=False) for _ in range(7)] == [False, False, True, False, False, True, False]
 
 
 def test_who_ought_to_have_spoken_does_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_a_kernel_without_symbols_is_not_watched(tmp_path: Path) -> None:
     process = MachineProcess(tmp_path)
     with process:
         (tmp_path / "linux").write_text("no program")
-        assert not Standstill(process, tmp_path / "linux").is_reached(speaks=True)
+        assert not Standstill(process, VirtualClock(process, tmp_path / "linux")).is_reached(speaks=True)
         assert process.cpu_s() == 0
         process.ask_where()
 
