@@ -49,6 +49,7 @@ POINTS = {
     "traffic.background.stop=200 ms",
     "link-failure": "variant=silent-bfd; events.cut.at=60 ms; traffic.messages-1.count=36; "
     "traffic.messages-2.count=36; traffic.long.stop=150 ms",
+    "moe": "variant=credit; size=500 KB; traffic.messages.stop=1 ms",
     "mptcp-short-flows": "variant=mptcp-lia; traffic.long.stop=150 ms; traffic.short.start=50 ms; "
     "traffic.short.stop=140 ms",
     "multi-hop": "variant=dctcp; stop=15 ms; hosts.default.send_buffer=200 KB",
@@ -63,6 +64,8 @@ POINTS = {
     "sonic-leaf-spine": "cut=down; traffic.storage.stop=3 ms; traffic.query.stop=3 ms; events.cut.at=1 ms",
     "sonic-qos": "routing.protocol=static; traffic.write.stop=6 ms; traffic.backup.stop=6 ms; traffic.query.stop=6 ms; "
     "traffic.read.count=10; traffic.restore.count=8; traffic.restore.start=3 ms",
+    "two-jobs": "variant=scattered; size=1 MB; traffic.second.size=1 MB; traffic.first.iterations=2; "
+    "traffic.second.iterations=2",
     "websearch-load": "variant=bbr; traffic.web.stop=50 ms",
 }
 """A short point of each lab, as `--set` has it."""
