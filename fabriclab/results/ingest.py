@@ -42,6 +42,7 @@ from fabriclab.results.collectives import COLLECTIVES, collective_metrics, colle
 from fabriclab.results.connections import CONNECTIONS, losses, read_connections
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
+from fabriclab.results.late_ports import with_causes
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.pause_tree import NO_PFC, pause_metrics, pause_tree
 from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
@@ -214,8 +215,9 @@ def _write_programs(run_dir: Path, plan: Plan) -> list[str]:
 def _write_collectives(run_dir: Path, plan: Plan) -> None:
     """Write the table of collective operations; a plan without any has none."""
     if has_collectives(plan):
-        flows = pl.scan_parquet(run_dir / "flows.parquet")
-        table = _reading(lambda: collective_table(run_dir, plan, flows), run_dir)
+        measured = Measured.open(run_dir)
+        table = _reading(lambda: collective_table(run_dir, plan, measured.flows), run_dir)
+        table = with_causes(table, plan, measured.flows, measured.switches.queues)
         write_rows(table, run_dir / f"{COLLECTIVES}.parquet")
 
 

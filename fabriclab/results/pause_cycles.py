@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from fabriclab.formats.pauses import Cycle, Ended, QueueName
-from fabriclab.results.pause_series import Series
+from fabriclab.results.queue_series import Series
 
 Waits = Mapping[QueueName, Sequence[QueueName]]
 """By queue that is stopped: the queues that it waits for."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import polars as pl
 
 from fabriclab.formats.pauses import Held, PauseTree, QueueName, Root, Stopped
 from fabriclab.formats.plan import Plan
@@ -19,7 +18,7 @@ from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import IDENTITY
 from fabriclab.formats.plan.turns import Turns, turns
 from fabriclab.results.pause_cycles import find_cycles
-from fabriclab.results.pause_series import Series
+from fabriclab.results.queue_series import Series, queue_series
 from fabriclab.results.summary import Measured, Metrics
 
 _LEAST_PART = 0.1
@@ -35,8 +34,8 @@ def pause_tree(measured: Measured, plan: Plan) -> PauseTree:
         return PauseTree(NO_PFC)
     if measured.switches.queues is None or not plan.probes.switch_ports:
         return PauseTree(NOT_SAMPLED)
-    queues = _series(measured.switches.queues, "queue", _OF_QUEUES)
-    groups = _series(measured.switches.groups, "group", ("xoffs", "xoff_ns"))
+    queues = queue_series(measured.switches.queues, "queue", _OF_QUEUES)
+    groups = queue_series(measured.switches.groups, "group", ("xoffs", "xoff_ns"))
     flows = measured.flows.select("src", "dst").unique().collect(engine="streaming")
     paths = None if plan.configured is not None else turns(plan.nodes, plan.events, flows.iter_rows())
     stopped = sorted(_stopped(plan, queues, groups, paths), key=lambda one: (-one.paused_ns, one.name))
@@ -51,20 +50,6 @@ def pause_metrics(tree: PauseTree) -> Metrics:
     return {
         "deadlocks": sum(cycle.times for cycle in tree.deadlocks),
         "deadlock_ns": sum(cycle.stood_ns for cycle in tree.deadlocks),
-    }
-
-
-def _series(table: pl.LazyFrame | None, number: str, columns: Sequence[str]) -> dict[QueueName, Series]:
-    if table is None:
-        return {}
-    rows = table.select("time_ns", "port", number, *columns).drop_nulls().sort("time_ns").collect(engine="streaming")
-    parts = rows.partition_by("port", number, as_dict=True, maintain_order=True)
-    return {
-        (str(port), int(value)): Series(
-            part["time_ns"].to_numpy().astype(np.int64),
-            {name: part[name].to_numpy().astype(np.int64) for name in columns},
-        )
-        for (port, value), part in sorted(parts.items())
     }
 
 

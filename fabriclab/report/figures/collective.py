@@ -75,7 +75,21 @@ def _described(own: pl.DataFrame, label: str) -> str:
 def _late(worst: dict[str, Any]) -> str:
     late = format_metric("_ns", worst["late_ns"])
     ways = f"{worst['late_src']} to {worst['late_dst']}"
-    return f"The longest wait was for a transfer from {ways} in iteration {worst['iteration']}, {late} late."
+    cause = _cause(worst)
+    why = f" On its ways {cause}." if cause else ""
+    return f"The longest wait was for a transfer from {ways} in iteration {worst['iteration']}, {late} late.{why}"
+
+
+def _cause(row: dict[str, Any]) -> str:
+    """Return what was in the way of a late transfer; empty where nothing was, or nobody sampled it."""
+    causes = []
+    if row.get("late_port") is not None:
+        held = format_metric("_bytes", row["late_queue_bytes"])
+        causes.append(f"{row['late_port']} held most, {held} on average")
+    if row.get("late_paused_port") is not None:
+        paused = format_metric("_ns", row["late_paused_ns"])
+        causes.append(f"{row['late_paused_port']} was paused longest, {paused}")
+    return ", and ".join(causes)
 
 
 def _rows(own: pl.DataFrame, label: str) -> Iterator[list[str]]:
@@ -85,5 +99,6 @@ def _rows(own: pl.DataFrame, label: str) -> Iterator[list[str]]:
             yield [label, str(row["iteration"]), "incomplete", ideal, "", ""]
             continue
         late = f"{row['late_src']} to {row['late_dst']}, {format_metric('_ns', row['late_ns'])} late"
+        late = "; ".join(filter(None, [late, _cause(row)]))
         time = format_metric("_ns", row["time_ns"])
         yield [label, str(row["iteration"]), time, ideal, f"rank {row['last_rank']} ({row['last_host']})", late]
