@@ -4,6 +4,7 @@
  * payload, by another queue of the port. All of it under the chip's lock.
  */
 #include <linux/etherdevice.h>
+#include <linux/ip.h>
 #include <net/netlink.h>
 
 #include "change.h"
