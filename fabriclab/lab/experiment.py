@@ -142,7 +142,7 @@ def parse_experiment(
         links=links,
         switches=switches.with_port_buffers,
         shared_switches=switches.with_shared_buffer,
-        load_balancing=read_load_balancing(root, names),
+        load_balancing=read_load_balancing(root, names, _configured_load_balancing(topology)),
         layer2=layer2,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
@@ -207,6 +207,12 @@ def _read_layer2(
     if topology is not None and len(root.problems) == before:
         check_layer2(topology, written, rates_differ=links.rate is None, problems=root.problems)
     return written
+
+
+def _configured_load_balancing(topology: Topology | None) -> dict[str, WrittenLoadBalancing]:
+    """Return what the switches' own configurations say of the choice among next hops."""
+    own = {node.name: node.own for node in topology.nodes if node.own is not None} if topology is not None else {}
+    return {name: one.load_balancing for name, one in own.items() if one.load_balancing is not None}
 
 
 def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, int]:

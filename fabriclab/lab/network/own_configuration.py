@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
+from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing
 
 
 @dataclass(frozen=True)
@@ -38,5 +39,7 @@ class OwnConfiguration:
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
     """Its VLANs and port channels."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
+    load_balancing: WrittenLoadBalancing | None = None
+    """How it chooses among next hops; None: the file says nothing."""
     notes: tuple[str, ...] = ()
     """What of these, and of its buffers, the lab has not; a sentence each."""

@@ -88,15 +88,21 @@ class WrittenLoadBalancing:
         return None if self.mode is None else self.mode.place
 
 
-def read_load_balancing(root: Section, names: Names) -> Mapping[str, WrittenLoadBalancing]:
-    """Return what is written of each switch of which anything is; what is wrong is recorded."""
+def read_load_balancing(
+    root: Section, names: Names, configured: Mapping[str, WrittenLoadBalancing]
+) -> Mapping[str, WrittenLoadBalancing]:
+    """Return what is written of each switch of which anything is; what is wrong is recorded.
+
+    `configured`: what switches' own configurations say. The experiment overrides it, key by key.
+    """
     switches = root.section(_SWITCHES, None)
-    if switches is None:
-        return {}
-    layers = {name: one for name in switches.names() if (one := _read(switches, name)) is not None}
+    layers: dict[str, WrittenLoadBalancing] = {}
+    if switches is not None:
+        layers = {name: one for name in switches.names() if (one := _read(switches, name)) is not None}
     found = {}
     for switch in names.switches:
-        own = [layers[name] for name in ("default", switch) if name in layers]
+        own = [configured[switch]] if switch in configured else []
+        own += [layers[name] for name in ("default", switch) if name in layers]
         if own:
             found[switch] = _together(own)
     for one in {id(each.load_min or each.load_max): each for each in found.values()}.values():
