@@ -387,7 +387,7 @@ NOT_RUN = {
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
     "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
     "labs/pfc-deadlock": f"{_NO_ROCE}, and no node sends pause frames",
-    **{f"labs/{name}": _NO_ROCE for name in ("allreduce", "hpcc", "roce-incast", "roce-storage")},
+    **{f"labs/{name}": _NO_ROCE for name in ("ai-sonic", "allreduce", "hpcc", "roce-incast", "roce-storage")},
 }
 """Labs without a measured case, each with the reason."""
 
