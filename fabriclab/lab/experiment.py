@@ -37,6 +37,7 @@ from fabriclab.lab.network.families import check_families, families_of_lab
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES, LINKS
 from fabriclab.lab.network.layer2 import WrittenLayer2, read_layer2
 from fabriclab.lab.network.layer2_checks import check_layer2
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.pause_storm_checks import check_pause_storm
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
@@ -49,7 +50,7 @@ from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SHARED, SWITCH
-from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing, read_load_balancing
+from fabriclab.lab.switch.load_balancing import read_load_balancing
 from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 
 from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
-from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing
 
 
 @dataclass(frozen=True)

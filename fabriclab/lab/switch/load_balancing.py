@@ -7,7 +7,7 @@ where these have one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fabriclab.formats import ranges
 from fabriclab.formats.load_balancing import MODES, Mode
@@ -15,9 +15,10 @@ from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Number, Quantity
 from fabriclab.keys.values import Word
 from fabriclab.keys.wording import shown
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import Place, Problems
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Section
 from fabriclab.units import DURATION, SIZE
 
 _SWITCHES = "switches"
@@ -69,23 +70,6 @@ LOAD_BALANCING = Keys(
     (MODE, HASH_SEED, IDLE_TIME, MAX_FLOWS, LOAD_MIN, LOAD_MAX),
 )
 LOAD_BALANCING_KEY = Key("load_balancing", LOAD_BALANCING, "How packets are spread over paths of equal cost.")
-
-
-@dataclass(frozen=True)
-class WrittenLoadBalancing:
-    """What is written of a switch's choice, of `default` and its name together; None: nothing."""
-
-    mode: Written[Mode] | None = None
-    hash_seed: Written[int] | None = None
-    idle_time: Written[int] | None = None
-    max_flows: Written[int] | None = None
-    load_min: Written[int] | None = None
-    load_max: Written[int] | None = None
-
-    @property
-    def place(self) -> Place | None:
-        """Where the mode stands; None: nowhere."""
-        return None if self.mode is None else self.mode.place
 
 
 def read_load_balancing(

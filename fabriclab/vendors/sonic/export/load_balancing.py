@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.vendors.sonic.export.tables import Tables
-from fabriclab.vendors.sonic.kind.load_balancing import MODES
-from fabriclab.vendors.sonic.read.ars_tables import IDLE_TIME_US, LARGEST_LOAD
+from fabriclab.vendors.sonic.read.ars_tables import IDLE_TIME_US, LARGEST_LOAD, MODES
 
 _PROFILE, _OBJECT = "fabriclab", "all"
 _ASSIGN_MODES = {mode: word for word, mode in MODES.items()}

@@ -16,8 +16,8 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.kind.groups import written_layer2
-from fabriclab.vendors.sonic.kind.load_balancing import written_load_balancing
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
+from fabriclab.vendors.sonic.lab.load_balancing import written_load_balancing
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
 from fabriclab.vendors.sonic.read.port_groups import PortGroups, port_groups

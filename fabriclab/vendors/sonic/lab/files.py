@@ -8,7 +8,7 @@ from ipaddress import IPv4Interface
 
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.units import format_duration, format_rate
-from fabriclab.vendors.sonic.kind.load_balancing import load_balancing_text
+from fabriclab.vendors.sonic.lab.load_balancing import load_balancing_text
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.neighbours import LabGroups, LabLink
 

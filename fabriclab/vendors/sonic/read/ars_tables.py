@@ -11,13 +11,16 @@ from collections.abc import Collection, Iterator, Mapping
 from ipaddress import IPv4Interface
 
 from fabriclab.formats import ranges
+from fabriclab.formats.load_balancing import Mode
 from fabriclab.keys.wording import listed
 from fabriclab.vendors.sonic.read.config_db import AdaptiveRouting, ArsObject, BgpNeighbour
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables
 
 TABLES = ("ARS_PROFILE", "ARS_OBJECT", "ARS_INTERFACE", "ARS_NEXTHOP")
 SELECTORS = ("global", "interface", "nexthop")
-FLOWLET, PACKET = "per_flowlet_quality", "per_packet_quality"
+FLOWLET = "per_flowlet_quality"
+MODES: dict[str, Mode] = {FLOWLET: "flowlet-quality", "per_packet_quality": "packet-quality"}
+"""The lab's word for each assign_mode."""
 IDLE_TIME_US = (2, 2047)
 """The range of flowlet_idle_time."""
 LARGEST_LOAD = 65_535
@@ -62,7 +65,7 @@ def _object(fields: Fields) -> ArsObject:
     """Return an object; what is not written is the default of SONiC's design (HLD of ARS)."""
     return ArsObject(
         name=fields.entry.key,
-        assign_mode=fields.choice("assign_mode", (FLOWLET, PACKET)) or FLOWLET,
+        assign_mode=fields.choice("assign_mode", tuple(MODES)) or FLOWLET,
         idle_time_us=fields.number("flowlet_idle_time", *IDLE_TIME_US, "us"),
         max_flows=fields.number("max_flows", *ranges.FLOWLETS),
     )

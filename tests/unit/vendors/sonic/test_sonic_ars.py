@@ -116,9 +116,7 @@ def test_of_several_objects_that_of_most_interfaces_is_taken() -> None:
     tables["ARS_OBJECT"] = {"other": {}, "spray": OBJECT}
     found = config(tables).adaptive_routing
     assert found.object is not None and found.object.name == "spray"
-    assert found.notes == (
-        "ARS_OBJECT other, spray are in use; a switch of a lab has one for all its routes: spray",
-    )
+    assert found.notes == ("ARS_OBJECT other, spray are in use; a switch of a lab has one for all its routes: spray",)
 
 
 @pytest.mark.parametrize(

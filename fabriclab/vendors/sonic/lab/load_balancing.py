@@ -1,19 +1,15 @@
-"""The choice among next hops of a switch of kind sonic-vs, as its lab's language would write it:
-each value says where it is from."""
+"""A switch's choice among next hops as the lab language would write it: each value says where it is from."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from fabriclab.formats.load_balancing import Mode
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.reading.section import Written
-from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing
-from fabriclab.vendors.sonic.read.ars_tables import FLOWLET, PACKET
+from fabriclab.vendors.sonic.read.ars_tables import MODES
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 
 T = TypeVar("T")
-MODES: dict[str, Mode] = {FLOWLET: "flowlet-quality", PACKET: "packet-quality"}
-"""The lab's word for each assign_mode."""
 _NS_PER_US = 1_000
 
 
