@@ -91,7 +91,7 @@ def test_without_the_tables_the_plan_is_that_of_the_mode_flow(tmp_path: Path) ->
 
 
 def test_listed_interfaces_use_their_object() -> None:
-    interfaces = {port: {} for port in UPLINKS}
+    interfaces: dict[str, dict[str, str]] = {port: {} for port in UPLINKS}
     profile = {"ars_nhg_path_selector_mode": "interface"}
     found = config(ars(profile, ARS_INTERFACE=interfaces)).adaptive_routing
     assert found.object is not None and found.object.name == "spray" and found.notes == ()
