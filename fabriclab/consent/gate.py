@@ -9,11 +9,11 @@ from fabriclab.consent.store import read_trusted
 from fabriclab.shipped import shipped
 
 SHIPPED_LABS = (
-    *("allreduce", "applications", "buffer-pressure", "buffer-rule", "buffer-sharing", "bufferbloat", "buffers"),
-    *("convergence", "dctcp-fluid", "dctcp-queue", "dx", "dx-fat-tree", "ecn-thresholds", "hadoop", "hpcc", "hull"),
-    *("incast", "l4s", "leaf-spine", "link-failure", "moe", "mptcp-short-flows", "multi-hop", "pfc-deadlock"),
-    *("pfc-storm", "qcn", "query-mix", "queue-buildup", "roce-incast", "roce-storage", "shared-buffer"),
-    *("sonic-leaf-spine", "sonic-qos", "spark", "two-jobs", "websearch-load"),
+    *("ai-sonic", "allreduce", "applications", "buffer-pressure", "buffer-rule", "buffer-sharing", "bufferbloat"),
+    *("buffers", "convergence", "dctcp-fluid", "dctcp-queue", "dx", "dx-fat-tree", "ecn-thresholds", "hadoop"),
+    *("hpcc", "hull", "incast", "l4s", "leaf-spine", "link-failure", "moe", "mptcp-short-flows", "multi-hop"),
+    *("pfc-deadlock", "pfc-storm", "qcn", "query-mix", "queue-buildup", "roce-incast", "roce-storage"),
+    *("shared-buffer", "sonic-leaf-spine", "sonic-qos", "spark", "two-jobs", "websearch-load"),
 )
 """The labs that fabriclab brings along. They are trusted: who runs fabriclab runs them.
 

@@ -37,6 +37,7 @@ from fabriclab.lab.network.families import check_families, families_of_lab
 from fabriclab.lab.network.keys import DEFAULT_MTU_BYTES, LINKS
 from fabriclab.lab.network.layer2 import WrittenLayer2, read_layer2
 from fabriclab.lab.network.layer2_checks import check_layer2
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.pause_storm_checks import check_pause_storm
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
@@ -49,7 +50,7 @@ from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SHARED, SWITCH
-from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing, read_load_balancing
+from fabriclab.lab.switch.load_balancing import read_load_balancing
 from fabriclab.lab.switch.queue_keys import SHARING_WORD
 from fabriclab.lab.switch.read import read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
@@ -142,7 +143,7 @@ def parse_experiment(
         links=links,
         switches=switches.with_port_buffers,
         shared_switches=switches.with_shared_buffer,
-        load_balancing=read_load_balancing(root, names),
+        load_balancing=read_load_balancing(root, names, _configured_load_balancing(topology)),
         layer2=layer2,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
@@ -207,6 +208,12 @@ def _read_layer2(
     if topology is not None and len(root.problems) == before:
         check_layer2(topology, written, rates_differ=links.rate is None, problems=root.problems)
     return written
+
+
+def _configured_load_balancing(topology: Topology | None) -> dict[str, WrittenLoadBalancing]:
+    """Return what the switches' own configurations say of the choice among next hops."""
+    own = {node.name: node.own for node in topology.nodes if node.own is not None} if topology is not None else {}
+    return {name: one.load_balancing for name, one in own.items() if one.load_balancing is not None}
 
 
 def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, int]:

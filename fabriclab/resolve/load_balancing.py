@@ -9,8 +9,9 @@ from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.keys.wording import listed
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.reading.section import value_of, value_or
-from fabriclab.lab.switch.load_balancing import IDLE_TIME, LOAD_MIN, MAX_FLOWS, MODE, WrittenLoadBalancing
+from fabriclab.lab.switch.load_balancing import IDLE_TIME, LOAD_MIN, MAX_FLOWS, MODE
 from fabriclab.resolve.mismatched_ends import short
 
 _BANDS_BETWEEN = 6

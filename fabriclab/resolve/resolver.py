@@ -18,6 +18,7 @@ from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.families import families_of_lab
 from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
@@ -34,7 +35,6 @@ from fabriclab.lab.routing import (
     WrittenRouting,
 )
 from fabriclab.lab.study import WrittenCheck
-from fabriclab.lab.switch.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.resolve.addressing import (
     Addresses,

@@ -387,7 +387,7 @@ NOT_RUN = {
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
     "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
     "labs/pfc-deadlock": f"{_NO_ROCE}, and no node sends pause frames",
-    **{f"labs/{name}": _NO_ROCE for name in ("allreduce", "hpcc", "moe", "roce-incast", "roce-storage", "two-jobs")},
+    **{f"labs/{n}": _NO_ROCE for n in ("ai-sonic", "allreduce", "hpcc", "moe", "roce-incast", "roce-storage", "two-jobs")},
 }
 """Labs without a measured case, each with the reason."""
 

@@ -24,6 +24,7 @@ OTHER_NS = 7_300_000
 """A sampling interval of no lab, and no part of what routing, TCP or traffic waits for."""
 
 POINTS = {
+    "ai-sonic": "variant=flowlet; size=1 MB",
     "allreduce": "variant=adaptive; size=1 MB",
     "buffer-pressure": "variant=cubic-shared; background=true; long_hosts=6; traffic.query.rounds=5; "
     "traffic.query.start=10 ms; traffic.background1.stop=60 ms; traffic.background2.stop=60 ms",

@@ -98,7 +98,7 @@ def test_doctor_says_what_is_there_and_which_labs_lack_what(place: Place) -> Non
     assert findings["rootfs"]["state"].startswith("Debian trixie, ")
     assert "programs to build" not in findings
     daemons = findings["rootfs with FRR"]
-    assert "(link-failure, pfc-deadlock, sonic-leaf-spine, sonic-qos)" in daemons["state"]
+    assert "(ai-sonic, link-failure, pfc-deadlock, sonic-leaf-spine, sonic-qos)" in daemons["state"]
     assert "pip install fabriclab[frr]" in daemons["remedy"]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 
 from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 
 
@@ -38,5 +39,7 @@ class OwnConfiguration:
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
     """Its VLANs and port channels."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
+    load_balancing: WrittenLoadBalancing | None = None
+    """How it chooses among next hops; None: the file says nothing."""
     notes: tuple[str, ...] = ()
     """What of these, and of its buffers, the lab has not; a sentence each."""

@@ -7,7 +7,7 @@ where these have one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fabriclab.formats import ranges
 from fabriclab.formats.load_balancing import MODES, Mode
@@ -15,9 +15,10 @@ from fabriclab.keys.mappings import Key, Keys
 from fabriclab.keys.quantities import Number, Quantity
 from fabriclab.keys.values import Word
 from fabriclab.keys.wording import shown
+from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.reading.names import Names
-from fabriclab.lab.reading.problems import Place, Problems
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Section
 from fabriclab.units import DURATION, SIZE
 
 _SWITCHES = "switches"
@@ -71,32 +72,21 @@ LOAD_BALANCING = Keys(
 LOAD_BALANCING_KEY = Key("load_balancing", LOAD_BALANCING, "How packets are spread over paths of equal cost.")
 
 
-@dataclass(frozen=True)
-class WrittenLoadBalancing:
-    """What is written of a switch's choice, of `default` and its name together; None: nothing."""
+def read_load_balancing(
+    root: Section, names: Names, configured: Mapping[str, WrittenLoadBalancing]
+) -> Mapping[str, WrittenLoadBalancing]:
+    """Return what is written of each switch of which anything is; what is wrong is recorded.
 
-    mode: Written[Mode] | None = None
-    hash_seed: Written[int] | None = None
-    idle_time: Written[int] | None = None
-    max_flows: Written[int] | None = None
-    load_min: Written[int] | None = None
-    load_max: Written[int] | None = None
-
-    @property
-    def place(self) -> Place | None:
-        """Where the mode stands; None: nowhere."""
-        return None if self.mode is None else self.mode.place
-
-
-def read_load_balancing(root: Section, names: Names) -> Mapping[str, WrittenLoadBalancing]:
-    """Return what is written of each switch of which anything is; what is wrong is recorded."""
+    `configured`: what switches' own configurations say. The experiment overrides it, key by key.
+    """
     switches = root.section(_SWITCHES, None)
-    if switches is None:
-        return {}
-    layers = {name: one for name in switches.names() if (one := _read(switches, name)) is not None}
+    layers: dict[str, WrittenLoadBalancing] = {}
+    if switches is not None:
+        layers = {name: one for name in switches.names() if (one := _read(switches, name)) is not None}
     found = {}
     for switch in names.switches:
-        own = [layers[name] for name in ("default", switch) if name in layers]
+        own = [configured[switch]] if switch in configured else []
+        own += [layers[name] for name in ("default", switch) if name in layers]
         if own:
             found[switch] = _together(own)
     for one in {id(each.load_min or each.load_max): each for each in found.values()}.values():

@@ -11,6 +11,7 @@ from fabriclab.vendors.sonic.export.buffers import write_buffers
 from fabriclab.vendors.sonic.export.device import cable_metres, speed_mbps, write_device
 from fabriclab.vendors.sonic.export.groups import write_groups
 from fabriclab.vendors.sonic.export.interfaces import sonic_names
+from fabriclab.vendors.sonic.export.load_balancing import write_load_balancing
 from fabriclab.vendors.sonic.export.maps import write_maps
 from fabriclab.vendors.sonic.export.queues import write_queues
 from fabriclab.vendors.sonic.export.stock import shared_buffer
@@ -53,4 +54,5 @@ def export_switch(node: Node, plan: Plan) -> Exported:
     write_buffers(switch, ports, cables, tables)
     write_queues(ports, tables)
     write_trimming(ports, tables)
+    write_load_balancing(node.load_balancing, tables)
     return Exported(tables.tables, tables.sentences())

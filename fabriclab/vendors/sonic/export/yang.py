@@ -90,6 +90,8 @@ _TABLES = {
     "PORT_QOS_MAP": _plain("sonic-port-qos-map", "PORT_QOS_MAP", "ifname"),
     "PFC_WD": _plain("sonic-pfcwd", "PFC_WD", "ifname"),
     "SWITCH_TRIMMING": _Table("sonic-trimming"),
+    "ARS_PROFILE": _plain("sonic-ars", "ARS_PROFILE", "profile_name"),
+    "ARS_OBJECT": _plain("sonic-ars", "ARS_OBJECT", "ars_obj_name"),
 }
 """The tables that the export writes."""
 _ASKED_BY = {"sonic-vlan": ("sonic-mirror-session", "sonic-portchannel", "sonic-interface")}

@@ -17,6 +17,7 @@ from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.kind.groups import written_layer2
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
+from fabriclab.vendors.sonic.lab.load_balancing import written_load_balancing
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
 from fabriclab.vendors.sonic.read.port_groups import PortGroups, port_groups
@@ -96,7 +97,8 @@ class _NodeBinder:
             networks=tuple(self._networks()),
             static_routes=config.static_routes,
             layer2=written_layer2(config, self.groups),
-            notes=(*self.notes, *config.static_route_notes),
+            load_balancing=written_load_balancing(config),
+            notes=(*self.notes, *config.static_route_notes, *config.adaptive_routing.notes),
         )
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), own=own)
 

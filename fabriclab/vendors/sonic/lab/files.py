@@ -8,6 +8,7 @@ from ipaddress import IPv4Interface
 
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.units import format_duration, format_rate
+from fabriclab.vendors.sonic.lab.load_balancing import load_balancing_text
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.neighbours import LabGroups, LabLink
 
@@ -56,7 +57,7 @@ def experiment_text(
         f"title: {name}, as its config_db.json describes it",
         "",
         "switches:",
-        *_switch(name, groups, has_profile=has_profile),
+        *_switch(name, config, groups, has_profile=has_profile),
         *(line for switch in _neighbour_switches(links) for line in _neighbour_switch(switch, groups)),
         *_routing(config, links, notes),
         "",
@@ -74,9 +75,10 @@ _NOT_SAID = "buffer: 16 MB}  # the file says nothing of it"
 _SCALE = "# with slower links: scale: bandwidth, or a factor such as 1/100"
 
 
-def _switch(name: str, groups: LabGroups, *, has_profile: bool) -> Iterator[str]:
+def _switch(name: str, config: ConfigDb, groups: LabGroups, *, has_profile: bool) -> Iterator[str]:
     """Yield what is written of the imported switch."""
-    if not groups.channels and not groups.vlans:
+    balancing = load_balancing_text(config)
+    if not groups.channels and not groups.vlans and not balancing:
         yield f"  {name}: {{profile: {name}, scale: none}}  {_SCALE}" if has_profile else f"  {name}: {{{_NOT_SAID}"
         return
     yield f"  {name}:"
@@ -85,6 +87,8 @@ def _switch(name: str, groups: LabGroups, *, has_profile: bool) -> Iterator[str]
         if has_profile
         else ("    buffer: 16 MB  # the file says nothing of it",)
     )
+    if balancing:
+        yield f"    load_balancing: {balancing}  # ARS_OBJECT"
     if groups.vlans:
         yield "    vlans:"
         yield from (f"      {vlan.name}: {_group(vlan.members, vlan.address)}" for vlan in groups.vlans)

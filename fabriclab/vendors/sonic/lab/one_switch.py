@@ -34,7 +34,10 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     `name` is the switch's in the lab, by default its hostname; `cell` the size of a memory cell (`256 B`), of which
     CONFIG_DB says nothing.
     """
-    problems, notes = Problems(), dict.fromkeys((*config.notes, *config.static_route_notes))
+    problems, notes = (
+        Problems(),
+        dict.fromkeys((*config.notes, *config.static_route_notes, *config.adaptive_routing.notes)),
+    )
     switch = node_name(config, name)
     resolver = LinkResolver(config, switch, notes, problems)
     links = resolver.links()

@@ -86,6 +86,31 @@ class SwitchTrimming:
 
 
 @dataclass(frozen=True)
+class ArsObject:
+    """An entry of ARS_OBJECT: how a group of next hops is used."""
+
+    name: str
+    assign_mode: str
+    """per_flowlet_quality or per_packet_quality."""
+    idle_time_us: int | None
+    max_flows: int | None
+
+
+@dataclass(frozen=True)
+class AdaptiveRouting:
+    """ARS_PROFILE, with the object of the switch's groups of next hops."""
+
+    object: ArsObject | None = None
+    """None: next hops are chosen by hash."""
+    load_min: int | None = None
+    load_max: int | None = None
+    """The bounds of the load as it is (current_load_min_value and current_load_max_value). Neither SONiC nor SAI gives
+    a unit; a lab counts bytes."""
+    notes: tuple[str, ...] = ()
+    """What a lab has otherwise, a sentence each."""
+
+
+@dataclass(frozen=True)
 class BufferBinding:
     """BUFFER_PG or BUFFER_QUEUE: the profile of some groups or queues of some ports."""
 
@@ -276,6 +301,7 @@ class ConfigDb:
     watchdogs: Mapping[str, PfcWatchdog] = field(default_factory=dict)
     lossless_defaults: LosslessDefaults | None = None
     trimming: SwitchTrimming | None = None
+    adaptive_routing: AdaptiveRouting = AdaptiveRouting()
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     json: JsonText | None = field(default=None, compare=False, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabriclab.vendors.sonic.read import ars_tables
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 from fabriclab.vendors.sonic.read.entries import Tables, printable
 
@@ -33,6 +34,7 @@ READ = (
         "MAP_PFC_PRIORITY_TO_QUEUE",
         "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
     ),
+    *ars_tables.TABLES,
 )
 """The tables that are read."""
 
@@ -42,7 +44,14 @@ _ROUTING = "a lab's routes follow from its topology and `routing`"
 _THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
 _ONE_VRF = "a lab has the default VRF only"
 _NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
+_PORT_CHANNELS = "the members of a port channel are chosen by hash in any mode"
+_PRESENT_LOAD = "the quality of a port is what it has to send when a packet comes; nothing is sampled or averaged"
+_NO_ALTERNATIVE = "all next hops of a route have the same cost; none is an alternative"
 _WHY = {
+    "ARS_PORTCHANNEL": _PORT_CHANNELS,
+    "ARS_PORTCHANNELS": _PORT_CHANNELS,
+    "ARS_INTERFACES": "SONiC's YANG model calls the table ARS_INTERFACE",
+    "ARS_NEXTHOPS": "SONiC's YANG model calls the table ARS_NEXTHOP",
     "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
     "BUFFER_PORT_EGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
     "LOSSLESS_TRAFFIC_PATTERN": "the headroom is taken from the profiles, or computed for full frames",
@@ -98,6 +107,21 @@ _FIELDS = {
         (table, "vrf_name"): _ONE_VRF
         for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")
     },
+    **{
+        ("ARS_PROFILE", name): _PRESENT_LOAD
+        for name in (
+            "algorithm",
+            "sampling_interval",
+            *(f"{when}_load_{what}" for when in ("past", "future") for what in ("min_value", "max_value", "weight")),
+        )
+    },
+    ("ARS_PROFILE", "ars_lag_path_selector_mode"): _PORT_CHANNELS,
+    ("ARS_PROFILE", "max_flows"): "the table of flowlets has the max_flows of the ARS_OBJECT",
+    ("ARS_PROFILE", "ipv6_enable"): "a lab made from SONiC's files has only IPv4",
+    ("ARS_INTERFACE", "scaling_factor"): "loads are compared in bytes, whatever the ports' speeds",
+    ("ARS_OBJECT", "primary_path_threshold"): _NO_ALTERNATIVE,
+    ("ARS_OBJECT", "alternative_path_cost"): _NO_ALTERNATIVE,
+    ("ARS_NEXTHOP", "role"): _NO_ALTERNATIVE,
     ("PORTCHANNEL", "min_links"): "a port channel of a lab is up while one of its members is",
     **{("WRED_PROFILE", f"{colour}_{name}"): _COLOURS for colour in ("yellow", "red") for name in _THRESHOLDS},
     **{("WRED_PROFILE", f"wred_{colour}_enable"): _COLOURS for colour in ("yellow", "red")},

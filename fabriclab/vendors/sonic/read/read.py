@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import LabError, Mistake, Problems
+from fabriclab.vendors.sonic.read.ars_tables import read_ars
 from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
 from fabriclab.vendors.sonic.read.chips import chip_of
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
@@ -146,6 +147,7 @@ def _read(tables: Tables) -> ConfigDb:
         watchdogs=qos.watchdogs(),
         lossless_defaults=next(iter(lossless.values()), None),
         trimming=read_trimming(tables, ports),
+        adaptive_routing=read_ars(tables, ports, bgp.neighbours, addresses),
         left_out=left_out(tables),
         notes=tuple(tables.notes),
         json=tables.json,

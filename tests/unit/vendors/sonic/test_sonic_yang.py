@@ -26,8 +26,12 @@ from fabriclab.vendors.sonic.export.tables import ConfigTables
 pytestmark = needs_yanglint
 
 
+NEWER = ("ARS_PROFILE", "ARS_OBJECT")
+"""Tables of sonic-ars.yang (2025-10-30), which the copy of SONiC's models does not have."""
+
+
 def complaints(tables: ConfigTables) -> str:
-    data = yang_data(tables)
+    data = yang_data({name: table for name, table in tables.items() if name not in NEWER})
     return "\n".join(validate(data.xml, data.modules, MODELS))
 
 
@@ -79,6 +83,13 @@ def test_what_the_models_forbid_is_found(table: str, key: str, field: str, value
     assert key in tables[table]
     tables[table][key][field] = value
     assert complaints(tables) != ""
+
+
+def test_a_table_whose_model_is_missing_is_told() -> None:
+    plan = shipped_plan("ai-sonic")
+    data = yang_data(export_switch(plan.node("leaf1"), plan).tables)
+    with pytest.raises(EngineError, match=r"sonic-ars\.yang is missing"):
+        list(validate(data.xml, data.modules, MODELS))
 
 
 def test_the_command_validates(tmp_path: Path) -> None:
