@@ -18,9 +18,7 @@ _DCTCP_QUEUE = {**_SMALL, "buffer": "100 KB", "traffic.long.stop": "2 s"}
 _HASH = "there are few flows, and each kernel's own hash chooses their paths"
 """Inferred: of 26 and 34 flows single ones take from 0.36 to 3.8 times as long in containers, either way."""
 _LATER = {"reconvergence_ns": "in containers the daemons' computing takes time"}
-_LAST = {
-    "goodput_bps": "chance decides which flow loses its last packet and waits at least 0.2 s for a probe or a timer"
-}
+_LAST = {"goodput_bps": "chance decides which flow loses its last packet and waits at least 0.2 s for a timer"}
 
 
 @dataclass(frozen=True)
@@ -377,6 +375,7 @@ CASES = (
 )
 
 _NO_ROCE = "containers have no NICs with RoCE"
+_ROCE_LABS = ("ai-sonic", "allreduce", "hpcc", "moe", "roce-incast", "roce-storage", "two-jobs")
 NOT_RUN = {
     "labs/buffer-rule": "at rates that containers keep, C x RTT is a few frames, too few for the rule",
     "labs/hadoop": "the lab runs, but its JVMs take real time to compute, so the run does not measure the network",
@@ -387,7 +386,7 @@ NOT_RUN = {
     "labs/mptcp-short-flows": "all its 20 switches would be deployed, however few hosts take part",
     "labs/buffer-sharing": "containers have no memory that ports share, and at their rates nothing of it would be full",
     "labs/pfc-deadlock": f"{_NO_ROCE}, and no node sends pause frames",
-    **{f"labs/{n}": _NO_ROCE for n in ("ai-sonic", "allreduce", "hpcc", "moe", "roce-incast", "roce-storage", "two-jobs")},
+    **dict.fromkeys(map("labs/{}".format, _ROCE_LABS), _NO_ROCE),
 }
 """Labs without a measured case, each with the reason."""
 
