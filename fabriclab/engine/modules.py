@@ -77,7 +77,7 @@ class CompileError(EngineError):
 
     def place(self, complaint: Complaint) -> str:
         """Return the file that a complaint is about."""
-        return os.path.join(self.file, complaint.file) if complaint.file else self.file
+        return f"{self.file}/{complaint.file}" if complaint.file else self.file
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ class Compiler:
 
     def _hash(self, algorithm: OwnAlgorithm) -> str:
         names = (algorithm.module, Path(algorithm.file).name)
-        parts = (_FORMAT, _MODULE, self.key, self.version, *names, algorithm.source)
+        parts = [_FORMAT, _MODULE, self.key, self.version, *names, algorithm.source]
         for one in algorithm.files:
-            parts = (*parts, one.name, one.text)
+            parts += [one.name, one.text]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def _make(self, algorithm: OwnAlgorithm, shown_as: str, place: Path) -> None:

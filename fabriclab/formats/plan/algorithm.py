@@ -36,8 +36,7 @@ class SourceFile:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnAlgorithm:
-    """A file beside the lab, or a directory of files; its text is part of the plan, so that a run is a function of it.
-    """
+    """A file or directory beside the lab; its text is part of the plan, so that a run is a function of it."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 

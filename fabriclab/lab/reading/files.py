@@ -81,7 +81,7 @@ def list_lab_directory(directory: Path, name: str) -> list[str]:
 
 def is_lab_directory(directory: Path, name: str) -> bool:
     """Return whether a name is that of a directory of the lab in `directory`. Raises OutsideError."""
-    return os.path.isdir(_inside(directory, name))
+    return Path(_inside(directory, name)).is_dir()
 
 
 def own_name(directory: Path, name: str) -> str:

@@ -152,7 +152,9 @@ def _read_directory(directory: Path, text: str) -> tuple[SourceFile, ...]:
     if not any(name.endswith(".c") for name in found):
         raise ValueError(f"{shown(text)} has no C file; a module's files lie in the directory itself, and end with .c")
     if len(found) > MOST_FILES:
-        raise ValueError(f"{shown(text)} has {len(found)} C files and headers; at most {MOST_FILES} can become a module")
+        raise ValueError(
+            f"{shown(text)} has {len(found)} C files and headers; at most {MOST_FILES} can become a module"
+        )
     if strange := next((name for name in found if not names.SOURCE_NAME.is_in(name)), None):
         raise ValueError(f"{shown(text)} has {shown(strange)}; a file's name has letters, digits, -, _ and .")
     return tuple(SourceFile(name=name, text=_read_file(directory, f"{place}/{name}")) for name in found)
