@@ -21,6 +21,7 @@ mod problems;
 mod program;
 mod receiver;
 mod rendezvous;
+mod homa;
 mod roce;
 mod schedule;
 mod sender;
