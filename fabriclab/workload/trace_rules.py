@@ -10,10 +10,10 @@ import polars as pl
 
 from fabriclab.formats.family import Family
 from fabriclab.formats.trace import (
-    LARGEST_HOMA_BYTES,
     LARGEST_BYTES,
     LARGEST_DSCP,
     LARGEST_FLOW,
+    LARGEST_HOMA_BYTES,
     LARGEST_NS,
     LARGEST_REQUEST_BYTES,
     LARGEST_ROCE_FLOW,

@@ -27,6 +27,7 @@ use queue_pairs::QueuePairs;
 use source::Source;
 
 mod calls;
+mod homa;
 mod kept_pairs;
 mod meet;
 mod queue_pairs;

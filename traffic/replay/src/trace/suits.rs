@@ -258,10 +258,7 @@ mod tests {
                 "0,0,h1,h2,9,,,k,homa,,,",
                 "connection is \"k\": Homa has no connections",
             ),
-            (
-                "0,0,h1,h2,9,,,,homa,,8,",
-                "dscp is \"8\": Homa decides it",
-            ),
+            ("0,0,h1,h2,9,,,,homa,,8,", "dscp is \"8\": Homa decides it"),
             (
                 "0,0,six,h2,9,,,,roce,,,",
                 "ip is \"\": six has no IPv4 address in the hosts file",
