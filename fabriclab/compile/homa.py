@@ -22,6 +22,9 @@ def compile_homa_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
     return [
         # The rate by which a host's packets are paced, that its link never queues more than a few of them.
         ("net.homa.link_mbps", str(min(port.rate_bps for port in node.ports) // _MBPS)),
+        # The module's default, 5 %. The time between two grants to the oldest message, which go at a high priority, is
+        # made from the rate when this is written, not when the rate is.
+        ("net.homa.grant_fifo_fraction", "50"),
         # Who waits for a message sleeps at once: to look for it again and again takes no time here, and gains none.
         ("net.homa.poll_usecs", "0"),
     ]

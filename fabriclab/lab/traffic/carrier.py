@@ -20,8 +20,9 @@ def read_carrier(section: Section, names: Names) -> Carrier:
     is_homa = transport is not None and transport.value == "homa"
     if transport is not None and is_homa:
         _check_homa(section, names, transport)
-    elif "module" in section:
-        section.complain("module", "is Homa's; write transport: homa, or remove the key")
+    else:
+        # It may stay where a parameter chooses the transport.
+        section.read(MODULE)
     return Carrier(
         transport=TRANSPORT.or_default(transport),
         congestion_control=value_of(read_congestion_control(section, names)),

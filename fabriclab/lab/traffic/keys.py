@@ -71,7 +71,8 @@ TRANSPORT = Key(
 MODULE = Key(
     "module",
     Text("a directory of the lab's directory, such as `./homa`", r".+"),
-    "With `transport: homa`, the directory with the C files of Homa's module for Linux.",
+    "With `transport: homa`, the directory with the C files of Homa's module for Linux. Other transports leave it "
+    "unused.",
     unset="required with `transport: homa`",
     examples=("./homa",),
 )

@@ -58,16 +58,14 @@ def test_the_module_is_loaded_and_hosts_are_told_their_rate(lab: Path) -> None:
     assert compile_job(plan)["modules"] == ["machine/modules/own_proto_HOMA.ko"]
     assert parse_plan_json(plan_json(plan)) == plan
     settings = {node.name: dict(compile_homa_sysctl(node, plan)) for node in plan.nodes}
-    of_host = {"net.homa.link_mbps": "1000", "net.homa.poll_usecs": "0"}
+    of_host = {"net.homa.link_mbps": "1000", "net.homa.grant_fifo_fraction": "50", "net.homa.poll_usecs": "0"}
     assert settings == {"h1": of_host, "h2": of_host, "s1": {}}
     flows = generate_flows(plan)
     assert flows.select(pl.col("transport", "connection", "dscp").cast(pl.String)).rows() == [("homa", None, None)]
 
 
 def test_without_homa_there_is_nothing_of_it(lab: Path) -> None:
-    text = EXPERIMENT.replace(", transport: homa, module: ./homa", "")
-    (lab / "experiment.yml").write_text(text)
-    plan = resolve_plan(parse_lab(lab), {})
+    plan = resolve_plan(parse_lab(lab), {"traffic.one.transport": "tcp"})
     assert plan.algorithms == () and all(compile_homa_sysctl(node, plan) == [] for node in plan.nodes)
 
 
@@ -75,7 +73,6 @@ def test_without_homa_there_is_nothing_of_it(lab: Path) -> None:
     ("old", "new", "said"),
     [
         (", module: ./homa", "", "is homa, which Linux does not have; write module: and the directory"),
-        (", transport: homa", "", "is Homa's; write transport: homa, or remove the key"),
         ("./homa", "./hom", "'./hom'"),
         ("./homa", "../elsewhere", "lies outside the lab's directory"),
         ("./homa}", "./homa, congestion_control: reno}", "is TCP's; remove the key"),
