@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::sys;
+use crate::sys::messages;
 use crate::trace::HEAD_BYTES;
 
 const IPPROTO_HOMA: libc::c_int = 146;
@@ -45,7 +45,23 @@ struct Receiving {
     offsets: [u32; MOST_PAGES],
 }
 
-const _: () = assert!(size_of::<Sending>() == 24 && size_of::<Receiving>() == 88);
+/// `struct homa_info`, without room for the calls one by one.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Info {
+    calls: u64,
+    calls_bytes: u64,
+    available_bytes: u64,
+    port: u32,
+    open_calls: u32,
+    error: [u8; 104],
+}
+
+/// HOMAIOCINFO.
+const INFO: u32 = 3 << 30 | (size_of::<Info>() as u32) << 16 | (b'h' as u32) << 8 | 0x90;
+
+const _: () =
+    assert!(size_of::<Sending>() == 24 && size_of::<Receiving>() == 88 && size_of::<Info>() == 136);
 
 /// What came.
 pub enum Message {
@@ -65,7 +81,7 @@ pub enum Message {
 
 pub struct HomaSocket {
     socket: Socket,
-    region: sys::Region,
+    region: messages::Region,
     receiving: Receiving,
 }
 
@@ -74,10 +90,10 @@ impl HomaSocket {
     pub fn open(port: u16) -> io::Result<Self> {
         let kind = Type::DGRAM.nonblocking();
         let socket = Socket::new(Domain::IPV4, kind, Some(Protocol::from(IPPROTO_HOMA)))?;
-        let region = sys::Region::map(REGION_BYTES)?;
-        sys::set_protocol_option(&socket, IPPROTO_HOMA, SO_HOMA_RCVBUF, &region.place())?;
+        let region = messages::Region::map(REGION_BYTES)?;
+        messages::set_protocol_option(&socket, IPPROTO_HOMA, SO_HOMA_RCVBUF, &region.place())?;
         let yes: libc::c_int = 1;
-        sys::set_protocol_option(&socket, IPPROTO_HOMA, SO_HOMA_SERVER, &yes)?;
+        messages::set_protocol_option(&socket, IPPROTO_HOMA, SO_HOMA_SERVER, &yes)?;
         let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port);
         socket.bind(&SockAddr::from(any))?;
         Ok(Self {
@@ -125,14 +141,28 @@ impl HomaSocket {
         arguments: &mut Sending,
     ) -> io::Result<()> {
         let body = bytes.saturating_sub(HEAD_BYTES) as usize;
-        sys::send_message(self.socket.as_raw_fd(), peer, &head, body, arguments)
+        messages::send_message(self.socket.as_raw_fd(), peer, &head, body, arguments)
+    }
+
+    /// How many calls the kernel still knows: those that are under way, and those whose answers were not acknowledged.
+    pub fn open_calls(&self) -> io::Result<u32> {
+        let mut info = Info {
+            calls: 0,
+            calls_bytes: 0,
+            available_bytes: 0,
+            port: 0,
+            open_calls: 0,
+            error: [0; 104],
+        };
+        messages::ask_socket(self.socket.as_raw_fd(), INFO, &mut info)?;
+        Ok(info.open_calls)
     }
 
     /// The next message; `None` if there is none now.
     pub fn receive(&mut self) -> io::Result<Option<Message>> {
         let arguments = &mut self.receiving;
         (arguments.id, arguments.cookie) = (0, 0);
-        let (from, received) = sys::receive_message(self.socket.as_raw_fd(), arguments);
+        let (from, received) = messages::receive_message(self.socket.as_raw_fd(), arguments);
         match received {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             // No call is told: the socket itself failed.

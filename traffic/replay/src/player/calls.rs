@@ -15,6 +15,8 @@ pub(super) struct Calls {
     pub(super) socket: HomaSocket,
     /// When each that is open started.
     pub(super) begun: FxHashMap<RowId, i64>,
+    /// Whether it answered with the data of a pull.
+    pub(super) has_answered: bool,
 }
 
 impl Calls {
@@ -34,6 +36,7 @@ impl Calls {
         Ok(Some(Self {
             socket,
             begun: FxHashMap::default(),
+            has_answered: false,
         }))
     }
 }

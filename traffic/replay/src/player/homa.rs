@@ -1,8 +1,9 @@
-//! What the player does with flows over Homa: each is a remote procedure call. A push is a request of the flow's size with
-//! a short answer; the answer to a pull's request is the flow.
+//! What the player does with flows over Homa: each is a remote procedure call. A push is a request of the flow's size
+//! with a short answer; the answer to a pull's request is the flow.
 
 use std::io;
 use std::net::{IpAddr, SocketAddrV4};
+use std::time::Duration;
 
 use super::Player;
 use crate::errno;
@@ -11,6 +12,11 @@ use crate::hosts::Family;
 use crate::log::Status;
 use crate::schedule::RowId;
 use crate::trace::{Extent, Flow, Mode, Side, HEAD_BYTES};
+
+/// How often to look whether answers are acknowledged, and how often at most: for half a second, as Homa gives up a
+/// peer that is silent after a fifth of that.
+const LOOK_INTERVAL: Duration = Duration::from_micros(500);
+const MOST_LOOKS: u32 = 1000;
 
 impl Player {
     pub(super) fn start_call(&mut self, row: RowId, flow: &Flow, start_ns: i64) -> io::Result<()> {
@@ -82,8 +88,11 @@ impl Player {
             Side::Dst => (HEAD_BYTES, bytes),
             Side::Src => (size_of(&flow), size_of(&flow)),
         };
-        let sent = match &self.calls {
-            Some(calls) => calls.socket.answer(from, id, head, answer),
+        let sent = match &mut self.calls {
+            Some(calls) => {
+                calls.has_answered |= flow.side == Side::Src;
+                calls.socket.answer(from, id, head, answer)
+            }
             None => Ok(()),
         };
         let status = match (flow.side, sent) {
@@ -119,7 +128,22 @@ impl Player {
         let mut rows: Vec<_> = begun.copied().collect();
         rows.sort_unstable();
         rows.into_iter()
-            .try_for_each(|row| self.end_call(row, status))
+            .try_for_each(|row| self.end_call(row, status))?;
+        self.let_answers_go()
+    }
+
+    /// Waits until the answers with data are acknowledged: what Homa has not sent when its socket is closed, it forgets.
+    fn let_answers_go(&self) -> io::Result<()> {
+        let Some(calls) = self.calls.as_ref().filter(|calls| calls.has_answered) else {
+            return Ok(());
+        };
+        for _ in 0..MOST_LOOKS {
+            if self.terminated || calls.socket.open_calls()? == 0 {
+                break;
+            }
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+        Ok(())
     }
 }
 
