@@ -12,7 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names
 
-AlgorithmKind = Literal["congestion_control", "qdisc", "roce_control", "sharing"]
+AlgorithmKind = Literal["congestion_control", "qdisc", "roce_control", "sharing", "transport"]
+
+HOMA = "HOMA"
+"""What Homa's module registers its protocol as."""
 
 MODULE_PREFIX = "own_"
 _PREFIXES: Mapping[AlgorithmKind, str] = {
@@ -20,6 +23,7 @@ _PREFIXES: Mapping[AlgorithmKind, str] = {
     "qdisc": "sch_",
     "roce_control": "roce_",
     "sharing": "share_",
+    "transport": "proto_",
 }
 
 

@@ -37,6 +37,7 @@ _STRUCTS: Mapping[AlgorithmKind, tuple[str, str, str]] = {
     "qdisc": ("Qdisc_ops", "id", "register_qdisc"),
     "roce_control": ("roce_control", "name", "roce_control_register"),
     "sharing": ("switch_sharing_ops", "name", "register_switch_sharing"),
+    "transport": ("proto", "name", "proto_register"),
 }
 """By kind: the struct that describes it, the field that has its name, and what registers it."""
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -91,7 +92,7 @@ def _written_files(value: Value, key: str) -> Iterator[tuple[str, AlgorithmKind,
     for name, entry in value.entries.items():
         kind = _kind_of(key, name)
         if isinstance(entry, ScalarValue) and kind is not None and not entry.is_null:
-            if is_file(entry.text.strip()) or kind == "qdisc":
+            if is_file(entry.text.strip()) or kind in ("qdisc", "transport"):
                 yield f"{key}.{name}", kind, entry
         else:
             yield from _written_files(entry, f"{key}.{name}")
@@ -102,6 +103,8 @@ def _kind_of(key: str, name: str) -> AlgorithmKind | None:
         return "qdisc" if key.endswith(".aqm") else None
     if name == "congestion_control":
         return "roce_control" if key.endswith(".roce") else "congestion_control"
+    if name == "module":
+        return "transport"
     return "sharing" if name == "sharing" else None
 
 
@@ -197,5 +200,5 @@ def registered_name(source: str, kind: AlgorithmKind) -> str | None:
     for match in re.finditer(rf"struct\s+{struct}\s+(\w+)[^;={{}}]*=\s*{{(.*?)\n\s*}}\s*;", text, re.DOTALL):
         if name := re.search(rf'\.{field}\s*=\s*"([^"]*)"', match[2]):
             structs.setdefault(match[1], name[1])
-    registered = re.findall(rf"\b{registers}\s*\(\s*&\s*(\w+)\s*\)", text)
+    registered = re.findall(rf"\b{registers}\s*\(\s*&\s*(\w+)\s*[,)]", text)
     return next((structs[variable] for variable in registered if variable in structs), None)
