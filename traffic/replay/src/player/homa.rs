@@ -132,7 +132,7 @@ impl Player {
         self.let_answers_go()
     }
 
-    /// Waits until the answers with data are acknowledged: what Homa has not sent when its socket is closed, it forgets.
+    /// Waits until the answers with data are acknowledged: Homa forgets what it has not sent when a socket is closed.
     fn let_answers_go(&self) -> io::Result<()> {
         let Some(calls) = self.calls.as_ref().filter(|calls| calls.has_answered) else {
             return Ok(());
