@@ -56,7 +56,7 @@ def recorded_request(plans: Mapping[Path, Plan], where: Path, lab: Path | None =
     under the name of the code that would run. Code that lies in the folder of a trusted lab with the very same text
     needs no answer; `lab` is where to look for it.
     """
-    every = {(one.file, one.source): (run, one) for run, plan in plans.items() for one in plan.algorithms}
+    every = {(one.file, one.text): (run, one) for run, plan in plans.items() for one in plan.algorithms}
     unknown = [(run, one) for run, one in every.values() if lab is None or not _lies_in_trusted_lab(one, lab)]
     items = [_item(one, _shown_in(run, one)) for run, one in unknown]
     return ConsentRequest(str(where), code_subject(one for _, one in unknown), tuple(items))
@@ -65,8 +65,8 @@ def recorded_request(plans: Mapping[Path, Plan], where: Path, lab: Path | None =
 def code_subject(algorithms: Iterable[OwnAlgorithm]) -> Subject:
     """Return what an answer about code that a recorded plan brings is remembered by: the hash of all of it."""
     found = hashlib.sha256()
-    for one in sorted(algorithms, key=lambda one: (one.file, one.source)):
-        for part in (one.module, one.file, one.source):
+    for one in sorted(algorithms, key=lambda one: (one.file, one.text)):
+        for part in (one.module, one.file, one.text):
             found.update(hashlib.sha256(part.encode(errors="surrogatepass")).digest())
     return Subject("code", found.hexdigest())
 
@@ -96,13 +96,13 @@ def trusted_or_why_not(place: Path, origin: Path | None = None) -> str:
 
 
 def _algorithms(plans: Iterable[Plan], directory: Path) -> Iterator[Item]:
-    every = {(one.file, one.source): one for plan in plans for one in plan.algorithms}
+    every = {(one.file, one.text): one for plan in plans for one in plan.algorithms}
     return (_item(one, os.path.normpath(directory / one.file)) for one in every.values())
 
 
 def _item(one: OwnAlgorithm, name: str) -> Item:
     # What the plan says of the hash is not believed: it may be a stranger's.
-    return Item(name, _KERNEL_CODE, len(one.source.splitlines()), sha256_of(one.source))
+    return Item(name, _KERNEL_CODE, len(one.text.splitlines()), sha256_of(one.text))
 
 
 def _shown_in(run: Path, one: OwnAlgorithm) -> str:
@@ -136,8 +136,12 @@ def _lies_in_trusted_lab(one: OwnAlgorithm, lab: Path) -> bool:
 
 
 def _has_text(directory: Path, one: OwnAlgorithm) -> bool:
-    """Return whether an algorithm's file lies in a directory with the very text of the plan."""
+    """Return whether an algorithm's files lie in a directory with the very text of the plan."""
+    texts = {f"{one.file}/{each.name}": each.text for each in one.files} or {one.file: one.source}
     try:
-        return read_lab_file(directory, one.file, LARGEST_SOURCE_BYTES) == one.source.encode(errors="surrogatepass")
+        return all(
+            read_lab_file(directory, name, LARGEST_SOURCE_BYTES) == text.encode(errors="surrogatepass")
+            for name, text in texts.items()
+        )
     except UnreadableError:
         return False

@@ -26,7 +26,7 @@ def kept_files(lab: Lab) -> dict[str, bytes]:
     """
     documents = {topology.FILE_NAME: lab.topology_document, experiment.FILE_NAME: lab.document}
     kept = {name: _text(lab.directory / name, document) for name, document in documents.items()}
-    others = {**dict(_others(lab.directory)), **dict(_of_nodes(lab))}
+    others = {**dict(_others(lab.directory)), **dict(_of_nodes(lab)), **dict(_of_modules(lab))}
     return kept | {name: content for name, content in others.items() if name not in kept}
 
 
@@ -38,6 +38,12 @@ def _of_nodes(lab: Lab) -> Iterator[tuple[str, bytes]]:
         yield from ((str(PurePosixPath(file.source)), file.text.encode()) for file in node.setup.files if file.source)
         if any(command.by == "netlab" for command in node.setup.commands):
             yield variables_file(node.name), _bytes(lab.directory / variables_file(node.name))
+
+
+def _of_modules(lab: Lab) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the user's own algorithms that have several."""
+    for algorithm in lab.experiment.algorithms:
+        yield from ((f"{algorithm.file}/{one.name}", one.text.encode()) for one in algorithm.files)
 
 
 def _text(file: Path, document: MappingValue) -> bytes:

@@ -27,7 +27,7 @@ def compile_own(plans: Iterable[Plan], artefacts: Artefacts, directory: Path) ->
         try:
             compile_modules(artefacts, [algorithm], directory)
         except CompileError as error:
-            mistakes += [Mistake(error.file, one.line, "", "", one.message) for one in error.complaints]
+            mistakes += [Mistake(error.place(one), one.line, "", "", one.message) for one in error.complaints]
     if mistakes:
         raise LabError(mistakes)
 

@@ -46,7 +46,7 @@ def _subject(path: Path) -> Subject:
     recorded = path / CONTENT if (path / CONTENT).is_dir() else path
     if not any((recorded / mark).is_file() for mark in (MANIFEST, SWEEP)):
         return lab_subject(find_lab_or_own_file(path))
-    algorithms = {(one.file, one.source): one for run in runs_of(recorded) for one in run.plan.algorithms}
+    algorithms = {(one.file, one.text): one for run in runs_of(recorded) for one in run.plan.algorithms}
     if not algorithms:
         raise ArgumentError("{0}: has no algorithm in C, so there is nothing to trust", path)
     return code_subject(algorithms.values())

@@ -7,6 +7,7 @@ Source of names and meanings: Linux Documentation/networking/ip-sysctl.rst.
 from __future__ import annotations
 
 from fabriclab.compile.frr import compile_router_sysctl
+from fabriclab.compile.homa import compile_homa_sysctl
 from fabriclab.compile.ipv6 import compile_ipv6_sysctl
 from fabriclab.compile.load_balancing import compile_load_balancing_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
@@ -103,6 +104,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
         if plan.configured is not None:
             # Elsewhere a metric of the host's routes.
             settings.append(("net.ipv4.tcp_rto_min_us", str(node.transport.rto_min_us)))
+    settings += compile_homa_sysctl(node, plan)
     settings += compile_rdma_sysctl(node)
     settings += [] if node.setup is None else node.setup.sysctls.items()
     return "".join(f"{key} = {value}\n" for key, value in settings)

@@ -82,8 +82,13 @@ class OwnModules:
         # Of functions that were put into others the user's own is the first one of the file.
         for function, place in zip(lines[::2], lines[1::2], strict=False):
             file, _, line = place.partition(" ")[0].rpartition(":")
-            if Path(file).name in (Path(self.files[name]).name, COMPILED_FROM) and line.isdigit():
+            file = Path(file).name
+            if not line.isdigit():
+                continue
+            if file in (Path(self.files[name]).name, COMPILED_FROM):
                 return f"{function}() at line {line}"
+            if (self.directory / MODULES / name / file).is_file():
+                return f"{function}() at line {line} of {file}"
         return None
 
 

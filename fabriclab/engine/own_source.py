@@ -34,6 +34,8 @@ class Complaint(NamedTuple):
 
     line: int | None
     message: str
+    file: str = ""
+    """Of a directory, the name of the file in it; empty: the file, or the directory, itself."""
 
 
 def text_complaints(source: str) -> Iterator[Complaint]:

@@ -78,6 +78,7 @@ JAR = matching(
     r"[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)?=[0-9a-f]{64}",
     1000,
 )
+SOURCE_NAME = matching("a C file's name such as mine.c or mine.h", r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,97}\.[ch]")
 SHA256 = matching("a SHA-256 of 64 hexadecimal digits", r"[0-9a-f]{64}")
 MAC = matching("a MAC address", r"[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}")
 IPV4 = matching("an address such as 10.0.0.1", _QUAD)

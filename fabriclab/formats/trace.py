@@ -36,8 +36,11 @@ of IPv4."""
 MODES = ("push", "pull", "read", "iperf3")
 """Who begins: the sender connects, the receiver connects, the receiver's NIC reads (RDMA READ), or iperf3 in place of
 the replay. Empty is the first."""
-TRANSPORTS = ("tcp", "mptcp", "roce")
+TRANSPORTS = ("tcp", "mptcp", "roce", "homa")
 """What a flow asks for. Empty is the first."""
+
+LARGEST_HOMA_BYTES = 1_000_000
+"""The longest message of Homa (HOMA_MAX_MESSAGE_LENGTH of its module for Linux)."""
 
 _AWAITED = re.compile(r"(?P<group>[^;]*?)(?:\+(?P<delay>[0-9]+))?")
 

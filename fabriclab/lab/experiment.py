@@ -69,6 +69,7 @@ _KERNEL_HAS: Mapping[AlgorithmKind, Sequence[str]] = {
     "qdisc": tuple(STOCK),
     "roce_control": ROCE_CONTROLS,
     "sharing": SHARING_WORD.words,
+    "transport": ("TCP", "UDP"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
+from fabriclab.formats.plan.algorithm import HOMA, AlgorithmKind, OwnAlgorithm
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab.experiment import Experiment
@@ -25,6 +25,8 @@ def _used(plan: Plan) -> Iterator[tuple[AlgorithmKind, str]]:
     for node in (*plan.nodes, *(node for event in plan.events for node in event.nodes)):
         yield from _used_by(node)
     for traffic in plan.traffic:
+        if traffic.carried_by.transport == "homa":
+            yield "transport", HOMA
         control = traffic.carried_by.congestion_control
         if control is not None:
             yield "congestion_control", control

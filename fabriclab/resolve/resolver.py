@@ -150,7 +150,7 @@ class Resolver:
         nodes, buffers, route_notes = self._network(experiment, bgp)
         nodes = with_telemetry(draw_clocks(nodes, experiment.hosts, experiment.seed))
         traffic = experiment.traffic
-        over_sockets = [each for each in traffic if each.carried_by.transport != "roce"]
+        over_sockets = [each for each in traffic if each.carried_by.transport not in ("roce", "homa")]
         plan = Plan(
             lab=lab.name,
             title=experiment.title,

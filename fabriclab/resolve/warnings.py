@@ -69,7 +69,7 @@ def _dctcp_codepoints(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tupl
     )
     found = set()
     for each in traffic:
-        if each.carried_by.transport == "roce":
+        if each.carried_by.transport in ("roce", "homa"):
             continue
         control = each.carried_by.congestion_control
         if control == "dctcp" or (control is None and by_default & each.sending(by_default)):

@@ -3,7 +3,7 @@
   ideal = set-up + request + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate
         + store and forward
 
-  set-up      a connection of its own: the base round trip (SYN, SYN-ACK); one that is kept: nothing
+  set-up      a connection of its own: the base round trip (SYN, SYN-ACK); one that is kept, and Homa: nothing
   request     a pull: the one-way delay from the receiver to the sender
   one-way delay, base round trip   sums of the links' propagation delays, of the path and of both paths
   bytes on the wire   data + 90 bytes for each frame: 40 of IPv4 and TCP and 12 of TCP's timestamps (RFC 7323), 14 of
@@ -191,7 +191,9 @@ def _roce_frame(payload: pl.Expr, extension: pl.Expr | int = 0) -> pl.Expr:
 
 def _over_sockets(payload: pl.Expr, headers: pl.Expr, base_rtt: pl.Expr, syn_bytes: pl.Expr) -> pl.Expr:
     syns = syn_bytes * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
-    set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
+    # Homa has no connections.
+    shakes_hands = pl.col("connection").is_null() & (pl.col("transport_asked") != "homa")
+    set_up = pl.when(shakes_hands).then(base_rtt + syns).otherwise(0)
     request_bytes = (
         pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), payload) + headers + AROUND_MTU_BYTES
     )

@@ -98,11 +98,13 @@ class Results(FlowTables):
     def congestion_control(self) -> str:
         """The senders' congestion control, `mixed` when they differ.
 
-        Over RoCE it is that of their NICs, `roce` without one.
+        Over RoCE it is that of their NICs, `roce` without one; over Homa `homa`.
         """
         sent = [each for each in self.plan.traffic if isinstance(each, Sent)]
         over_roce = {name for each in sent if each.carrier.transport == "roce" for name in each.senders}
-        senders = {name for each in sent if each.carrier.transport != "roce" for name in each.senders}
+        over_homa = {name for each in sent if each.carrier.transport == "homa" for name in each.senders}
+        others = [each for each in sent if each.carrier.transport not in ("roce", "homa")]
+        senders = {name for each in others for name in each.senders}
         used = {
             host.transport.congestion_control
             for host in self.plan.nodes
@@ -114,6 +116,7 @@ class Results(FlowTables):
             for port in node.ports
             if node.name in over_roce and port.nic is not None and port.nic.roce is not None
         }
+        used |= {"homa"} if over_homa else set()
         return used.pop() if len(used) == 1 else "mixed"
 
 

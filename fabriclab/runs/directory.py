@@ -26,6 +26,7 @@ from fabriclab.files import below, read_text, replacing, write_text
 from fabriclab.formats.indented import indented_json
 from fabriclab.formats.job import Job, Live
 from fabriclab.formats.plan import Plan, PlanError, plan_json
+from fabriclab.formats.plan.algorithm import OwnAlgorithm
 from fabriclab.formats.plan.runnable import check_plan
 from fabriclab.formats.real_time import REAL_TIME_FILE
 from fabriclab.formats.run_directory import (
@@ -83,7 +84,7 @@ def write_inputs(
     if plan.algorithms:
         (directory / MODULES).mkdir(exist_ok=True)
     for algorithm in plan.algorithms:
-        write_text(below(directory / MODULES, f"{algorithm.module}.c"), algorithm.source)
+        _write_algorithm(algorithm, directory / MODULES)
     if stock:
         pairs = flows.select("src", "dst").unique().rows()
         write_json(directory / REAL_TIME_FILE, compile_real_time(plan, [(str(src), str(dst)) for src, dst in pairs]))
@@ -117,6 +118,17 @@ def _write_jobs(job: Job, sampler: dict[str, Any], plan: Plan, cut: Cut | None, 
         (directory / RAW / f"{PART}-{number}").mkdir(exist_ok=True)
         write_json(directory / part_file(JOB_FILE, number), one)
         write_json(directory / part_file(SAMPLER_FILE, number), samplers[number])
+
+
+def _write_algorithm(algorithm: OwnAlgorithm, modules: Path) -> None:
+    """Write a user's algorithm under its module's name: a file, or a directory of the files that it has."""
+    if not algorithm.files:
+        write_text(below(modules, f"{algorithm.module}.c"), algorithm.source)
+        return
+    directory = below(modules, algorithm.module)
+    directory.mkdir(exist_ok=True)
+    for one in algorithm.files:
+        write_text(below(directory, one.name), one.text)
 
 
 def _write_archives(plan: Plan, lab_directory: Path, directory: Path) -> None:

@@ -44,6 +44,8 @@ class Iperf3(Kind[Iperf3Traffic]):
         carrier = read_carrier(section, scope.names)
         if carrier.transport == "roce":
             section.complain("transport", "is roce, but iperf3 sends over sockets; write tcp or mptcp, or kind: long")
+        if carrier.transport == "homa":
+            section.complain("transport", "is homa, but iperf3 has streams; write tcp or mptcp, or kind: flows")
         if hosts is None or stop_ns is None:
             return None
         senders, receiver = hosts

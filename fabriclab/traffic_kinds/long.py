@@ -66,6 +66,8 @@ class Long(Kind[LongTraffic]):
         last_start_ns = start_ns + (flows - 1) * stagger_ns
         stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end", jitter_ns)
         carrier = read_carrier(section, scope.names)
+        if carrier.transport == "homa":
+            section.complain("transport", "is homa, which sends messages of a size; write kind: flows, for example")
         mode = read_mode(section, carrier, LONG_MODE)
         if targets is None or stop_ns is None:
             return None

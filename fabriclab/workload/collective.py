@@ -58,7 +58,7 @@ def collective_table(traffic: CollectiveTraffic, site: Site) -> pl.DataFrame:
             dtype=pl.String(),
         ),
     }
-    if traffic.carrier.transport != "mptcp":
+    if traffic.carrier.transport not in ("mptcp", "homa"):
         columns["connection"] = [f"{traffic.name}.{row.channel}" for row in rows]
     return flow_table(site, traffic.name, traffic.carrier, columns)
 

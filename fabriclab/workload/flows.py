@@ -50,8 +50,8 @@ def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str,
         "class": traffic,
         "transport": None if carrier.transport == "tcp" else carrier.transport,
         "congestion_control": carrier.congestion_control,
-        # RoCE has the NIC's.
-        "dscp": None if carrier.transport == "roce" else carrier.dscp or None,
+        # RoCE has the NIC's, and Homa its own.
+        "dscp": None if carrier.transport in ("roce", "homa") else carrier.dscp or None,
         "ip": carrier.ip,
         **columns,
     }

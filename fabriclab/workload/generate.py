@@ -6,7 +6,7 @@ import polars as pl
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
-from fabriclab.formats.trace import LARGEST_FLOW
+from fabriclab.formats.trace import LARGEST_FLOW, LARGEST_HOMA_BYTES
 from fabriclab.registry.traffic_kinds import load
 from fabriclab.workload.flows import numbered
 from fabriclab.workload.site import Site, TraceError, site_of
@@ -30,4 +30,10 @@ def generate_flows(plan: Plan, first: int = 0) -> pl.DataFrame:
 def table_of(traffic: Traffic, site: Site) -> pl.DataFrame:
     """Return the flows of one traffic, not numbered yet. Raises TraceError."""
     table: pl.DataFrame = load(traffic.kind).flows(traffic, site)
+    largest = table["size_bytes"].max() if traffic.carried_by.transport == "homa" else None
+    if isinstance(largest, int) and largest > LARGEST_HOMA_BYTES:
+        raise TraceError(
+            f"traffic.{traffic.name}: a flow of {largest} bytes; Homa's messages have at most {LARGEST_HOMA_BYTES}: "
+            "choose smaller sizes, or write cap: 1 MB beside the distribution"
+        )
     return table

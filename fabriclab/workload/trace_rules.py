@@ -13,6 +13,7 @@ from fabriclab.formats.trace import (
     LARGEST_BYTES,
     LARGEST_DSCP,
     LARGEST_FLOW,
+    LARGEST_HOMA_BYTES,
     LARGEST_NS,
     LARGEST_REQUEST_BYTES,
     LARGEST_ROCE_FLOW,
@@ -109,7 +110,7 @@ def _says_which_end(row: dict[str, Any]) -> str:
 def _rules_of_kinds() -> list[Rule]:
     """Return the rules of what goes with what."""
     long, mptcp, iperf3 = pl.col("stop_ns").is_not_null(), pl.col("transport") == "mptcp", pl.col("mode") == "iperf3"
-    roce = (pl.col("transport") == "roce").fill_null(value=False)
+    roce, homa = ((pl.col("transport") == name).fill_null(value=False) for name in ("roce", "homa"))
     request, kept = pl.col("request_bytes").is_not_null(), pl.col("connection").is_not_null()
     return [
         Rule("mode", iperf3 & ~long, "needs a stop_ns, because iperf3 sends until a set time"),
@@ -138,6 +139,22 @@ def _rules_of_kinds() -> list[Rule]:
             (pl.col("mode") == "read") & ~roce,
             "is RDMA READ, which only RoCE has; write push or pull, or transport roce",
         ),
+        Rule("mode", iperf3 & homa, "has streams, which Homa has not; write another transport"),
+        Rule("stop_ns", long & homa, "is of a long flow, but Homa sends messages of a size; write size_bytes"),
+        Rule("connection", kept & homa, "would be kept, but Homa has no connections; leave it empty"),
+        *(
+            Rule(
+                column,
+                homa & (pl.col(column).cast(pl.Int64, strict=False) > LARGEST_HOMA_BYTES),
+                f"is more than a message of Homa has; write at most {LARGEST_HOMA_BYTES}",
+            )
+            for column in ("size_bytes", "request_bytes")
+        ),
+        *(
+            Rule(column, homa & pl.col(column).is_not_null(), "is what Homa decides; leave it empty")
+            for column in ("congestion_control", "dscp")
+        ),
+        Rule("ip", homa & (pl.col("ip") == "6"), "can't be 6, because Homa goes over IPv4 here; leave it empty"),
         Rule("mode", iperf3 & roce, "sends over sockets, not over RoCE; write another transport"),
         *(
             Rule(column, roce & pl.col(column).is_not_null(), "is what the NIC says for RoCE; leave it empty")

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from sample_algorithms import AVOID_LINE, control
+from sample_modules import AVOID, FILES
 from sample_plans import CUBIC, star
 from vm import Vm, ignore
 
 import fabriclab
 from fabriclab.engine import own_faults
-from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
+from fabriclab.formats.plan.algorithm import OwnAlgorithm, SourceFile, sha256_of, text_of_files
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.traffic import LongTraffic
@@ -47,6 +48,28 @@ def test_reno_under_another_name_is_reno(vm: Vm) -> None:
     assert flows(vm) == mine
     assert vm.run(plan("mine", control("if (tcp_in_slow_start(tcp_sk(sk)))", "\ttcp_slow_start(tcp_sk(sk), acked);")))
     assert flows(vm) != mine
+
+
+def two_files(**texts: str) -> Plan:
+    files = tuple(SourceFile(name=name, text=texts.get(Path(name).stem, text)) for name, text in FILES.items())
+    sha256 = sha256_of(text_of_files(files))
+    own = OwnAlgorithm(kind="congestion_control", name="mine", file="mine", sha256=sha256, files=files)
+    return plan("mine").model_copy(update={"algorithms": (own,)})
+
+
+def test_reno_in_two_files_is_reno(vm: Vm) -> None:
+    """To the nanosecond, though its code turns interrupts off and on."""
+    assert vm.run(two_files()).status == "complete"
+    mine = flows(vm)
+    assert vm.run(plan("reno")).status == "complete"
+    assert flows(vm) == mine
+
+
+def test_a_crash_names_the_file_of_a_directory(vm: Vm) -> None:
+    result = vm.run(two_files(avoid=AVOID.replace("counted += acked;", "*(volatile int *)8 = 1;")))
+    line = AVOID[: AVOID.index("counted += acked;")].count("\n") + 1
+    assert result.status == "crashed"
+    assert result.message.startswith(f"mine: mine_avoid() at line {line} of avoid.c crashed the virtual machine's")
 
 
 QDISC = (Path(fabriclab.__file__).parent / "starters" / "qdisc" / "mine.c").read_text()

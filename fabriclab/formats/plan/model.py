@@ -186,6 +186,9 @@ class Plan(Frozen):
         for traffic in record.get("traffic", ()):
             if traffic.get("kind") == "long" and traffic.get("mode") == "push":
                 del traffic["mode"]
+        for algorithm in record.get("algorithms", ()):
+            if not algorithm.get("files", True):
+                del algorithm["files"]
         newer = {"algorithms", "configured"}
         return {key: value for key, value in record.items() if value or key not in newer}
 

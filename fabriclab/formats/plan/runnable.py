@@ -44,7 +44,7 @@ def _contradictions(plan: Plan) -> Iterator[str]:
     for group, members in plan.groups.items():
         yield from _unknown(f"groups.{group}", members, nodes)
     for algorithm in plan.algorithms:
-        if sha256_of(algorithm.source) != algorithm.sha256:
+        if sha256_of(algorithm.text) != algorithm.sha256:
             yield f"algorithms: {algorithm.file} is not the text whose SHA-256 the plan has"
     yield from _twice("algorithms", (algorithm.module for algorithm in plan.algorithms))
 

@@ -145,7 +145,7 @@ def _control_word(names: Names) -> Word[RoceControlName]:
     own = {file: one for (kind, file), one in names.own.items() if kind == "roce_control"}
     meanings = {name: RoceControlName(name, telemetry=name == "hpcc") for name in ROCE_CONTROLS}
     for one in own.values():
-        meanings[one.name] = RoceControlName(one.name, asks_for_telemetry(one.source), is_own=True)
+        meanings[one.name] = RoceControlName(one.name, asks_for_telemetry(one.text), is_own=True)
     return Word(ROCE_CONTROLS, aliases={file: one.name for file, one in own.items()}, meanings=meanings)
 
 

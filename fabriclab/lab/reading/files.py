@@ -54,6 +54,11 @@ def read_lab_file(directory: Path, name: str, largest_bytes: int) -> bytes:
 
 def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.BufferedReader:
     """Open a file of the lab in `directory`; `name` is relative to that. Raises UnreadableError."""
+    return _open(Path(_inside(directory, name)), largest_bytes, pipes=False)
+
+
+def _inside(directory: Path, name: str) -> str:
+    """Return the path of what a lab names, with links resolved. Raises OutsideError where it is not the lab's own."""
     if "\0" in name:
         raise OutsideError("cannot name a file: it has a NUL character")
     root, path = os.path.realpath(directory), os.path.realpath(directory / name)
@@ -62,7 +67,21 @@ def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.Buffered
             "lies outside the lab's directory (with links resolved), and a lab reads only files of its own directory; "
             "put it there"
         )
-    return _open(Path(path), largest_bytes, pipes=False)
+    return path
+
+
+def list_lab_directory(directory: Path, name: str) -> list[str]:
+    """Return the sorted names of what lies in a directory of the lab in `directory`. Raises UnreadableError."""
+    path = _inside(directory, name)
+    try:
+        return sorted(entry.name for entry in os.scandir(path))
+    except OSError as error:
+        raise _unreadable(error) from error
+
+
+def is_lab_directory(directory: Path, name: str) -> bool:
+    """Return whether a name is that of a directory of the lab in `directory`. Raises OutsideError."""
+    return Path(_inside(directory, name)).is_dir()
 
 
 def own_name(directory: Path, name: str) -> str:

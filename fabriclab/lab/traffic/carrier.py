@@ -4,11 +4,12 @@ kept."""
 from __future__ import annotations
 
 from fabriclab.formats.family import FAMILIES, Family
+from fabriclab.formats.plan.algorithm import HOMA
 from fabriclab.formats.plan.traffic import Carried, Carrier, Connection
 from fabriclab.lab.hosts.transport import read_congestion_control
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.section import Section, Written, value_of
-from fabriclab.lab.traffic.keys import CONNECTION, DSCP, IP, TRANSPORT
+from fabriclab.lab.traffic.keys import CONNECTION, DSCP, IP, MODULE, TRANSPORT
 
 
 def read_carrier(section: Section, names: Names) -> Carrier:
@@ -16,6 +17,12 @@ def read_carrier(section: Section, names: Names) -> Carrier:
     transport = section.read(TRANSPORT)
     if transport is not None and transport.value == "roce":
         _check_roce(section, names, transport)
+    is_homa = transport is not None and transport.value == "homa"
+    if transport is not None and is_homa:
+        _check_homa(section, names, transport)
+    else:
+        # It may stay where a parameter chooses the transport.
+        section.read(MODULE)
     return Carrier(
         transport=TRANSPORT.or_default(transport),
         congestion_control=value_of(read_congestion_control(section, names)),
@@ -41,6 +48,30 @@ def _check_roce(section: Section, names: Names, transport: Written[Carried]) -> 
         )
 
 
+def _check_homa(section: Section, names: Names, transport: Written[Carried]) -> None:
+    """Record what Homa decides itself, and what it lacks."""
+    module = section.read(MODULE)
+    name = None if module is None else names.own_names("transport").get(module.value.strip())
+    if module is None:
+        transport.complain(
+            section.problems,
+            "is homa, which Linux does not have; write module: and the directory, in the lab's directory, that has "
+            "Homa's module for Linux",
+        )
+    elif name not in (None, "", HOMA):
+        module.complain(section.problems, f"registers the protocol {name!r}; Homa's module registers {HOMA!r}")
+    for key, whose in (("congestion_control", "TCP's"), ("dscp", "what Homa decides for each packet")):
+        if key in section:
+            section.complain(key, f"is {whose}; remove the key, or write another transport")
+    written = section.read(IP)
+    if written is not None and written.value == "6" and 6 in names.families:
+        written.complain(section.problems, "Homa goes over IPv4 here; write ip: 4, or another transport")
+    if names.families and 4 not in names.families:
+        transport.complain(
+            section.problems, "is homa, which goes over IPv4 here, but the fabric has no IPv4; write addresses: dual"
+        )
+
+
 def read_dscp(section: Section) -> int:
     """Return the class of what is sent, 0 to 63."""
     return DSCP.or_default(section.read(DSCP))
@@ -59,12 +90,13 @@ def _read_family(section: Section, names: Names) -> Family | None:
 
 
 def read_connection(section: Section, carrier: Carrier) -> Connection:
-    """Return `kept` (one connection of each pair carries all its flows) or `new`; over MPTCP and RoCE each flow has
-    its own."""
+    """Return `kept` (one connection of each pair carries all its flows) or `new`; over MPTCP, RoCE and Homa each flow
+    has its own."""
     connection = section.read(CONNECTION)
     if carrier.transport == "tcp":
         return CONNECTION.or_default(connection)
     if connection is not None and connection.value == "kept":
-        what = "MPTCP has a connection" if carrier.transport == "mptcp" else "RoCE has a queue pair"
+        whats = {"mptcp": "MPTCP has a connection", "roce": "RoCE has a queue pair", "homa": "Homa is a call"}
+        what = whats[carrier.transport]
         connection.complain(section.problems, f"each flow over {what} of its own; write connection: new")
     return "new"

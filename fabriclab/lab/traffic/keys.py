@@ -64,8 +64,17 @@ TRANSPORT = Key(
     "transport",
     Word[Carried](get_args(Carried)),
     "The transport protocol of the flows. A flow over MPTCP has a connection of its own. With `roce` a flow is a "
-    "message of a [RoCE](hosts.md#roce) NIC, over a queue pair of its own.",
+    "message of a [RoCE](hosts.md#roce) NIC, over a queue pair of its own. With `homa` it is a message of "
+    "[Homa](../homa.md), whose `module` the lab brings.",
     default="tcp",
+)
+MODULE = Key(
+    "module",
+    Text("a directory of the lab's directory, such as `./homa`", r".+"),
+    "With `transport: homa`, the directory with the C files of Homa's module for Linux. Other transports leave it "
+    "unused.",
+    unset="required with `transport: homa`",
+    examples=("./homa",),
 )
 CONGESTION_CONTROL = Key(
     "congestion_control",
@@ -87,7 +96,7 @@ IP = Key(
     unset="4 if the fabric has IPv4, else 6",
     examples=(6,),
 )
-CARRIER: tuple[Key[Any], ...] = (TRANSPORT, CONGESTION_CONTROL, DSCP, IP)
+CARRIER: tuple[Key[Any], ...] = (TRANSPORT, MODULE, CONGESTION_CONTROL, DSCP, IP)
 """What carries the flows."""
 
 SENDERS = Key("senders", HOSTS, "The hosts that send.", examples=("all", "h1..h4", 8), required=True)

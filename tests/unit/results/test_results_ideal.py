@@ -40,6 +40,7 @@ def ideal(
     mode: str = "push",
     connection: str | None = None,
     request_bytes: int | None = None,
+    transport: str = "tcp",
 ) -> tuple[int | None, int | None]:
     """Base round trip and ideal of one flow from h1 to h2."""
     row = {
@@ -49,6 +50,7 @@ def ideal(
         "mode": mode,
         "connection": connection,
         "request_bytes": request_bytes,
+        "transport_asked": transport,
     }
     numbers = ("size_bytes", "request_bytes")
     flow = pl.LazyFrame([row], schema={name: pl.Int64 if name in numbers else pl.String for name in row})
@@ -184,6 +186,11 @@ def test_only_the_hops_that_store_are_charged() -> None:
 def test_a_flow_takes_its_frames_time_on_the_slowest_line() -> None:
     """Two full frames and one of 104 bytes of data, at 1 Gbps: each has 90 bytes around its data."""
     row = {"src": "h1", "dst": "h2", "size_bytes": 3000, "mode": "push", "connection": "c", "request_bytes": None}
+    row["transport_asked"] = "tcp"
     flow = pl.LazyFrame([row], schema_overrides={"request_bytes": pl.Int64})
     joined = flow.join(path_table(STAR, [("h1", "h2")]), on=["src", "dst"], how="left").select(*ideal_columns())
     assert joined.collect()["line_ns"].to_list() == [8 * (3000 + 3 * 90)]
+
+
+def test_homa_has_no_handshake() -> None:
+    assert ideal(STAR, 1448, "push", None, transport="homa") == ideal(STAR, 1448, "push", "c")

@@ -103,7 +103,7 @@ def complaints(*texts: str) -> list[str]:
             "connection: 'c' would be kept, but each flow over MPTCP has its own connection; leave it empty",
         ),
         ({"after": "nobody"}, "after: no flow has the group 'nobody'"),
-        ({"transport": "udp"}, "transport: 'udp' must be one of tcp, mptcp, roce"),
+        ({"transport": "udp"}, "transport: 'udp' must be one of tcp, mptcp, roce, homa"),
         (
             {"congestion_control": "Cubic"},
             f"congestion_control: 'Cubic' must be one of {', '.join(CONGESTION_CONTROLS)}",

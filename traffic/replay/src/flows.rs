@@ -152,6 +152,24 @@ impl Flows {
         self.end(row, &entry, clock)
     }
 
+    /// The flow, a message of Homa's, ended, or was given up.
+    pub fn end_called(
+        &mut self,
+        row: RowId,
+        start_ns: Option<i64>,
+        status: Status,
+        bytes: u64,
+        clock: &Clock,
+    ) -> io::Result<()> {
+        let entry = Entry {
+            end_ns: Some(clock.now_ns()),
+            bytes,
+            transport: Some(Carried::Homa),
+            ..self.unconnected(row, status, start_ns, clock)
+        };
+        self.end(row, &entry, clock)
+    }
+
     /// The flow ended before there was a connection for it.
     pub fn end_unconnected(
         &mut self,

@@ -47,6 +47,8 @@ pub enum Carried {
     Fallback,
     /// A queue pair of the host's NIC.
     Roce,
+    /// A remote procedure call.
+    Homa,
 }
 
 impl fmt::Display for Carried {
@@ -56,6 +58,7 @@ impl fmt::Display for Carried {
             Self::Mptcp => "mptcp",
             Self::Fallback => "fallback",
             Self::Roce => "roce",
+            Self::Homa => "homa",
         })
     }
 }

@@ -9,6 +9,7 @@ mod exec;
 mod failure;
 mod flows;
 mod head;
+mod homa;
 mod hosts;
 mod listening;
 mod log;

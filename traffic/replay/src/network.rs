@@ -73,7 +73,7 @@ impl Network {
     pub fn listen(trace: &Trace, local: Local, descriptor_limit: u64) -> io::Result<Self> {
         let mut listeners = Vec::new();
         for (id, service) in trace.services.iter().enumerate() {
-            if service.transport == Transport::Roce {
+            if matches!(service.transport, Transport::Roce | Transport::Homa) {
                 listeners.push(None);
                 continue;
             }
@@ -124,6 +124,11 @@ impl Network {
         self.local.addresses.of(Some(family))
     }
 
+    /// The port of a service.
+    pub fn port(&self, service: ServiceId) -> u16 {
+        self.local.port + service
+    }
+
     pub fn is_mptcp(&self, service: ServiceId) -> bool {
         self.services[usize::from(service)].transport == Transport::Mptcp
     }
@@ -146,7 +151,7 @@ impl Network {
         } = purpose;
         let family = self.services[usize::from(service)].family;
         let host = host.of(family).ok_or(io::ErrorKind::AddrNotAvailable)?;
-        let peer = SocketAddr::new(host, self.local.port + service);
+        let peer = SocketAddr::new(host, self.port(service));
         let socket =
             new_socket(host, &self.services[usize::from(service)]).inspect_err(|error| {
                 let out = matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
@@ -284,8 +289,8 @@ fn set_dscp(socket: &Socket, family: IpAddr, dscp: u8) -> io::Result<()> {
 /// A non-blocking socket without Nagle's delay; accepted sockets inherit both from the listening one.
 fn new_socket(family: IpAddr, service: &Service) -> io::Result<Socket> {
     let protocol = match service.transport {
-        // Flows over RoCE have no sockets.
-        Transport::Tcp | Transport::Roce => Protocol::TCP,
+        // Flows over RoCE have no sockets, and those over Homa one together.
+        Transport::Tcp | Transport::Roce | Transport::Homa => Protocol::TCP,
         Transport::Mptcp => Protocol::MPTCP,
     };
     let domain = Domain::for_address(SocketAddr::new(family, 0));

@@ -1,5 +1,5 @@
 //! The system calls that neither the standard library nor socket2 and nix have safe functions for. All unsafe code is
-//! here.
+//! here and in `messages.rs`.
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -15,6 +15,8 @@ use nix::sys::socket::sockopt::{IpBindAddressNoPort, SetStruct};
 use nix::sys::socket::{recv, recvmsg, setsockopt, MsgFlags, SetSockOpt};
 use socket2::Socket;
 use tcp_info::TcpInfo;
+
+pub mod messages;
 
 /// Largest read or write in one call.
 pub const BLOCK_BYTES: usize = 1 << 20;
@@ -53,10 +55,6 @@ struct DeliveryRequest {
 /// Sends `head`, then up to `body` bytes of the shared block; returns how much of both the socket took.
 /// With `report_delivery` the socket's error queue gets an entry when the last byte is acknowledged.
 pub fn send(fd: RawFd, head: &[u8], body: usize, report_delivery: bool) -> io::Result<usize> {
-    let part = |base: *const u8, length| libc::iovec {
-        iov_base: base.cast_mut().cast(),
-        iov_len: length,
-    };
     let mut parts = [
         part(head.as_ptr(), head.len()),
         part(BLOCK.as_ptr().cast(), body.min(BLOCK_BYTES)),
@@ -108,6 +106,13 @@ pub fn unacknowledged_bytes(fd: RawFd) -> io::Result<u64> {
     // SAFETY: `bytes` is valid for writing; TIOCOUTQ is SIOCOUTQ.
     Errno::result(unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) })?;
     Ok(bytes.max(0) as u64)
+}
+
+fn part(base: *const u8, length: usize) -> libc::iovec {
+    libc::iovec {
+        iov_base: base.cast_mut().cast(),
+        iov_len: length,
+    }
 }
 
 /* -- Options ----------------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ from fabriclab.formats.plan.traffic.drawn import Size
 if TYPE_CHECKING:
     from fabriclab.formats.plan.traffic.program import ProgramTraffic
 
-Carried = Literal["tcp", "mptcp", "roce"]
+Carried = Literal["tcp", "mptcp", "roce", "homa"]
 Connection = Literal["kept", "new"]
 """One connection of each pair carries all its flows, or each flow has its own."""
 Mode = Literal["push", "pull", "read"]

@@ -22,9 +22,12 @@ use crate::rendezvous::Rendezvous;
 use crate::schedule::{Action, RowId};
 use crate::trace::{Extent, KeptId, ServiceId};
 use crate::wakeups::{self, Epoll, Termination, Timer};
+use calls::Calls;
 use queue_pairs::QueuePairs;
 use source::Source;
 
+mod calls;
+mod homa;
 mod kept_pairs;
 mod meet;
 mod queue_pairs;
@@ -65,6 +68,8 @@ pub struct Player {
     long: HashMap<RowId, Handle>,
     /// Where no flow goes over RoCE there are none.
     queue_pairs: Option<QueuePairs>,
+    /// Where no flow goes over Homa there are none.
+    calls: Option<Calls>,
     /// Whether something may have become due.
     look_for_due: bool,
     terminated: bool,
@@ -101,6 +106,10 @@ impl Player {
         if let Some(queue_pairs) = &queue_pairs {
             watch(queue_pairs.as_fd(), Source::Roce)?;
         }
+        let calls = Calls::of(&flows.trace, &network)?;
+        if let Some(calls) = &calls {
+            watch(calls.as_fd(), Source::Homa)?;
+        }
         watch(timer.as_fd(), Source::Timer)?;
         watch(signals.as_fd(), Source::Signals)?;
         let kept = vec![KeptState::Unopened; flows.trace.kept.len()];
@@ -118,6 +127,7 @@ impl Player {
             kept,
             long: HashMap::new(),
             queue_pairs,
+            calls,
             look_for_due: true,
             terminated: false,
             power_lost: false,
@@ -210,6 +220,7 @@ impl Player {
             Source::Peer(host) => return self.deliver(host),
             Source::Mailbox => return self.read_mailbox(),
             Source::Roce => return self.read_completions(),
+            Source::Homa => return self.read_messages(),
             Source::Timer => {
                 self.timer.expired();
                 self.look_for_due = true;
@@ -374,6 +385,7 @@ impl Player {
             }
         }
         self.end_pairs(status)?;
+        self.end_calls(status)?;
         self.flows.end_rest(&self.clock)?;
         self.send_notices()?;
         self.flows.log().flush()

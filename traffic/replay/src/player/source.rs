@@ -14,6 +14,8 @@ pub enum Source {
     Mailbox,
     /// The host's RoCE NIC.
     Roce,
+    /// The host's socket of Homa.
+    Homa,
     Timer,
     Signals,
 }
@@ -26,6 +28,7 @@ const MAILBOX: u64 = 3;
 const TIMER: u64 = 4;
 const SIGNALS: u64 = 5;
 const ROCE: u64 = 6;
+const HOMA: u64 = 7;
 
 impl Source {
     pub fn token(self) -> u64 {
@@ -35,6 +38,7 @@ impl Source {
             Self::Peer(host) => (PEER, host),
             Self::Mailbox => (MAILBOX, 0),
             Self::Roce => (ROCE, 0),
+            Self::Homa => (HOMA, 0),
             Self::Timer => (TIMER, 0),
             Self::Signals => (SIGNALS, 0),
         };
@@ -51,6 +55,7 @@ impl Source {
             PEER => Self::Peer(which),
             MAILBOX => Self::Mailbox,
             ROCE => Self::Roce,
+            HOMA => Self::Homa,
             TIMER => Self::Timer,
             _ => Self::Signals,
         }
@@ -70,6 +75,7 @@ mod tests {
             Source::Peer(u32::MAX),
             Source::Mailbox,
             Source::Roce,
+            Source::Homa,
             Source::Timer,
             Source::Signals,
         ];

@@ -25,6 +25,9 @@ impl Player {
         if self.flows.trace.is_roce(&flow) {
             return self.start_pair(row, start_ns);
         }
+        if self.flows.trace.is_homa(&flow) {
+            return self.start_call(row, &flow, start_ns);
+        }
         let Some(kept) = flow.kept else {
             return self.start_on_its_own(row, &flow, start_ns);
         };

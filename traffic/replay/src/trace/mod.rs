@@ -74,6 +74,10 @@ impl Trace {
         self.services[usize::from(flow.service)].transport == Transport::Roce
     }
 
+    pub fn is_homa(&self, flow: &Flow) -> bool {
+        self.services[usize::from(flow.service)].transport == Transport::Homa
+    }
+
     pub fn is_kept_pair(&self, kept: KeptId) -> bool {
         let service = self.kept[kept as usize].service;
         self.services[usize::from(service)].transport == Transport::Roce

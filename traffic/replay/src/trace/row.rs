@@ -34,9 +34,9 @@ const START_NS: usize = 1;
 const SRC: usize = 2;
 const DST: usize = 3;
 pub const SIZE_BYTES: usize = 4;
-const STOP_NS: usize = 5;
+pub const STOP_NS: usize = 5;
 pub const MODE: usize = 6;
-const REQUEST_BYTES: usize = 7;
+pub const REQUEST_BYTES: usize = 7;
 pub const CONNECTION: usize = 8;
 pub const GROUP: usize = 9;
 pub const AFTER: usize = 10;
@@ -243,9 +243,10 @@ fn parse_transport(row: &Row<'_>, problems: &mut Problems) -> Option<Transport> 
         "" | "tcp" => Some(Transport::Tcp),
         "mptcp" => Some(Transport::Mptcp),
         "roce" => Some(Transport::Roce),
+        "homa" => Some(Transport::Homa),
         other => {
-            let hint = suggestion(other, ["tcp", "mptcp", "roce"]);
-            let right = format!("must be tcp, mptcp or roce (empty: tcp){hint}");
+            let hint = suggestion(other, ["tcp", "mptcp", "roce", "homa"]);
+            let right = format!("must be tcp, mptcp, roce or homa (empty: tcp){hint}");
             problems.wrong(row.line, "transport", other, right);
             None
         }
@@ -277,7 +278,7 @@ fn has_address(
     if !has {
         let name = hosts.name(host);
         let right = if row.text(IP).is_empty() {
-            format!("{name} has no IPv4 address in the hosts file, by which RoCE goes")
+            format!("{name} has no IPv4 address in the hosts file, by which this transport goes")
         } else {
             format!("{name} has no such address in the hosts file; must be another one, or empty")
         };

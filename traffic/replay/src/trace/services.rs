@@ -15,12 +15,14 @@ pub enum Transport {
     Mptcp,
     /// No service: nobody listens for it, and its rank has no port.
     Roce,
+    /// Messages, whose socket has the service's port.
+    Homa,
 }
 
 impl Transport {
     /// The version of IP of flows that name none; `None`: that of the hosts' first addresses.
     pub fn only_family(self) -> Option<Family> {
-        (self == Self::Roce).then_some(Family::V4)
+        matches!(self, Self::Roce | Self::Homa).then_some(Family::V4)
     }
 }
 
@@ -30,6 +32,7 @@ impl fmt::Display for Transport {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
             Self::Roce => "roce",
+            Self::Homa => "homa",
         })
     }
 }

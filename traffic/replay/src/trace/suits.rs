@@ -1,4 +1,4 @@
-//! What of a row goes with what: the rules of connections, of iperf3 and of RoCE.
+//! What of a row goes with what: the rules of connections, of iperf3, of RoCE and of Homa.
 
 use super::flow::{Extent, Mode};
 use super::row::{self, Details, Outline, COLUMNS};
@@ -11,6 +11,9 @@ use crate::table::Row;
 /// Architecture Specification, volume 1, 3.5.10).
 const MAX_ROCE_FLOW: u32 = (1 << 24) - 3;
 
+/// HOMA_MAX_MESSAGE_LENGTH of Homa's module for Linux.
+pub const MAX_HOMA_BYTES: u64 = 1_000_000;
+
 /// Judges a row whose values are right one by one.
 pub fn is_all_right(
     row: &Row<'_>,
@@ -21,6 +24,7 @@ pub fn is_all_right(
     may_have_connection(row, outline, details, problems)
         & suits_iperf3(row, outline, details, problems)
         & suits_roce(row, outline, details, problems)
+        & suits_homa(row, outline, details, problems)
 }
 
 fn may_have_connection(
@@ -38,6 +42,7 @@ fn may_have_connection(
         (_, Transport::Roce) if outline.mode != Some(Mode::Push) => {
             "only pushes share a queue pair; must be empty where transport is roce and mode is not push"
         }
+        (_, Transport::Homa) => "Homa has no connections; must be empty where transport is homa",
         (_, Transport::Mptcp) => {
             "a flow over MPTCP has a connection of its own; must be empty where transport is mptcp"
         }
@@ -105,6 +110,60 @@ fn suits_roce(
             "RoCE goes by IPv4; must be 4 or empty where transport is roce",
         ),
     ];
+    keeps(&rules, row, problems)
+}
+
+/// Homa sends messages of its own priorities, each a remote procedure call.
+fn suits_homa(
+    row: &Row<'_>,
+    outline: &Outline,
+    details: &Details,
+    problems: &mut Problems,
+) -> bool {
+    if outline.transport != Transport::Homa {
+        return true;
+    }
+    let most = format!(
+        "Homa's messages have at most {MAX_HOMA_BYTES} bytes; must be at most that where transport is homa"
+    );
+    let is_large = |bytes: u64| bytes > MAX_HOMA_BYTES;
+    let rules = [
+        (
+            matches!(details.extent, Extent::Bytes(bytes) if is_large(bytes)),
+            row::SIZE_BYTES,
+            most.as_str(),
+        ),
+        (
+            is_large(details.request_bytes.into()),
+            row::REQUEST_BYTES,
+            most.as_str(),
+        ),
+        (
+            matches!(details.extent, Extent::UntilNs(_)),
+            row::STOP_NS,
+            "Homa sends messages of a size; must be empty, with size_bytes in its place, where transport is homa",
+        ),
+        (
+            !row.text(row::CONGESTION_CONTROL).is_empty(),
+            row::CONGESTION_CONTROL,
+            "Homa has its own; must be empty where transport is homa",
+        ),
+        (
+            details.dscp != 0,
+            row::DSCP,
+            "Homa decides it for each packet; must be empty or 0 where transport is homa",
+        ),
+        (
+            outline.family == Some(Family::V6),
+            row::IP,
+            "Homa goes by IPv4 here; must be 4 or empty where transport is homa",
+        ),
+    ];
+    keeps(&rules, row, problems)
+}
+
+/// Whether a row keeps rules, each of which says whether it is broken, the column, and what would be right.
+fn keeps(rules: &[(bool, usize, &str)], row: &Row<'_>, problems: &mut Problems) -> bool {
     let broken = rules.iter().filter(|(is_broken, ..)| *is_broken);
     let mut right = true;
     for &(_, column, should) in broken {
@@ -187,6 +246,19 @@ mod tests {
                 "16777214,0,h1,h2,9,,,,roce,,,",
                 "flow is \"16777214\": must be at most 16777213",
             ),
+            (
+                "0,0,h1,h2,1000001,,,,homa,,,",
+                "size_bytes is \"1000001\": Homa's messages have at most 1000000 bytes",
+            ),
+            (
+                "0,0,h1,h2,,9,,,homa,,,",
+                "stop_ns is \"9\": Homa sends messages of a size",
+            ),
+            (
+                "0,0,h1,h2,9,,,k,homa,,,",
+                "connection is \"k\": Homa has no connections",
+            ),
+            ("0,0,h1,h2,9,,,,homa,,8,", "dscp is \"8\": Homa decides it"),
             (
                 "0,0,six,h2,9,,,,roce,,,",
                 "ip is \"\": six has no IPv4 address in the hosts file",

@@ -311,7 +311,7 @@ fn values_of_the_carrier_are_judged() {
     );
     assert_more_wrong(
         "0,0,h1,h3,9,,,,mtcp,,,\n",
-        ":3: transport is \"mtcp\": must be tcp, mptcp or roce (empty: tcp); did you mean \"mptcp\"?",
+        ":3: transport is \"mtcp\": must be tcp, mptcp, roce or homa (empty: tcp); did you mean \"mptcp\"?",
     );
     assert_more_wrong(
         "0,0,h1,h3,9,,,k,mptcp,,,\n",
