@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-CONTROL = """// SPDX-License-Identifier: GPL-2.0
-#include <linux/module.h>
-#include <net/tcp.h>
 
-/* Not this one: struct tcp_congestion_ops old = { .name = "old", }; */
-static void mine_cong_avoid(struct sock *sk, u32 ack, u32 acked)
-{
-	tcp_reno_cong_avoid(sk, ack, acked);
-}
-
-static struct tcp_congestion_ops mine __read_mostly = {
+def registration(avoid: str) -> str:
+    """Return what makes a congestion control `mine` of a function that opens the window, for the end of a file."""
+    return """static struct tcp_congestion_ops mine __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= mine_cong_avoid,
+	.cong_avoid	= AVOID,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.owner		= THIS_MODULE,
 	.name		= "mine",
@@ -27,7 +20,20 @@ static int __init mine_register(void)
 module_init(mine_register);
 
 MODULE_LICENSE("GPL");
-"""
+""".replace("AVOID", avoid)
+
+
+CONTROL = """// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+#include <net/tcp.h>
+
+/* Not this one: struct tcp_congestion_ops old = { .name = "old", }; */
+static void mine_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+""" + registration("mine_cong_avoid")
 """Reno by another name."""
 
 AVOID = "\ttcp_reno_cong_avoid(sk, ack, acked);\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sample_algorithms import registration
+
 HEADER = """/* SPDX-License-Identifier: GPL-2.0 */
 #ifndef _MINE_H
 #define _MINE_H
@@ -35,22 +37,7 @@ REGISTER = """// SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 #include "mine.h"
 
-static struct tcp_congestion_ops mine __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= mine_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.owner		= THIS_MODULE,
-	.name		= "mine",
-};
-
-static int __init mine_register(void)
-{
-	return tcp_register_congestion_control(&mine);
-}
-module_init(mine_register);
-
-MODULE_LICENSE("GPL");
-"""
+""" + registration("mine_avoid")
 FILES = {"avoid.c": AVOID, "mine.h": HEADER, "register.c": REGISTER}
 """By name, in the order of their names."""
 

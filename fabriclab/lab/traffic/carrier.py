@@ -38,14 +38,7 @@ def _check_roce(section: Section, names: Names, transport: Written[Carried]) -> 
             "congestion_control",
             "is TCP's; that of RoCE is the NIC's (hosts: ... nic.roce.congestion_control); remove the key",
         )
-    written = section.read(IP)
-    # Where the fabric has no IPv6 that is said already.
-    if written is not None and written.value == "6" and 6 in names.families:
-        written.complain(section.problems, "RoCE goes over IPv4 only; write ip: 4, or another transport")
-    if names.families and 4 not in names.families:
-        transport.complain(
-            section.problems, "is roce, which goes over IPv4 only, but the fabric has no IPv4; write addresses: dual"
-        )
+    _check_ipv4(section, names, transport, "RoCE", "goes over IPv4 only")
 
 
 def _check_homa(section: Section, names: Names, transport: Written[Carried]) -> None:
@@ -63,12 +56,19 @@ def _check_homa(section: Section, names: Names, transport: Written[Carried]) -> 
     for key, whose in (("congestion_control", "TCP's"), ("dscp", "what Homa decides for each packet")):
         if key in section:
             section.complain(key, f"is {whose}; remove the key, or write another transport")
+    _check_ipv4(section, names, transport, "Homa", "goes over IPv4 here")
+
+
+def _check_ipv4(section: Section, names: Names, transport: Written[Carried], who: str, how: str) -> None:
+    """Record that a traffic of IPv6, or a fabric without IPv4, can't have a transport that is over IPv4."""
     written = section.read(IP)
+    # Where the fabric has no IPv6 that is said already.
     if written is not None and written.value == "6" and 6 in names.families:
-        written.complain(section.problems, "Homa goes over IPv4 here; write ip: 4, or another transport")
+        written.complain(section.problems, f"{who} {how}; write ip: 4, or another transport")
     if names.families and 4 not in names.families:
         transport.complain(
-            section.problems, "is homa, which goes over IPv4 here, but the fabric has no IPv4; write addresses: dual"
+            section.problems,
+            f"is {transport.value}, which {how}, but the fabric has no IPv4; write addresses: dual",
         )
 
 
