@@ -59,12 +59,12 @@ def _cap_note(traffic: str, size: Size | None) -> str:
 
 
 def headline_metric(runs: Sequence[Results]) -> str:
-    """Return the metric that tells most of runs: the mean completion time where flows come by themselves, the time of
-    an operation where all are collectives, else the goodput."""
+    """Return the metric that tells most of runs: the time of an operation where there are collectives, the mean
+    completion time where flows come by themselves, else the goodput."""
     kinds = {traffic.kind for run in runs[:1] for traffic in run.plan.traffic}
     if kinds == {"program"}:
         return "program_ns"
-    if kinds == {"collective"}:
+    if "collective" in kinds:
         return "collective_ns"
     if not kinds & _OPEN_LOOP:
         return "goodput_bps"

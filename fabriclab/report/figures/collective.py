@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries, ChartTable
 from fabriclab.report.drawing.exhibits import Picture, titled
 from fabriclab.report.drawing.pools import PooledRuns
-from fabriclab.report.drawing.style import MUTED
+from fabriclab.report.drawing.style import DASHES, MARKERS, MUTED
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.units import format_count
 
@@ -19,45 +20,61 @@ _MS = 1e6
 _DOTTED = (0, (1.5, 1.5))
 
 
+class _Operation(NamedTuple):
+    """The iterations of a collective, with how it is named and drawn."""
+
+    traffic: str
+    label: str
+    looks: PooledRuns
+    own: pl.DataFrame
+
+
 def collective_picture(pools: Sequence[PooledRuns], traffic: Sequence[str] = ()) -> Picture | None:
     """Return the time of each iteration of the first run of each pool, with what an idle fabric would take; None
     without any collective operation."""
-    series: list[ChartSeries] = []
-    captions: list[str] = []
-    rows: list[list[str]] = []
-    for pool in pools[:_MOST_SERIES]:
-        for name, own in _of_pool(pool, traffic):
-            label = f"{name}, {pool.label}" if len(pools) > 1 else name
-            series += _series(own, label, pool)
-            captions.append(_described(own, label))
-            rows += _rows(own, label)
-    if not series:
+    shown = [one for pool in pools[:_MOST_SERIES] for one in _of_pool(pool, traffic, alone=len(pools) == 1)]
+    if not shown:
         return None
+    series = [*map(_series, shown), *_idle_series(shown)]
     last = max(max(each.x, default=0) for each in series)
     x = ChartAxis("Iteration", low=-0.5, high=last + 0.5, whole=True)
     y = ChartAxis("Time of the operation", "ms", low=0)
+    rows = [row for one in shown for row in _rows(one.own, one.label)]
     numbers = ChartTable(["Operation", "Iteration", "Time", "Idle fabric", "Last", "Late transfer"], rows, 2)
+    captions = [_described(one.own, one.label) for one in shown]
     seeds = ["Of each point its first seed."] if any(len(pool.runs) > 1 for pool in pools) else []
     caption = " ".join([*captions, *seeds, "Dotted: the same operation on an idle fabric."])
     chart = Chart((ChartPanel(x, y, tuple(series)),), numbers=numbers)
     return Picture(titled("Iterations of collectives", traffic), caption, chart)
 
 
-def _of_pool(pool: PooledRuns, traffic: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the iterations of each collective of the pool's first run."""
+def _of_pool(pool: PooledRuns, traffic: Sequence[str], *, alone: bool) -> Iterator[_Operation]:
+    """Yield the collectives of the pool's first run; several have its color, and differ in all else."""
     table = pool.runs[0].collectives if pool.runs else None
     if table is None:
         return
-    for (name,), own in table.partition_by("traffic", as_dict=True, maintain_order=True).items():
-        if not traffic or name in traffic:
-            yield str(name), own
+    parts = table.partition_by("traffic", as_dict=True, maintain_order=True)
+    wanted = {str(name): own for (name,), own in parts.items() if not traffic or name in traffic}
+    for number, (name, own) in enumerate(wanted.items()):
+        marker, dash = MARKERS[number % len(MARKERS)], DASHES[number % len(DASHES)]
+        looks = replace(pool, marker=marker, dash=dash) if len(wanted) > 1 else pool
+        yield _Operation(name, name if alone else f"{name}, {pool.label}", looks, own)
 
 
-def _series(own: pl.DataFrame, label: str, pool: PooledRuns) -> Iterator[ChartSeries]:
-    places = own["iteration"].to_list()
-    times = [None if value is None else value / _MS for value in own["time_ns"].to_list()]
-    yield ChartSeries(label, pool.color, places, times, dash=pool.dash, marker=pool.marker)
-    yield ChartSeries(f"{label}, idle fabric", MUTED, places, (own["ideal_ns"] / _MS).to_list(), dash=_DOTTED)
+def _series(one: _Operation) -> ChartSeries:
+    places = one.own["iteration"].to_list()
+    times = [None if value is None else value / _MS for value in one.own["time_ns"].to_list()]
+    return ChartSeries(one.label, one.looks.color, places, times, dash=one.looks.dash, marker=one.looks.marker)
+
+
+def _idle_series(shown: Sequence[_Operation]) -> Iterator[ChartSeries]:
+    """Yield what an idle fabric would take: one line for a traffic of all points for which that is the same."""
+    labels: dict[tuple[str, tuple[float, ...]], str] = {}
+    for one in shown:
+        ideal = (one.traffic, tuple(one.own["ideal_ns"] / _MS))
+        labels[ideal] = one.traffic if ideal in labels else one.label
+    for (_, times), label in labels.items():
+        yield ChartSeries(f"{label}, idle fabric", MUTED, list(range(len(times))), list(times), dash=_DOTTED)
 
 
 def _described(own: pl.DataFrame, label: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,13 @@ def test_a_run_of_collectives_is_told_by_their_time(tmp_path: Path) -> None:
     run = collective_run(tmp_path)
     ingest_run(run)
     assert "Collective operation's time 355 us" in finding_of_run(read_run(run))
+
+
+def test_points_with_the_same_idle_fabric_share_its_line(tmp_path: Path) -> None:
+    run = collective_run(tmp_path)
+    ingest_run(run)
+    pool = pool_of_run(read_run(run))
+    picture = collective_picture([replace(pool, label="one"), replace(pool, label="other")])
+    assert picture is not None and picture.chart is not None
+    (panel,) = picture.chart.panels
+    assert [series.name for series in panel.series] == ["job, one", "job, other", "job, idle fabric"]
