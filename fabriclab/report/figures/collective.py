@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -68,13 +69,14 @@ def _series(one: _Operation) -> ChartSeries:
 
 
 def _idle_series(shown: Sequence[_Operation]) -> Iterator[ChartSeries]:
-    """Yield what an idle fabric would take: one line for a traffic of all points for which that is the same."""
-    labels: dict[tuple[str, tuple[float, ...]], str] = {}
+    """Yield what an idle fabric would take: one line for all points for which a traffic's is the same."""
+    first: dict[tuple[str, tuple[float, ...]], str] = {}
     for one in shown:
-        ideal = (one.traffic, tuple(one.own["ideal_ns"] / _MS))
-        labels[ideal] = one.traffic if ideal in labels else one.label
-    for (_, times), label in labels.items():
-        yield ChartSeries(f"{label}, idle fabric", MUTED, list(range(len(times))), list(times), dash=_DOTTED)
+        first.setdefault((one.traffic, tuple(one.own["ideal_ns"] / _MS)), one.label)
+    lines_of = Counter(traffic for traffic, _ in first)
+    for (traffic, times), label in first.items():
+        name = traffic if lines_of[traffic] == 1 else label
+        yield ChartSeries(f"{name}, idle fabric", MUTED, list(range(len(times))), list(times), dash=_DOTTED)
 
 
 def _described(own: pl.DataFrame, label: str) -> str:

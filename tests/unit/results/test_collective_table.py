@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from small_runs import collective_run
 
@@ -77,3 +78,17 @@ def test_points_with_the_same_idle_fabric_share_its_line(tmp_path: Path) -> None
     assert picture is not None and picture.chart is not None
     (panel,) = picture.chart.panels
     assert [series.name for series in panel.series] == ["job, one", "job, other", "job, idle fabric"]
+
+
+def test_other_idle_fabrics_have_lines_of_their_own(tmp_path: Path) -> None:
+    """Two lines of one name can't be drawn."""
+    runs = [collective_run(tmp_path / name) for name in ("one", "other", "slower")]
+    for run in runs:
+        ingest_run(run)
+    table = pl.read_parquet(runs[2] / "collectives.parquet")
+    table.with_columns(pl.col("ideal_ns") * 2).write_parquet(runs[2] / "collectives.parquet")
+    pools = [replace(pool_of_run(read_run(run)), label=run.parent.name) for run in runs]
+    picture = collective_picture(pools)
+    assert picture is not None and picture.chart is not None
+    idle = [series.name for series in picture.chart.panels[0].series if "idle" in series.name]
+    assert idle == ["job, one, idle fabric", "job, slower, idle fabric"]
