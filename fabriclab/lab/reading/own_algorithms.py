@@ -118,6 +118,10 @@ def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str
         is_directory = is_lab_directory(directory, text)
     except UnreadableError as error:
         raise ValueError(f"{shown(text)}: {error}") from None
+    if not is_directory and not text.endswith(".c"):
+        raise ValueError(
+            f"{shown(text)} is not a C file; write the name of one, such as ./mine.c, or of a directory that has some"
+        )
     files = _read_directory(directory, text) if is_directory else ()
     source = "" if is_directory else _read_file(directory, text)
     whole = text_of_files(files) if is_directory else source
@@ -127,11 +131,7 @@ def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str
 
 
 def _read_file(directory: Path, text: str) -> str:
-    """Return the text of a C file. Raises ValueError that says why it can't be read."""
-    if not text.endswith((".c", ".h")):
-        raise ValueError(
-            f"{shown(text)} is not a C file; write the name of one, such as ./mine.c, or of a directory that has some"
-        )
+    """Return the text of a C file or a header. Raises ValueError that says why it can't be read."""
     try:
         return read_lab_file(directory, text, LARGEST_SOURCE_BYTES).decode()
     except UnreadableError as error:

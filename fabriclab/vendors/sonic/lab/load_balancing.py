@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TypeVar
 
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
@@ -42,12 +43,7 @@ def load_balancing_text(config: ConfigDb) -> str:
     written = written_load_balancing(config)
     if written is None or written.mode is None:
         return ""
-    others = {
-        "idle_time": written.idle_time,
-        "max_flows": written.max_flows,
-        "load_min": written.load_min,
-        "load_max": written.load_max,
-    }
+    others = {each.name: getattr(written, each.name) for each in fields(written) if each.name != "mode"}
     words = [f"{name}: {one.text}" for name, one in others.items() if one is not None]
     return f"{{{', '.join([f'mode: {written.mode.value}', *words])}}}"
 

@@ -147,3 +147,11 @@ def test_the_clock_of_a_directory_is_virtual(compiler: Compiler) -> None:
     made = compiler.module(module(register=f"{REGISTER}\n#include <linux/timex.h>\n{code}"), "lab/mine")
     # Of UML itself get_cycles() is 0, and no function is called.
     assert b"ktime_get" in made.read_bytes() and b"usleep_range_state" in made.read_bytes()
+
+
+def test_a_header_by_itself_is_no_algorithm(lab: Path) -> None:
+    experiment = lab / "experiment.yml"
+    experiment.write_text(
+        experiment.read_text().replace("congestion_control: ./mine/", "congestion_control: ./mine/mine.h")
+    )
+    assert "'./mine/mine.h' is not a C file; write the name of one" in mistake(lab)
