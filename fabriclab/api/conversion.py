@@ -11,7 +11,7 @@ from fabriclab.api.lab import PathLike
 from fabriclab.errors import ArgumentError
 from fabriclab.flow_importers import NAMES, importer_of
 from fabriclab.flow_importers.chakra.options import ChakraOptions
-from fabriclab.flow_importers.convert import convert_flows, convert_job
+from fabriclab.flow_importers.convert import TRANSPORTS, Transport, convert_flows, convert_job
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.names import expand_range
@@ -47,6 +47,7 @@ def convert(
     source: str,
     *,
     hosts: str | Sequence[str] | None = None,
+    transport: Transport = "tcp",
     chakra: ChakraOptions | None = None,
 ) -> ConvertedTrace:
     """Return the flow trace of another program's file.
@@ -56,21 +57,23 @@ def convert(
     of them, for which `chakra` has the options.
 
     `hosts` are the hosts for the nodes (ranks) 0, 1 and so on, as names or as text such as `h1..h16`; by default h1, h2
-    and so on. Nothing is written. Raises ArgumentError for an unknown format, invalid hosts or an unreadable file,
-    TraceError with every mistake in the file.
+    and so on. `transport` carries all flows: `tcp`, `mptcp` or `roce`. Nothing is written. Raises ArgumentError for an
+    unknown format or transport, invalid hosts or an unreadable file, TraceError with every mistake in the file.
     """
     if source not in NAMES:
         raise ArgumentError("source {0!r}: no such format; {1}", source, did_you_mean(source, NAMES))
+    if transport not in TRANSPORTS:
+        raise ArgumentError("transport {0!r}: not of a trace; {1}", transport, did_you_mean(transport, TRANSPORTS))
     path, names = Path(file), None if hosts is None else _host_names(hosts)
     if chakra not in (None, ChakraOptions()) and source != "chakra":
         raise ArgumentError("source {0!r}: the options of chakra are not for it; leave them out", source)
     if importer_of(source).of_ranks:
-        return ConvertedTrace(*convert_job(path, _read, names, chakra or ChakraOptions()))
+        return ConvertedTrace(*convert_job(path, _read, names, transport, chakra or ChakraOptions()))
     try:
         text = _read(path).decode()
     except UnicodeDecodeError as error:
         raise ArgumentError("{0}: {1}; it must be text, UTF-8", path, error.reason) from error
-    return ConvertedTrace(*convert_flows(text, str(path), source, names))
+    return ConvertedTrace(*convert_flows(text, str(path), source, names, transport))
 
 
 def _read(path: Path) -> bytes:

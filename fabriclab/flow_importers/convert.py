@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,9 @@ from fabriclab.workload.flows import by_start, flow_table, numbered
 from fabriclab.workload.site import Site
 from fabriclab.workload.trace_problems import TraceProblems
 
+Transport = Literal["tcp", "mptcp", "roce"]
+"""What may carry flows that another program's file has."""
+TRANSPORTS: tuple[str, ...] = get_args(Transport)
 Reader = Callable[[str, str, TraceProblems], list[ForeignFlow]]
 """Returns the flows of a file's text, in the file's order; what is wrong is recorded with the file's name and line."""
 
@@ -36,9 +39,11 @@ class Converted(NamedTuple):
     """How many flows were smaller than 4 bytes, and have 4 now."""
 
 
-def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None) -> Converted:
-    """Return the flows of a file of format `source` (of `IMPORTERS`), ordered and numbered by start; their class is the
-    format's name.
+def convert_flows(
+    text: str, file: str, source: str, hosts: Sequence[str] | None, transport: Transport = "tcp"
+) -> Converted:
+    """Return the flows of a file of format `source` (of `IMPORTERS`) over a transport, ordered and numbered by start;
+    their class is the format's name.
 
     Node 0 is the first of `hosts`, node 1 the second; without hosts they are called h1, h2 and so on. Raises TraceError
     with every problem.
@@ -59,13 +64,15 @@ def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None
         "mode": "push",
         "group": pl.Series([flow.group for flow in found], dtype=pl.String()),
     }
-    flows = numbered([by_start(flow_table(site, source, Carrier(), columns))], 0, site)
+    flows = numbered([by_start(flow_table(site, source, Carrier(transport=transport), columns))], 0, site)
     return Converted(flows, names, sum(flow.size_bytes < SMALLEST_BYTES for flow in found))
 
 
-def convert_job(path: Path, read: FileReader, hosts: Sequence[str] | None, options: ChakraOptions) -> Converted:
-    """Return the flows of a Chakra execution trace, numbered in the order in which connections send them; their class
-    is the operation.
+def convert_job(
+    path: Path, read: FileReader, hosts: Sequence[str] | None, transport: Transport, options: ChakraOptions
+) -> Converted:
+    """Return the flows of a Chakra execution trace over a transport, numbered in the order in which connections send
+    them; their class is the operation.
 
     Rank 0 is the first of `hosts`, rank 1 the second; without hosts they are called h1, h2 and so on. `read` returns
     what a file holds. Raises TraceError with every problem.
@@ -77,7 +84,7 @@ def convert_job(path: Path, read: FileReader, hosts: Sequence[str] | None, optio
         problems.add(str(path), 1, f"the trace has {ranks} ranks, but there are only {len(names)} hosts for them")
         problems.raise_if_any()
     site = Site(names, {}, {}, 0)
-    connections = None if options.transport == "mptcp" else [flow.connection for flow in found]
+    connections = None if transport == "mptcp" else [flow.connection for flow in found]
     columns = {
         "start_ns": np.array([flow.start_ns for flow in found], dtype=np.int64),
         "src": np.array([flow.src for flow in found], dtype=np.int64),
@@ -89,7 +96,7 @@ def convert_job(path: Path, read: FileReader, hosts: Sequence[str] | None, optio
         "after": pl.Series([flow.after for flow in found], dtype=pl.String()),
         "class": [flow.operation for flow in found],
     }
-    flows = numbered([flow_table(site, "chakra", Carrier(transport=options.transport), columns)], 0, site)
+    flows = numbered([flow_table(site, "chakra", Carrier(transport=transport), columns)], 0, site)
     return Converted(flows, names[:ranks], sum(flow.is_raised for flow in found))
 
 

@@ -11,7 +11,6 @@ from chakra_traces import RankWriter, data_parallel, pipeline, write_ranks
 from vm import Vm
 
 from fabriclab.api.conversion import convert
-from fabriclab.flow_importers.chakra.options import ChakraOptions
 from fabriclab.formats.trace import awaited
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
@@ -45,7 +44,7 @@ traffic:
 def run_training(vm: Vm, ranks: Sequence[RankWriter]) -> pl.DataFrame:
     """Run a training over RoCE; return its flows."""
     lab = vm.directory
-    trace = convert(write_ranks(vm.directory / "et", ranks), "chakra", chakra=ChakraOptions(transport="roce"))
+    trace = convert(write_ranks(vm.directory / "et", ranks), "chakra", transport="roce")
     (lab / "trace.csv").write_text("".join(trace.lines()))
     links = "".join(LINK % (host, host) for host in range(1, RANKS + 1))
     (lab / "topology.clab.yml").write_text(TOPOLOGY + links)

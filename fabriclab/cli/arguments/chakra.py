@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _PANEL = "Options of --from chakra"
 
-Transport = Annotated[
-    Literal["tcp", "mptcp", "roce"], typer.Option(help="What carries the flows.", rich_help_panel=_PANEL)
-]
 Algorithms = Annotated[
     list[str] | None,
     typer.Option(
@@ -93,7 +90,6 @@ Communications = Annotated[
 
 
 def options_of(
-    transport: Literal["tcp", "mptcp", "roce"],
     algorithms: Sequence[str],
     chunks: int,
     channels: int,
@@ -108,7 +104,6 @@ def options_of(
     from fabriclab.flow_importers.chakra.options import ChakraOptions
 
     return ChakraOptions(
-        transport=transport,
         algorithms=dict(_algorithm(written) for written in algorithms),
         chunks=chunks,
         channels=channels,

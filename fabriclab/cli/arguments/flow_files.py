@@ -19,4 +19,5 @@ FlowHosts = Annotated[
     str | None,
     typer.Option(metavar="h1..h16", help="The hosts that stand for nodes 0, 1 and so on.", show_default="h1, h2, ..."),
 ]
+FlowTransport = Annotated[Literal["tcp", "mptcp", "roce"], typer.Option(help="What carries the flows.")]
 FlowFormat = Annotated[ImporterName, typer.Option("--from", help="The file's format.", show_default=False)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from fabriclab.cli.arguments import chakra
-from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat, FlowHosts
+from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat, FlowHosts, FlowTransport
 from fabriclab.cli.arguments.options import OutFile
 from fabriclab.cli.host.waiting import waiting
 
@@ -17,7 +17,7 @@ def convert(
     file: FlowFile,
     source: FlowFormat,
     hosts: FlowHosts = None,
-    transport: chakra.Transport = "tcp",
+    transport: FlowTransport = "tcp",
     algorithm: chakra.Algorithms = None,
     chunks: chakra.Chunks = 1,
     channels: chakra.Channels = 1,
@@ -45,7 +45,5 @@ def convert(
         from fabriclab.cli.host import failure
     with failure.reported():
         compute = (peak_tflops, memory_gb_per_s, default_duration_ns)
-        options = chakra.options_of(
-            transport, algorithm or [], chunks, channels, *compute, groups, dimensions, communications
-        )
-        tracing.convert(file, source, hosts, options, out)
+        options = chakra.options_of(algorithm or [], chunks, channels, *compute, groups, dimensions, communications)
+        tracing.convert(file, source, hosts, transport, options, out)

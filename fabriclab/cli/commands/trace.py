@@ -12,6 +12,7 @@ from fabriclab.cli.host.failure import say
 from fabriclab.cli.host.output import write_output
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.flow_importers.chakra.options import ChakraOptions
+from fabriclab.flow_importers.convert import Transport
 
 
 def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:
@@ -22,9 +23,11 @@ def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None
     write_output([flows.summary] if summary else flows.lines(), out)
 
 
-def convert(file: Path, source: str, hosts: str | None, chakra: ChakraOptions, out: Path | None) -> None:
+def convert(
+    file: Path, source: str, hosts: str | None, transport: Transport, chakra: ChakraOptions, out: Path | None
+) -> None:
     """Write the trace that a simulator's flow file comes to, or a training's execution traces."""
-    converted = convert_file(file, source, hosts=hosts, chakra=chakra)
+    converted = convert_file(file, source, hosts=hosts, transport=transport, chakra=chakra)
     write_output(converted.lines(), out)
     if hosts is None and converted.hosts:
         say(

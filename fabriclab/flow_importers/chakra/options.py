@@ -20,8 +20,6 @@ class ChakraOptions:
     Raises ArgumentError for a value that can't be.
     """
 
-    transport: Literal["tcp", "mptcp", "roce"] = "tcp"
-    """What carries the flows."""
     algorithms: Mapping[str, str] = field(default_factory=dict)
     """The algorithm of a collective, by operation (`fabriclab.workload.collective_schedules.OPERATIONS`), where it is
     not the first that is listed there."""

@@ -59,6 +59,12 @@ def test_convert_takes_hosts(hpcc: str, hosts: str, tmp_path: Path) -> None:
     assert file.read_text().endswith("0,2500000000,a8,a9,4,,push,,,,hpcc\n")
 
 
+def test_convert_takes_a_transport(hpcc: str) -> None:
+    result = call("convert", hpcc, "--from", "hpcc", "--transport", "roce")
+    assert result.stdout.endswith("0,2500000000,h1,h2,4,,push,,,,hpcc,roce\n")
+    assert call("convert", hpcc, "--from", "hpcc", "--transport", "udp").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("hosts", "message"),
     [

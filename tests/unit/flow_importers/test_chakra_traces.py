@@ -15,6 +15,7 @@ from chakra_traces import RankWriter, data_parallel, pipeline, write_ranks
 
 from fabriclab.api.conversion import ConvertedTrace, convert
 from fabriclab.flow_importers.chakra.options import ChakraOptions
+from fabriclab.flow_importers.convert import Transport
 from fabriclab.formats.trace import awaited
 from fabriclab.workload import UserTrace, read_traces
 from fabriclab.workload.site import Site
@@ -22,8 +23,11 @@ from fabriclab.workload.site import Site
 Rows = list[tuple[Any, ...]]
 
 
-def converted(directory: Path, ranks: Sequence[RankWriter], **options: Any) -> ConvertedTrace:
-    return convert(write_ranks(directory, ranks), "chakra", chakra=ChakraOptions(**options))
+def converted(
+    directory: Path, ranks: Sequence[RankWriter], transport: Transport = "tcp", **options: Any
+) -> ConvertedTrace:
+    options_of_ranks = ChakraOptions(**options)
+    return convert(write_ranks(directory, ranks), "chakra", transport=transport, chakra=options_of_ranks)
 
 
 def rows(trace: ConvertedTrace, *columns: str) -> Rows:
@@ -231,7 +235,7 @@ def test_a_roofline_gives_durations(
 
 
 @pytest.mark.parametrize(("transport", "connection"), [("tcp", "p2p"), ("roce", "p2p"), ("mptcp", None)])
-def test_the_transport_is_the_options(tmp_path: Path, transport: str, connection: str | None) -> None:
+def test_the_transport_is_the_options(tmp_path: Path, transport: Transport, connection: str | None) -> None:
     ranks = [RankWriter(), RankWriter()]
     ranks[0].send(1, 3)
     ranks[1].receive(0, 3)
