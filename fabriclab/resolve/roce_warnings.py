@@ -78,11 +78,17 @@ def roce_warnings(nodes: Sequence[Node], traffic: Sequence[Traffic], events: Seq
             if port.nic is not None and port.nic.roce is not None:
                 nics.setdefault(port.nic.roce, []).append(port)
     beside = [each for each in traffic if each.carried_by.transport != "roce"]
-    return tuple(
+    by_nic = (
         sentence
         for roce, ports in nics.items()
-        for sentence in (*_of_nic(roce, paths), *_of_telemetry(roce, paths), *_of_others(roce, ports, beside))
+        for sentence in (
+            *_of_nic(roce, paths),
+            *_of_trimmed(roce, paths),
+            *_of_telemetry(roce, paths),
+            *_of_others(roce, ports, beside),
+        )
     )
+    return (*by_nic, *_of_one_end(nodes, over, paths.hosts))
 
 
 def _of_nic(roce: Roce, paths: _Paths) -> Iterator[str]:
@@ -99,18 +105,54 @@ def _of_nic(roce: Roce, paths: _Paths) -> Iterator[str]:
             f"RoCE with DSCP {roce.dscp} gets no marks at {_names(unmarked)}, so DCQCN never lowers a rate; write an "
             "ecn_threshold, or wred with ecn for its queue"
         )
-    trimming = [] if roce.knows_trimmed else paths.switches(lambda port: _trims(port, roce.dscp))
-    if trimming:
-        yield (
-            f"RoCE with DSCP {roce.dscp} is trimmed at {_names(trimming)}, but the NIC does not know trimmed packets "
-            "and drops them; write trimmed: nack in its roce"
-        )
     behind = paths.switches(lambda port: _shares_queue(port, roce))
     if behind and by_marks:
         yield (
             f"notifications (CNPs, DSCP {roce.cnp_dscp}) wait behind the data of RoCE (DSCP {roce.dscp}) at "
             f"{_names(behind)}, where both are in one queue; write another cnp_dscp, or other classes"
         )
+
+
+def _of_trimmed(roce: Roce, paths: _Paths) -> Iterator[str]:
+    """Yield what is said of switches that trim a NIC's packets."""
+    if not roce.knows_trimmed:
+        trimming = paths.switches(lambda port: _trims(port, roce.dscp))
+        if trimming:
+            yield (
+                f"RoCE with DSCP {roce.dscp} is trimmed at {_names(trimming)}, but the NIC does not know trimmed "
+                "packets and drops them; write trimmed: nack in its roce"
+            )
+    elif not _has_credit(roce):
+        starving = paths.switches(lambda port: _serves_trimmed_first(port, roce.dscp))
+        if starving:
+            yield (
+                f"trimmed packets of RoCE with DSCP {roce.dscp} are sent before all data at {_names(starving)}, where "
+                "their queue is strict: if many senders send again at once, no data is sent any more; write "
+                "scheduler: dwrr and a weight for both queues, or congestion_control: credit for the NIC"
+            )
+
+
+def _of_one_end(nodes: Sequence[Node], over: Sequence[Traffic], hosts: frozenset[str]) -> Iterator[str]:
+    """Yield what is said of traffic whose senders wait for credit that a receiver does not give."""
+    giving = {
+        node.name
+        for node in nodes
+        for port in node.ports
+        if port.nic is not None and port.nic.roce is not None and _has_credit(port.nic.roce)
+    }
+    for each in over:
+        silent = {
+            host
+            for _, senders, receivers in each.directions(hosts)
+            if not giving.isdisjoint(senders)
+            for host in set(receivers) - giving
+        }
+        if silent:
+            yield (
+                f"traffic.{each.name}: senders wait for credit (congestion_control: credit), but "
+                f"{_names(sorted(silent), 'hosts')} give none, so each first window comes after a timeout; "
+                "write congestion_control: credit for their NICs, too"
+            )
 
 
 def _of_telemetry(roce: Roce, paths: _Paths) -> Iterator[str]:
@@ -157,6 +199,22 @@ def _trims(port: Port, dscp: int) -> bool:
     return any(queue.trims for queue in buffer.queues if queue.index == _queue(buffer, dscp))
 
 
+def _has_credit(roce: Roce) -> bool:
+    return roce.control is not None and roce.control.name == "credit"
+
+
+def _serves_trimmed_first(port: Port, dscp: int) -> bool:
+    buffer = port.switch_port
+    if buffer is None or buffer.trimming is None or not _trims(port, dscp):
+        return False
+    trimmed = _queue(buffer, buffer.trimming.dscp) if buffer.trimming.queue is None else buffer.trimming.queue
+    of = {queue.index: queue.scheduler for queue in buffer.queues}
+    mine, data = of.get(trimmed), of.get(_queue(buffer, dscp))
+    if mine is None or data is None or mine.kind != "strict" or mine.pir_bps or data.cir_bps:
+        return False
+    return data.kind != "strict" or trimmed > _queue(buffer, dscp)
+
+
 def _marks_nothing(port: Port, dscp: int) -> bool:
     if port.queue is not None:
         return not port.queue.marks
@@ -185,5 +243,5 @@ def _queue(buffer: SwitchPort, dscp: int) -> int:
     return buffer.maps.tc_to_queue[buffer.maps.dscp_to_tc[dscp]]
 
 
-def _names(names: Sequence[str]) -> str:
-    return listed(names) if len(names) <= _MOST_NAMED else f"{len(names)} switches ({names[0]} to {names[-1]})"
+def _names(names: Sequence[str], of: str = "switches") -> str:
+    return listed(names) if len(names) <= _MOST_NAMED else f"{len(names)} {of} ({names[0]} to {names[-1]})"

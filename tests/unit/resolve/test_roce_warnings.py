@@ -122,3 +122,39 @@ def test_nobody_is_told_of_nics_that_no_traffic_uses(tmp_path: Path) -> None:
     experiment = directory / "experiment.yml"
     experiment.write_text(experiment.read_text().replace(", transport: roce", ""))
     assert resolve_plan(parse_lab(directory), {}).warnings == ()
+
+
+TRIMMED = """
+switches:
+  default:
+    pools: {lossy: {size: 500 KB}}
+    queues: {default: {alpha: 1, WRED}, 3: {limit: 100 KB, discard: trim, WRED}, 5: {SCHEDULER}}
+    trimming: {size: 256 B, dscp: 48, queue: 5}
+""".replace("WRED", "wred: {min: 30 KB, max: 60 KB, ecn: on}")
+KNOWING = "loss_recovery: selective-repeat, trimmed: nack"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "roce", "part"),
+    [
+        ("scheduler: strict", KNOWING, "are sent before all data at s1, where their queue is strict"),
+        ("scheduler: dwrr", KNOWING, None),
+        ("scheduler: strict, pir: 1 Gbps", KNOWING, None),
+        ("scheduler: strict", f"{KNOWING}, congestion_control: credit", None),
+        ("scheduler: dwrr", "loss_recovery: selective-repeat", "write trimmed: nack"),
+    ],
+)
+def test_headers_that_may_starve_the_data_are_told(tmp_path: Path, scheduler: str, roce: str, part: str | None) -> None:
+    found = warnings(tmp_path, TRIMMED.replace("SCHEDULER", scheduler), f"{{nic: {{roce: {{{roce}}}}}}}")
+    said = [sentence for sentence in found if "trimmed" in sentence]
+    assert len(said) == (part is not None)
+    assert part is None or part in said[0]
+
+
+@pytest.mark.parametrize(("h1", "h2", "said"), [("credit", "none", 1), ("credit", "credit", 0), ("none", "credit", 0)])
+def test_a_receiver_that_gives_no_credit_is_told(tmp_path: Path, h1: str, h2: str, said: int) -> None:
+    hosts = f"{{nic: {{roce: {{congestion_control: {h1}, loss_recovery: selective-repeat}}}}}}"
+    other = f"{{nic: {{roce: {{congestion_control: {h2}}}}}}}"
+    found = warnings(tmp_path, LOSSLESS.replace("WRED", MARKS), f"{hosts}, h2: {other}")
+    assert sum("traffic.one: senders wait for credit" in sentence for sentence in found) == said
+    assert all("h2 give none" in sentence for sentence in found)
