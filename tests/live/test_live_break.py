@@ -96,6 +96,23 @@ def test_a_break_changes_only_the_pace_and_is_armed_again_when_it_has_been_false
     assert flows_of(Path("broken")) == flows_of(plain.directory)
 
 
+def test_what_is_so_already_stops_time_where_it_was_told_to_be(desk: Path) -> None:
+    with fabriclab.up("incast", set=INCAST, speed="max", breaks=["s1:eth49 queue > 40 packets"], out="run") as live:
+        first_stop(live)
+        live.clear_break()
+        # Slow enough for the machine to tell the time between two events, and so later than the last of them.
+        live.speed = "1/100000"
+        for _ in range(3):
+            live.resume()
+            began, told = live.now, live.now
+            while told < began + 500:
+                told = live.now
+            live.break_at("s1:eth49 queue > 5 packets")
+            first_stop(live)
+            assert live.now == live.inspect("s1:eth49").now_ns
+            live.clear_break()
+
+
 def test_a_step_ends_where_a_break_point_stops_it(desk: Path) -> None:
     with fabriclab.up("incast", set=INCAST, speed=SLOWLY, out="run") as live:
         live.pause()

@@ -79,15 +79,18 @@ static u64 wall_of(u64 instant)
 					       LIVE_REAL_TIME, pace.speed);
 }
 
-/* Which virtual instant the wall clock shows, between now and the next event. */
+/* Which virtual instant the wall clock shows, between now and what happens next. */
 static u64 instant_of(u64 wall, u64 next)
 {
+	u64 last = min(next, pace.until);
 	u64 instant = *clock;
 
+	if (held.held && held.recorded)
+		last = min(last, held.instant);
 	if (!pace.stopped && pace.speed && wall > pace.wall)
 		instant = pace.virtual +
 			  mul_u64_u64_shr(wall - pace.wall, pace.speed, 32);
-	return clamp_t(u64, instant, *clock, min(next, pace.until));
+	return max_t(u64, *clock, min(instant, last));
 }
 
 /* It is `instant` now. Who is later than that by too much has lost the time between. */
@@ -167,10 +170,13 @@ static void inspect(const struct live_header *header, u64 instant, u64 next)
 	if (header->length > sizeof(payload))
 		panic("fabriclab.live: a question of %u bytes\n", header->length);
 	live_hear(payload, header->length);
-	if (header->kind == LIVE_BREAK)
+	if (header->kind == LIVE_BREAK) {
+		/* Where it stops time at once, that is not before what the host was told. */
+		advance(instant);
 		live_break_set(header, payload, until);
-	else
+	} else {
 		live_look(header, payload, instant, until);
+	}
 }
 
 /* Reads a message and does what it asks for; an input is held until its turn. */
