@@ -15,7 +15,7 @@ from fabriclab.lab.setup.netlab import variables_file
 
 MOST_BYTES = 4 << 20
 """A larger file, such as a trace, is not kept: what the run was given is among its inputs."""
-_LOOKED_AT = (".md", ".svg", ".png", ".ipynb", ".html")
+FOR_PEOPLE = (".md", ".svg", ".png", ".ipynb", ".html")
 """Files for people, of which no run is made."""
 
 
@@ -60,7 +60,7 @@ def _others(directory: Path) -> Iterator[tuple[str, bytes]]:
         return
     for file in sorted(directory.iterdir()):
         is_one = file.is_file() and not file.is_symlink() and not file.name.startswith(".")
-        if is_one and file.suffix not in _LOOKED_AT and file.stat().st_size <= MOST_BYTES:
+        if is_one and file.suffix not in FOR_PEOPLE and file.stat().st_size <= MOST_BYTES:
             yield file.name, _bytes(file)
 
 

@@ -12,10 +12,10 @@ from fabriclab.api.consent import trusted_or_why_not
 from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star, generate
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import PathLike, lab_of_file
+from fabriclab.api.lab_copy import README, copied_files, named
 from fabriclab.api.lab_names import STARTERS, find_lab_or_own_file, known_labs
-from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.errors import ArgumentError
-from fabriclab.files import naming, write_files
+from fabriclab.files import write_files
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab import experiment
@@ -27,6 +27,8 @@ _SHAPES: dict[str, type[Shape]] = dict(zip(STARTERS, (Star, Dumbbell, FatTree), 
 TEMPLATES = ("congestion-control", "qdisc", "roce-congestion-control", "sharing")
 """What an algorithm of one's own may begin with: folders of `fabriclab/starters`."""
 _STARTERS = Path(__file__).parents[1] / "starters"
+_SMALL = "lab"
+"""A folder of it: the lab that begins with nothing else."""
 _MINE = re.compile(r"\bmine(?=\b|_)")
 """What the algorithm is called in the templates' files."""
 _LONGEST_NAME = 15
@@ -37,9 +39,6 @@ _WORDS_OF_C = (
     *("asm", "typeof", "bool", "true", "false", "current"),
 )
 """What no variable of the kernel's C can be called; `current` is a macro of it."""
-README = "README.md"
-_MOST_BYTES = 16 << 20
-_NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -57,26 +56,36 @@ class NewLab:
     """Why the lab is not trusted, though it was made here; empty where it is (docs/trust.md)."""
 
 
-def new(directory: PathLike, origin: PathLike | None = None, *, template: str | None = None) -> NewLab:
+def new(
+    directory: PathLike,
+    origin: PathLike | None = None,
+    *,
+    template: str | None = None,
+    with_results: bool = False,
+) -> NewLab:
     """Make a lab in a new directory and return it. The directory's name becomes the lab's name.
 
     `origin` is the lab to copy, as a directory or a name, or one of the generated labs `star`, `dumbbell` and
-    `fat-tree`. `template` instead of `origin` begins an algorithm of your own, `congestion-control`, `qdisc` or
-    `roce-congestion-control`: a C file that compiles, and a lab that compares it with those that are there. Raises
-    ArgumentError if the directory exists, if its name cannot be a lab's name, or if there is no such origin; OSError.
+    `fat-tree`. A copy has what the lab runs; `with_results` adds its text, pictures, published results, checks and
+    study. `template` instead of `origin` begins an algorithm of your own, such as `congestion-control` or `qdisc`: a C
+    file that compiles, and a lab that compares it with those that are there. Without both the lab is a small one, with
+    comments, to change. Raises ArgumentError if the directory exists, if its name cannot be a lab's name, or if there
+    is no such origin; OSError.
     """
-    if (origin is None) == (template is None):
-        raise ArgumentError("name what to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))
+    if origin is not None and template is not None:
+        raise ArgumentError("name one thing to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))
     place = Path(directory)
     name = _name_of(place)
     if template is not None:
         return _from_template(place, name, template)
+    if origin is None:
+        return _begun(place, name)
     word = str(origin)
     if word in STARTERS and word not in {lab.name for lab in known_labs()}:
         generated = generate(_SHAPES[word](name=name))
         return NewLab(place, word, generated.write(place), generated, trusted_or_why_not(place))
     lab = find_lab_or_own_file(Path(word))
-    copied = _copied(lab, place) if lab.is_dir() else _of_file(lab, name)
+    copied = copied_files(lab, place, with_results=with_results) if lab.is_dir() else _of_file(lab, name)
     files = {place / file: content for file, content in copied.items()}
     write_files(files, force=False)
     return NewLab(place, lab.name, tuple(files), untrusted=trusted_or_why_not(place, lab))
@@ -85,7 +94,7 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
 def _of_file(file: Path, name: str) -> dict[str, bytes]:
     """Return the files of the lab that a Containerlab file is by itself, those that its nodes bind among them."""
     kept = kept_files(lab_of_file(file).written)
-    return {path: _named(text, name) if path == topology.FILE_NAME else text for path, text in kept.items()}
+    return {path: named(text, name) if path == topology.FILE_NAME else text for path, text in kept.items()}
 
 
 def new_as_frr(directory: PathLike, file: PathLike, *, variables: Sequence[PathLike] = ()) -> BroughtLab:
@@ -110,6 +119,16 @@ def _name_of(place: Path) -> str:
     return name
 
 
+def _begun(place: Path, name: str) -> NewLab:
+    """Write a small lab with comments."""
+    files = {place / path.name: path.read_bytes() for path in sorted((_STARTERS / _SMALL).iterdir())}
+    topology_file, readme = place / topology.FILE_NAME, place / README
+    files[topology_file] = named(files[topology_file], name)
+    files[readme] = files[readme].replace(b"NAME", name.encode()).replace(b"DIRECTORY", str(place).encode())
+    write_files(files, force=False)
+    return NewLab(place, _SMALL, tuple(files), untrusted=trusted_or_why_not(place))
+
+
 def _from_template(place: Path, name: str, template: str) -> NewLab:
     """Write a template's files, its algorithm under the new lab's name."""
     if template not in TEMPLATES:
@@ -120,7 +139,7 @@ def _from_template(place: Path, name: str, template: str) -> NewLab:
         text = _MINE.sub(algorithm, path.read_text(encoding="utf-8")).replace("DIRECTORY", str(place))
         files[place / _MINE.sub(algorithm, path.name)] = text.encode()
     topology_file = place / topology.FILE_NAME
-    files[topology_file] = _named(files[topology_file], name)
+    files[topology_file] = named(files[topology_file], name)
     write_files(files, force=False)
     return NewLab(place, template, tuple(files), untrusted=trusted_or_why_not(place))
 
@@ -131,44 +150,3 @@ def algorithm_name(lab: str) -> str:
     if name[0].isdigit() or name in (*CONGESTION_CONTROLS, *STOCK, *_WORDS_OF_C):
         name = f"my_{name}"
     return name[:_LONGEST_NAME].rstrip("_")
-
-
-def _copied(lab: Path, directory: Path) -> dict[str, bytes]:
-    """Return the files of the copy by their path in it.
-
-    Raises ArgumentError for a directory that is not a lab's alone, OSError.
-    """
-    files = {}
-    for path in sorted(lab.rglob("*")):
-        if path.is_file():
-            with naming(path):
-                files[str(path.relative_to(lab))] = path.read_bytes()
-        if sum(map(len, files.values())) > _MOST_BYTES:
-            raise ArgumentError(
-                "{0} holds more than {1} MiB: more than a lab; copy only the files that are needed",
-                lab,
-                _MOST_BYTES >> 20,
-            )
-    files[topology.FILE_NAME] = _named(files[topology.FILE_NAME], directory.resolve().name)
-    files[README] = _readme(files.get(README, b""), lab.name, directory, experiment.FILE_NAME in files)
-    return files
-
-
-def _named(text: bytes, name: str) -> bytes:
-    """Return a topology with another name: results lie in `runs/NAME`."""
-    return _NAME_LINE.sub(f"name: {name}", text.decode(errors="surrogateescape"), count=1).encode(
-        errors="surrogateescape"
-    )
-
-
-def _readme(text: bytes, origin: str, directory: Path, has_experiment: bool) -> bytes:
-    """Return the copy's README: where it is from, then what the original says, its commands with the copy's path."""
-    version = " ".join(filter(None, (fabriclab_version(), git_revision())))
-    note = [
-        f"> Made by `fabriclab new {directory} --from {origin}` (fabriclab {version}): a copy of the lab `{origin}`.",
-        f"> Change `{topology.FILE_NAME}`" + (f" and `{experiment.FILE_NAME}`" if has_experiment else "") + ";",
-        f"> `fabriclab check {directory}` says what is wrong, `fabriclab run {directory}` runs it.",
-        "> What follows is the original's text, with its results; links to other files lead nowhere from here.",
-    ]
-    original = text.decode(errors="surrogateescape").replace(f"labs/{origin}", str(directory))
-    return ("\n".join(note) + "\n\n" + original).encode(errors="surrogateescape")

@@ -31,7 +31,7 @@ from fabriclab.cli.arguments.options import (
 )
 from fabriclab.cli.arguments.panels import panel_of
 from fabriclab.cli.commands import bench_options, generate_options, sweep_options
-from fabriclab.cli.commands.new_options import Origin, Template
+from fabriclab.cli.commands.new_options import Origin, Template, WithResults
 from fabriclab.cli.host.limits import refuse_limits
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.more_commands import MORE
@@ -217,14 +217,17 @@ def new(
         Path | None, typer.Argument(metavar="DIR", help="The directory to create.", show_default=False)
     ] = None,
     origin: Origin = None,
+    with_results: WithResults = False,
     template: Template = None,
     software: As = None,
     variables: Vars = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the possible starting points, and exit.")] = False,
 ) -> None:
-    """Create your own lab as a copy of another, or your own algorithm with a lab for it.
+    """Create your own lab: a small one, a copy of another, or your own algorithm with a lab for it.
 
     [bold]Examples[/bold]
+
+      fabriclab new mylab
 
       fabriclab new mylab --from incast
 
@@ -241,7 +244,7 @@ def new(
         if show_list:
             making.show_list()
         else:
-            making.new(directory, origin, template, software, variables or [])
+            making.new(directory, origin, template, software, variables or [], with_results=with_results)
 
 
 @app.command()

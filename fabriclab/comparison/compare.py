@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,6 +19,7 @@ from fabriclab.keys.wording import did_you_mean
 from fabriclab.report.measured.quantities import metric_dimension
 from fabriclab.results import Pool, Results, Sweep
 from fabriclab.results.differences import FEWEST, Difference, difference, holm
+from fabriclab.results.sweep import SEED
 
 LEVEL = 0.95
 ALL = "all"
@@ -39,6 +41,8 @@ HEADLINES = (
 """What is compared unless metrics are named: the more tests, the less each of them can show."""
 OF_CLASSES = ("throughput_bps", "fct_median_ns", "fct_p99_ns", "coflow_p99_ns")
 """Of these that of each class of flows, too, where there are several."""
+SEEDS_TO_ASK = 5
+"""What is proposed where there are too few seeds for a verdict."""
 _ONE_RUN = "one run each, so the effect of the seed is unknown"
 _FEW_RUNS = f"fewer than {FEWEST} seeds"
 
@@ -78,8 +82,23 @@ def compare(
         _decided(points, level),
         matched.only_base,
         matched.only_other,
+        _again(there),
         level,
     )
+
+
+def _again(pools: Sequence[Pool]) -> str:
+    """Return the command that runs a side with several seeds; empty where nothing ran."""
+    runs = [run for pool in pools for run in pool.runs]
+    if not runs:
+        return ""
+    settings = {name: value for name, value in runs[0].manifest.settings.items() if len(runs) == 1 and name != SEED}
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={_as_typed(value)}")]
+    return shlex.join(["fabriclab", "sweep", runs[0].plan.lab, *words, "--seeds", str(SEEDS_TO_ASK)])
+
+
+def _as_typed(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def check_level(level: float) -> None:

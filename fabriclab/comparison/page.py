@@ -45,8 +45,9 @@ class Group:
     pairing: str
     scale: str
     """How far the drawings of intervals reach to either side: `±58 %`."""
-    decided: list[Row]
+    shown: list[Row]
     others: list[Row]
+    """What a reader has to ask for."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Side:
     tally: str
     promise: str
     bits: str
+    next_step: str
     groups: list[Group]
 
 
@@ -91,32 +93,42 @@ def _template() -> Template:
 
 
 def _side(comparison: Comparison) -> Side:
-    groups = [_group(point, comparison.level) for point in comparison.points]
-    return Side(comparison, words.tally(comparison), words.promise(comparison), words.bits(comparison), groups)
+    groups = [_group(point, comparison) for point in comparison.points]
+    return Side(
+        comparison,
+        words.tally(comparison),
+        words.promise(comparison),
+        words.bits(comparison),
+        words.next_step(comparison),
+        groups,
+    )
 
 
-def _group(point: ComparedPoint, level: float) -> Group:
+def _group(point: ComparedPoint, comparison: Comparison) -> Group:
+    level, is_tested = comparison.level, comparison.tested > 0
     reach = min(max((_reach(metric, level) for metric in point.metrics), default=0.0), _FARTHEST)
-    rows = [(metric.verdict, _row(metric, level, reach)) for metric in point.metrics]
+    rows = [(comparison.shows(metric), _row(metric, level, reach, is_tested=is_tested)) for metric in point.metrics]
     return Group(
         point.label,
         words.pairing(point),
         f"±{100 * reach:.2g} %",
-        [row for verdict, row in rows if verdict in ("worse", "better", "changed")],
-        [row for verdict, row in rows if verdict not in ("worse", "better", "changed")],
+        [row for is_shown, row in rows if is_shown],
+        [row for is_shown, row in rows if not is_shown],
     )
 
 
-def _row(metric: ComparedMetric, level: float, reach: float) -> Row:
+def _row(metric: ComparedMetric, level: float, reach: float, *, is_tested: bool) -> Row:
     found = metric.difference
+    # Where nothing was tested, one sentence says why, and no verdict stands beside each line.
+    is_silent = metric.verdict == "undecided" and not is_tested
     return Row(
         metric_title(metric.metric),
         "–" if found is None else words.value(metric, found.base),
         "–" if found is None else words.value(metric, found.other),
         words.change(metric),
         words.interval(metric, level),
-        metric.verdict,
-        metric.reason,
+        "" if is_silent else metric.verdict,
+        "" if is_silent else metric.reason,
         _drawing(metric, level, reach),
     )
 

@@ -11,6 +11,9 @@ from fabriclab.results.differences import Difference
 
 Verdict = Literal["better", "worse", "changed", "undecided", "same", "not measured"]
 """`changed` is said of a metric of which neither more nor less is better; `same`: to the bit, for every seed."""
+DECIDED: tuple[Verdict, ...] = ("worse", "better", "changed")
+MOST_UNDECIDED = 40
+"""More changes without a verdict are counted, not listed."""
 VERDICTS: tuple[Verdict, ...] = ("worse", "better", "changed", "undecided", "same", "not measured")
 
 
@@ -63,6 +66,8 @@ class Comparison:
     only_base: tuple[str, ...]
     """Points that the other side does not have."""
     only_other: tuple[str, ...]
+    again: str
+    """A command that runs the other side with several seeds."""
     level: float
     """With this probability none of the verdicts better, worse and changed is said of equals (Holm)."""
 
@@ -75,8 +80,18 @@ class Comparison:
             for metric in point.metrics
         )
 
+    def shows(self, metric: ComparedMetric) -> bool:
+        """Return whether a reader is shown a metric without asking: one with a verdict, and if they are not too many,
+        every one that changed."""
+        changed = [each for point in self.points for each in point.metrics if _has_changed(each)]
+        return metric.verdict in DECIDED or (_has_changed(metric) and len(changed) <= MOST_UNDECIDED)
+
     @property
     def counts(self) -> dict[Verdict, int]:
         """How often each verdict was given, in the order of VERDICTS."""
         counted = Counter(metric.verdict for point in self.points for metric in point.metrics)
         return {verdict: counted[verdict] for verdict in VERDICTS if counted[verdict]}
+
+
+def _has_changed(metric: ComparedMetric) -> bool:
+    return metric.difference is not None and metric.difference.change != 0

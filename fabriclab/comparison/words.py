@@ -49,6 +49,8 @@ def promise(comparison: Comparison) -> str:
     tested = comparison.tested
     if not tested and set(comparison.counts) == {"same"}:
         return "Every number is the same, to the bit."
+    if not tested and all(point.runs == (1, 1) for point in comparison.points):
+        return "One run each: the effect of the seed is unknown, so there are no verdicts."
     if not tested:
         return "No difference was tested, because a test needs three seeds on both sides."
     return (
@@ -58,9 +60,18 @@ def promise(comparison: Comparison) -> str:
     )
 
 
+def next_step(comparison: Comparison) -> str:
+    """Return what makes a comparison sure; empty where something was tested, or nothing can be."""
+    if comparison.tested or not comparison.points or set(comparison.counts) <= {"same", "not measured"}:
+        return ""
+    return f"For verdicts, run both sides with several seeds: {comparison.again}"
+
+
 def tally(comparison: Comparison) -> str:
     """Return how many of which verdict there are: `2 worse, 1 better, 40 undecided`."""
-    return ", ".join(f"{count} {verdict}" for verdict, count in comparison.counts.items()) or "nothing in common"
+    said = {} if comparison.tested else {"undecided": "without a verdict"}
+    counts = (f"{count} {said.get(verdict, verdict)}" for verdict, count in comparison.counts.items())
+    return ", ".join(counts) or "nothing in common"
 
 
 def bits(comparison: Comparison) -> str:

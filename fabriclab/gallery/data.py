@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.files import write_text
+from fabriclab.formats.published_files import DIRECTORY
 from fabriclab.formats.where_clause import Scalar
-from fabriclab.gallery.published import DIRECTORY, GalleryError
+from fabriclab.gallery.published import GalleryError
 from fabriclab.gallery.quantities import as_written
 
 NUMBERS = ("mean", "low", "high", "least", "greatest")

@@ -15,14 +15,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from fabriclab.errors import FabriclabError
+from fabriclab.formats.published_files import FILE
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.gallery.quantities import OF_SIZED_FLOWS, as_written, units_of
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file, text_of
 from fabriclab.units import parse_size
-
-FILE = "published.yml"
-DIRECTORY = "published"
-"""The data beside the README: MATRIX.csv, and `made-from.json`."""
 
 USUAL_SERIES = "6.12"
 """The series of Linux that labs are measured with: `default_series` of `images/machine/kernel/build.sh`."""

@@ -22,7 +22,6 @@ from fabriclab.comparison.records import ComparedMetric, ComparedPoint, Comparis
 from fabriclab.files import write_text
 from fabriclab.report.measured.quantities import metric_title
 
-DECIDED = ("worse", "better", "changed")
 _STYLES = {"worse": "red", "better": "green", "changed": "yellow", "same": "dim", "not measured": "dim"}
 _LOG_WIDTH = 140
 
@@ -79,17 +78,24 @@ def _show(console: Console, found: Compared, every: bool) -> None:
             console.print()
         for text in _sentences(comparison):
             console.print(text, highlight=False, soft_wrap=True, markup=False)
-        _show_changes(console, comparison)
         shown = list(_lines(comparison, every))
         if shown:
             console.print(_table(comparison, shown))
-        hidden = sum(comparison.counts.values()) - len(shown)
-        if hidden:
-            console.print(f"{hidden} others: undecided, the same or not measured; --all shows them", style="dim")
-        console.print(
-            f"{words.tally(comparison)}. {words.promise(comparison)} {words.bits(comparison)}", highlight=False
-        )
+        _show_hidden(console, comparison, len(shown))
+        _show_changes(console, comparison)
+        sentences = (f"{words.tally(comparison)}.", words.promise(comparison), words.bits(comparison))
+        console.print(" ".join(filter(None, sentences)), highlight=False)
+        if step := words.next_step(comparison):
+            console.print(step, highlight=False, soft_wrap=True, markup=False)
     _show_findings(console, found.findings, every)
+
+
+def _show_hidden(console: Console, comparison: Comparison, shown: int) -> None:
+    hidden = sum(comparison.counts.values()) - shown
+    if hidden:
+        others = "1 other metric is" if hidden == 1 else f"{hidden} other metrics are"
+        undecided = "undecided, " if comparison.tested else ""
+        console.print(f"{others} {undecided}the same or not measured; --all shows them", style="dim")
 
 
 def _show_findings(console: Console, findings: Sequence[Finding], every: bool) -> None:
@@ -133,7 +139,7 @@ def _show_changes(console: Console, comparison: Comparison) -> None:
 def _lines(comparison: Comparison, every: bool) -> Iterator[tuple[ComparedPoint, ComparedMetric]]:
     for point in comparison.points:
         for metric in point.metrics:
-            if every or metric.verdict in DECIDED:
+            if every or comparison.shows(metric):
                 yield point, metric
 
 
@@ -143,9 +149,12 @@ def _table(comparison: Comparison, shown: Sequence[tuple[ComparedPoint, Compared
     if has_points:
         table.add_column("point", overflow="fold")
     table.add_column("metric", overflow="fold")
-    for heading in ("base", "other", "change", f"{100 * comparison.level:g} % interval"):
+    has_verdicts = comparison.tested > 0 or any(metric.verdict != "undecided" for _, metric in shown)
+    headings = ("base", "other", "change", *([f"{100 * comparison.level:g} % interval"] if has_verdicts else []))
+    for heading in headings:
         table.add_column(heading, justify="right", overflow="fold")
-    table.add_column("verdict")
+    if has_verdicts:
+        table.add_column("verdict")
     last = ""
     for point, metric in shown:
         found = metric.difference
@@ -153,10 +162,13 @@ def _table(comparison: Comparison, shown: Sequence[tuple[ComparedPoint, Compared
             metric_title(metric.metric),
             *("–" if found is None else words.value(metric, mean) for mean in _means(metric)),
             words.change(metric),
+        ]
+        verdict = [
             words.interval(metric, comparison.level) or metric.reason,
             f"[{_STYLES.get(metric.verdict, 'default')}]{metric.verdict}[/]",
         ]
-        table.add_row(*([point.label if point.label != last else ""] if has_points else []), *cells)
+        point_cells = [point.label if point.label != last else ""] if has_points else []
+        table.add_row(*point_cells, *cells, *(verdict if has_verdicts else []))
         last = point.label
     return table
 

@@ -18,13 +18,12 @@ from fabriclab.cli.host.failure import FAILED, OK, BadInputError
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.files import write_all, write_text
+from fabriclab.formats.published_files import DIRECTORY, FILE
 from fabriclab.gallery import moved
 from fabriclab.gallery.data import Row, Source, data_file, read_rows, read_sources, write_data
 from fabriclab.gallery.measure import measured
 from fabriclab.gallery.plans import plans_digest
 from fabriclab.gallery.published import (
-    DIRECTORY,
-    FILE,
     USUAL_SERIES,
     GalleryError,
     Published,

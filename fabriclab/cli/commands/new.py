@@ -30,32 +30,41 @@ def new(
     template: str | None,
     software: Software | None = None,
     variables: Sequence[Path] = (),
+    *,
+    with_results: bool = False,
 ) -> None:
-    """Make a lab as a copy of `origin`, a lab or a starter, or out of a template.
+    """Make a lab: a small one, a copy of `origin`, a lab or a starter, or one out of a template.
 
-    Raises BadInputError where it is not said of what, ArgumentError where the lab can't be made.
+    Raises BadInputError where it is not said where, ArgumentError where the lab can't be made.
     """
     if directory is None:
-        raise BadInputError("name the directory to make, such as `fabriclab new mylab --from incast`")
+        raise BadInputError("name the directory to make, such as `fabriclab new mylab`")
     if origin is not None and template is not None:
         raise BadInputError("--from copies a lab, and --template starts your own algorithm: write only one of the two")
     if template is not None:
         begin_algorithm(directory, template)
         return
+    if with_results and (origin is None or software is not None):
+        raise BadInputError("--with-results is of a copy: name the lab with --from")
     if origin is None:
-        raise BadInputError(
-            "name the starting point, such as --from incast or --template qdisc; `fabriclab new --list` shows all "
-            "of them"
-        )
+        begin_lab(directory)
+        return
     if software is not None:
         bring(directory, Path(origin), variables)
         return
-    made = make_lab(directory, origin)
+    made = make_lab(directory, origin, with_results=with_results)
     note(made)
     if made.generated is not None:
         tell(made.generated, made.files)
     else:
         say(f"{directory}: a copy of {made.origin}; `fabriclab run {directory}` runs it")
+
+
+def begin_lab(directory: Path) -> None:
+    """Make a small lab, and say what to do next."""
+    note(make_lab(directory))
+    say(f"{directory}: a small lab with comments, to change; `fabriclab run {directory}` runs it")
+    say("`fabriclab new --list` shows the labs that it could have been a copy of (--from)")
 
 
 def bring(directory: Path, file: Path, variables: Sequence[Path]) -> None:

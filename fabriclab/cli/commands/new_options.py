@@ -26,3 +26,7 @@ Template = Annotated[
         show_default=False,
     ),
 ]
+WithResults = Annotated[
+    bool,
+    typer.Option("--with-results", help="Copy the lab's text, pictures, published results, checks and study, too."),
+]

@@ -15,7 +15,8 @@ from repository import LABS
 from synthetic_run import QUEUE_HEADER, TCP_HEADER
 
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.gallery.published import FILE, USUAL_SERIES
+from fabriclab.formats.published_files import FILE
+from fabriclab.gallery.published import USUAL_SERIES
 from fabriclab.gallery.readme import README
 
 

@@ -175,6 +175,23 @@ def test_the_command_says_that_nothing_differs(sweeps: tuple[Path, Path]) -> Non
     assert "different-bits: holds 0 of" in said
 
 
+def test_changes_are_shown_without_a_verdict_and_what_would_give_one(directory: Path, tmp_path: Path) -> None:
+    other = incast_run(tmp_path / "other", 16, rounds=3)
+    status, said = invoke(directory, other)
+    assert status == 0
+    assert said.index("Goodput") < said.index("what differs")
+    assert said.count("One run each: the effect of the seed is unknown, so there are no verdicts.") == 1
+    assert "interval" not in said and "undecided" not in said
+    assert (
+        said.rstrip().splitlines()[-1].startswith("For verdicts, run both sides with several seeds: fabriclab sweep ")
+    )
+    assert said.rstrip().endswith("--seeds 5")
+    page = tmp_path / "page.html"
+    assert invoke(directory, other, "--format", "html", "--out", page)[0] == 0
+    text = page.read_text()
+    assert text.index("Goodput") < text.index("What differs") and text.count("One run each") == 1
+
+
 def test_json_junit_page_and_files(sweeps: tuple[Path, Path], directory: Path, tmp_path: Path) -> None:
     status, said = invoke(*sweeps, "--format", "json")
     assert status == 0

@@ -16,10 +16,11 @@ from synthetic_run import incast_run, write_sweep
 
 from fabriclab.api.matrix_plans import first_plans
 from fabriclab.cli.commands.figures import outdated, publish
+from fabriclab.formats.published_files import FILE
 from fabriclab.gallery.data import Row, data_file, read_rows, read_sources, write_data
 from fabriclab.gallery.moved import in_words, moves
 from fabriclab.gallery.plans import plans_digest
-from fabriclab.gallery.published import FILE, GalleryError, is_published, read_published
+from fabriclab.gallery.published import GalleryError, is_published, read_published
 from fabriclab.gallery.readme import README, differences, generated
 from fabriclab.gallery.tables import markdown
 from fabriclab.results import ingest_run, read_run
