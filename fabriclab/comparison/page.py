@@ -111,7 +111,7 @@ def _group(point: ComparedPoint, comparison: Comparison) -> Group:
     return Group(
         point.label,
         words.pairing(point),
-        f"±{100 * reach:.2g} %",
+        f"±{100 * reach:.3g} %",
         [row for is_shown, row in rows if is_shown],
         [row for is_shown, row in rows if not is_shown],
     )
