@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from fabriclab.cli.arguments.panels import in_order
 from fabriclab.cli.host.failure import BAD_INPUT, say
+from fabriclab.keys.wording import shown
 
 _MEANT = {
     "help": "fabriclab --help",
@@ -21,6 +23,13 @@ _MEANT = {
     "new": "fabriclab generate star -o labs/mine",
 }
 """What other programs call a command, and how it is called here."""
+_TYPES = {
+    "Input should be a valid integer, unable to parse string as an integer": "a whole number",
+    "Input should be a valid number, unable to parse string as a number": "a number",
+    "Input should be greater than or equal to ": "at least ",
+    "Input should be less than or equal to ": "at most ",
+}
+"""How typer says that a value has the wrong type, and what it must be."""
 _SET = "--set"
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """Click's; newer releases of typer have a click of their own."""
@@ -55,9 +64,28 @@ class Command(TyperCommand):
             return super().parse_args(ctx, args)
         except _UsageError as error:
             hints = list(_hints(ctx, written, getattr(error, "option_name", None)))
-            if hints and hasattr(error, "message"):
-                error.message = "; ".join([error.message.rstrip("."), *hints])
+            if hasattr(error, "message"):
+                error.message = "; ".join([_in_words(error.message, _written(error, written)), *hints])
             raise
+
+
+def _written(error: Any, written: Sequence[str]) -> str | None:
+    """Return the word that an option was given, where there is a single one; None where it is not known."""
+    names = getattr(getattr(error, "param", None), "opts", ())
+    words = [word for before, word in itertools.pairwise(written) if before in names]
+    words += [word.partition("=")[2] for word in written if word.partition("=")[0] in names and "=" in word]
+    return words[0] if len(words) == 1 else None
+
+
+def _in_words(message: str, written: str | None) -> str:
+    """Return a message of typer without the words of the library that it checks types with (pydantic)."""
+    message = message.removeprefix("Value error, ").rstrip(".")
+    if written is None:
+        return message
+    for theirs, wanted in _TYPES.items():
+        if message.startswith(theirs):
+            return f"{shown(written)} must be {wanted}{message.removeprefix(theirs)}"
+    return message
 
 
 def _hints(ctx: Any, written: Sequence[str], option: str | None) -> Iterator[str]:

@@ -20,7 +20,7 @@ from fabriclab.cli.host.waiting import waiting
 _MARK_WIDTH = len("missing  ")
 
 
-def doctor(as_json: bool) -> int:
+def doctor(as_json: bool, *, every: bool = False) -> int:
     """Print what was found; returns the exit status: FAILED when labs can't run here."""
     with waiting("looking at this host"):
         found = look_at_host()
@@ -32,17 +32,18 @@ def doctor(as_json: bool) -> int:
         }
         sys.stdout.write(json.dumps(record, indent=2) + "\n")
     else:
-        _show(found)
+        _show(found, every=every)
     return OK if found.labs_can_run else FAILED
 
 
-def _show(found: HostReport) -> None:
-    """Print a line for each finding: the first word says how it stands.
+def _show(found: HostReport, *, every: bool) -> None:
+    """Print a line for each finding that keeps labs from running, or for all: the first word says how it stands.
 
     Lines are broken between words, and only on a terminal.
     """
     console = Console(soft_wrap=True, highlight=False)
-    for finding in found.findings:
+    told = [finding for finding in found.findings if every or (finding.remedy and finding.needed)]
+    for finding in told:
         mark, style = (
             ("ok", "green") if not finding.remedy else ("missing", "red") if finding.needed else ("note", "yellow")
         )
@@ -51,9 +52,15 @@ def _show(found: HostReport) -> None:
         console.print(Text.assemble((f"{mark:<{_MARK_WIDTH}}", style), first))
         for line in more:
             console.print(Text(" " * _MARK_WIDTH + line))
-    console.print(Text("To run labs here:" if found.remedies else "Labs can run here."))
+    if hidden := len(found.findings) - len(told):
+        notes = sum(bool(finding.remedy) for finding in found.findings if finding not in told)
+        about = f", {notes} of them with a note on containers or other programs" if notes else ""
+        console.print(Text(f"{hidden} other findings{about}: --all shows them", style="dim"))
     if found.remedies:
+        console.print(Text("To run labs here:"))
         console.print(Text(f"  {' && '.join(found.remedies)}"))
+    else:
+        console.print(Text("Labs can run here. Begin with `fabriclab run incast`."))
 
 
 def _broken(text: str) -> list[str]:

@@ -13,6 +13,7 @@ app = typer.Typer()
 
 @app.command()
 def doctor(
+    every: Annotated[bool, typer.Option("--all", help="Show everything that was looked at.")] = False,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -20,13 +21,13 @@ def doctor(
         ),
     ] = False,
 ) -> None:
-    """Check what this host can do, and print the command that installs what is missing.
+    """Check whether labs can run on this host, and print the command that installs what is missing.
 
-    Exit status: 0 labs can run in the virtual machine, 1 they cannot. What the container engine lacks is listed, but is
-    no failure.
+    Exit status: 0 labs can run in the virtual machine, 1 they cannot. What the container engine lacks is listed with
+    --all, but is no failure.
     """
     with waiting("loading"):
         from fabriclab.cli.commands import doctor as checkup
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(checkup.doctor(as_json))
+        raise typer.Exit(checkup.doctor(as_json, every=every))

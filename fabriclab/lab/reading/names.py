@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.algorithm import AlgorithmKind
 from fabriclab.keys.quantities import WHOLE_NUMBER
-from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.reading.document import Value
 from fabriclab.lab.reading.own_algorithms import OwnAlgorithms
 from fabriclab.lab.reading.section import Section, Written, as_words, duplicates
@@ -68,8 +68,9 @@ def expand_range(text: str) -> list[str] | None:
     return [f"{stem}{number:0{width}d}" for number in range(int(first), int(last) + 1)]
 
 
-def expand_hosts(written: Written[str], names: Names) -> tuple[str, ...]:
-    """Return the hosts of a name, a range or a group. Raises ValueError for one that is not a host."""
+def expand_hosts(written: Written[str], names: Names, *, counts: bool = False) -> tuple[str, ...]:
+    """Return the hosts of a name, a range or a group. Raises ValueError for one that is not a host; `counts`: a count
+    would have been right, too."""
     text = written.value
     if text in names.groups:
         return names.groups[text]
@@ -78,7 +79,9 @@ def expand_hosts(written: Written[str], names: Names) -> tuple[str, ...]:
     for name in expanded:
         if name not in known:
             where = f" (of {shown(text)})" if len(expanded) > 1 else ""
-            raise ValueError(f"{shown(name)}{where} is not a host; {did_you_mean(name, names.host_words())}")
+            is_unlike = counts and nearest(name, names.host_words()) is None
+            what = "neither a count, such as 2, nor a host" if is_unlike else "not a host"
+            raise ValueError(f"{shown(name)}{where} is {what}; {did_you_mean(name, names.host_words())}")
     return tuple(expanded)
 
 
@@ -144,7 +147,7 @@ class HostReader:
         hosts: list[Written[str]] = []
         for word in words:
             try:
-                expanded = expand_hosts(word, self._names)
+                expanded = expand_hosts(word, self._names, counts=len(words) == 1)
             except ValueError as error:
                 word.complain(self._section.problems, str(error))
                 return None

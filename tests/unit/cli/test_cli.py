@@ -187,6 +187,8 @@ def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: py
     result = invoke("doctor")
     assert result.exit_code == 1
     assert "make machine" in result.stdout.splitlines()[-1]
+    assert "kernel: not built" in result.stdout and "tools" not in result.stdout
+    assert "other findings" in result.stdout and "--all shows them" in result.stdout
     assert "…" not in result.stdout, "nothing is cut off"
 
 
@@ -208,7 +210,26 @@ def test_doctor_says_where_the_machines_memory_goes(
 ) -> None:
     monkeypatch.setattr("fabriclab.api.host_report.memory_places", lambda _: [tmp_path / "shm", tmp_path])
     monkeypatch.setenv("COLUMNS", "400")
-    assert f"in {tmp_path}, because {tmp_path}/shm can't be used" in invoke("doctor").output
+    assert f"in {tmp_path}, because {tmp_path}/shm can't be used" in invoke("doctor", "--all").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", INCAST, "--seed", "x"), "'x' must be a whole number"),
+        (("run", INCAST, "--seed=-1"), "'-1' must be at least 0"),
+        (("sweep", INCAST, "-j", "0"), "'0' must be at least 1"),
+        (("compare", "a", "b", "--level", "high"), "'high' must be a number"),
+        (("export", "a", "--format", "xls"), "'xls' is not one of 'csv', 'parquet', 'json', 'flent'"),
+    ],
+)
+def test_options_are_refused_in_our_words(
+    arguments: tuple[str, ...], said: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert said in result.output and "Value error" not in result.output and "Input" not in result.output
 
 
 def test_settings_are_key_and_value() -> None:
@@ -285,7 +306,7 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(
         lambda: ["the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"],
     )
     monkeypatch.delenv("COLUMNS", raising=False)
-    whole = invoke("doctor").stdout
+    whole = invoke("doctor", "--all").stdout
     assert f"ok       kernel: {long}\n" in whole
     assert "missing  rootfs: not built: make machine\n" in whole
     daemon = (
@@ -295,7 +316,7 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(
     assert daemon in whole
     for columns in ("80", "40"):
         monkeypatch.setenv("COLUMNS", columns)
-        broken = invoke("doctor").stdout
+        broken = invoke("doctor", "--all").stdout
         # How much is free changes from one moment to the next.
         assert {word for word in broken.split() if not word.isdigit()} == {
             word for word in whole.split() if not word.isdigit()

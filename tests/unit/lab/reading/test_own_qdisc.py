@@ -111,5 +111,5 @@ def test_names_that_an_algorithm_can_not_have(tmp_path: Path) -> None:
         assert (made.directory / f"{algorithm}.c").is_file()
     with pytest.raises(fabriclab.ArgumentError, match=r"template 'qdsc': did you mean 'qdisc'\?"):
         fabriclab.new(tmp_path / "x", template="qdsc")
-    with pytest.raises(fabriclab.ArgumentError, match="name what to begin with: a lab to copy, or a template"):
-        fabriclab.new(tmp_path / "x")
+    with pytest.raises(fabriclab.ArgumentError, match="name one thing to begin with: a lab to copy, or a template"):
+        fabriclab.new(tmp_path / "x", "incast", template="qdisc")
