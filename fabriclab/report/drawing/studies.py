@@ -41,6 +41,8 @@ class Band:
     low: float
     high: float
     label: str
+    note: str
+    """In a sentence whose results these are, and where to read why those of the figure differ."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,14 @@ def beside_studies(studies: Sequence[Study], pools: Sequence[PooledRuns], lab: s
 def bands_of(studies: Sequence[Study], metric: str, x: str, pools: Sequence[PooledRuns]) -> list[Band]:
     """Return the areas of studies' results in a figure of a metric over a setting."""
     return [
-        Band(band.x_from, band.x_to, *band.ends, f"{study.study}: {band.words}")
+        Band(
+            band.x_from,
+            band.x_to,
+            *band.ends,
+            label=f"{study.study}: {band.words}",
+            note=f"Grey: {band.words}, which study {study.study} ({study.title}) found with its own set-up; below, "
+            f"“Study {study.study} and these runs” says what differs.",
+        )
         for study in studies
         for band in study.bands
         if (band.metric, band.x) == (metric, x) and _concerns(band, pools)

@@ -100,12 +100,13 @@ def metric_picture(
     axis = metric_axis(metric, [highest])
     # Without dashes, which tell lines of one congestion control apart, colours must.
     panels = panels_of(_told_apart(lines) if x.categories else lines)
-    caption = f"{_caption(lines, metric, x, limit)} {note}".rstrip()
+    shown = () if x.categories else bands
+    caption = " ".join(filter(None, (_caption(lines, metric, x, limit), *(band.note for band in shown), note)))
     top = (1.13 if limit else 1.08) * (highest / axis.scale or 1)
     columns = min(2, len(panels))
     horizontal = x.chart_axis([place for line in lines for place in line.x], log_x=log_x, columns=columns)
     vertical = ChartAxis(metric_title(metric), axis.unit, low=0, high=top)
-    chart = metric_chart(panels, (horizontal, vertical), x, axis, limit=limit, bands=() if x.categories else bands)
+    chart = metric_chart(panels, (horizontal, vertical), x, axis, limit=limit, bands=shown)
     return Picture(f"{metric_title(metric)} against {setting_noun(x.name)}", caption, chart)
 
 

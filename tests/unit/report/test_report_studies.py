@@ -142,6 +142,7 @@ def test_a_band_is_for_runs_of_its_settings(tmp_path: Path) -> None:
     studies = studies_of("incast")
     (band,) = bands_of(studies, "goodput_bps", "senders", [pool_of_run(run)])  # its rate is not a parameter
     assert (band.low, band.high, band.label) == (100e6, 200e6, "S4: 100 to 200 Mbps")
+    assert band.note.startswith("Grey: 100 to 200 Mbps, which study S4 (In-cast collapse) found with its own set-up")
     assert bands_of(studies, "timeouts", "senders", [pool_of_run(run)]) == []
     for rate, concerned in (("1 Gbps", True), ("1000 Mbps", True), ("10 Gbps", False)):
         run.plan.parameters["rate"] = rate
