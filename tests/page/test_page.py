@@ -20,7 +20,7 @@ def test_it_shows_the_lab_and_its_queue(fake: FakeLab, page: Page) -> None:
     assert page.url.endswith("/")
     expect(page.locator("#topology .node")).to_have_count(50)
     # The port with the queue comes by itself.
-    expect(page.locator("#chosen-table tbody th")).to_have_text("s1:eth49")
+    expect(page.locator("#chosen-table tbody th")).to_have_text(["s1:eth49"])
     expect(page.locator("#chosen-table tbody td").nth(1)).to_have_text(re.compile("Mbps"))
     expect(page.locator("#strips canvas")).to_have_count(4)
     disc = page.locator("#topology .queue:not([r='0'])").first
@@ -128,5 +128,5 @@ def test_a_small_screen_needs_no_sideways_scrolling(
     page.set_viewport_size({"width": 400, "height": 800})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(server.keys.address())
-    expect(page.locator("#chosen-table tbody th")).to_have_text("s1:eth49")
+    expect(page.locator("#chosen-table tbody th")).to_have_text(["s1:eth49"])
     fits(page, 400)

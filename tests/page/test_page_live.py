@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,12 +38,13 @@ def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Pag
     expect(page.locator("#title")).to_have_text("incast")
     page.click("#traffic-form button")
     expect(page.locator("#notice")).to_have_text("sru: 320 flows")
-    expect(page.locator("#chosen-table tbody th")).to_have_text("s1:eth49")
-    page.select_option("#packet-port", "s1:eth49")
+    expect(page.locator("#chosen-table tbody th")).to_have_text(["s1:eth49"])
+    page.select_option("#packet-port", "s1:eth1")
     page.fill("#break", "s1:eth49 queue > 20 KB")
     page.press("#break", "Enter")
     expect(page.locator("#pace")).to_contain_text("queue is")
     expect(page.locator("#pause")).to_have_text("Resume")
+    expect(page.locator("#packet-port")).to_have_value("s1:eth49")
     expect(page.locator("#now")).to_have_text(f"{live.now / 1e9:.6f} s")
     told = json.loads(live.exec("s1", ["tc", "-s", "-j", "qdisc", "show", "dev", "eth49"]).stdout)
     (red,) = (one for one in told if one["kind"] == "red")
@@ -63,6 +65,14 @@ def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Pag
     expect(page.locator(".xterm-rows.xterm-focus")).to_contain_text("#")
     page.keyboard.type("echo $((6 * 7)) $(uname -n)\n")
     expect(page.locator(".xterm-rows")).to_contain_text("42 client")
+    page.click("#breaks button")
+    expect(page.locator("#breaks button")).to_have_count(0)
+    page.select_option("#packet-port", "s1:eth1")
+    page.fill("#break", "mark")
+    page.press("#break", "Enter")
+    page.click("#pause")
+    expect(page.locator("#notice")).to_have_text(re.compile(r"the lab: \d+ marks?, at s1:eth49"))
+    expect(page.locator("#packet-port")).to_have_value("s1:eth49")
     page.click("#breaks button")
     expect(page.locator("#breaks button")).to_have_count(0)
     page.click("#pause")

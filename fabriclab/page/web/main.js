@@ -79,7 +79,9 @@ class Page {
     setUpTraffic(lab, this);
     this.changes = new Changes(this);
     this.breaks = new Breaks(this);
-    this.choose([], false);
+    this.isDefault = true;
+    this.stop = null;
+    this.choose(names.filter((name) => !this.hosts.has(name.split(":")[0])).slice(0, BY_THEMSELVES), false);
     this.wants();
   }
 
@@ -117,6 +119,31 @@ class Page {
     byId("pause").setAttribute("aria-pressed", state.paused);
     if (changed) this.wants();
     if (changed && !state.paused) this.packets?.show(null, false);
+    if (changed) this.stop = state.paused && state.stopped ? { words: state.stopped, now_ns: state.now_ns } : null;
+    this.leadToCause();
+  }
+
+  // What stopped time is at a port: show it, and what stands in its queue. Where the words name only a node, or none,
+  // it is the port whose counter has gone up since the look before.
+  leadToCause() {
+    if (!this.stop || !this.model) return;
+    const { words, now_ns } = this.stop;
+    let name = this.model.names.find((one) => words.startsWith(`${one} `) || words.startsWith(`${one}: `));
+    if (name === undefined) {
+      const measure = /: \d+ (drop|mark)s?$/.exec(words)?.[1];
+      if (measure === undefined) this.stop = null;
+      if (measure === undefined || (this.model.now ?? -1) < now_ns) return;
+      const node = words.split(":")[0];
+      name = this.model.grown(`${measure}s`, (one) => !this.model.nodes.has(node) || one.startsWith(`${node}:`));
+      if (name !== undefined) this.say(`${words}, at ${name}`, true);
+    }
+    this.stop = null;
+    if (name === undefined) return;
+    if (!this.chosen.includes(name)) this.choose([...(this.isDefault ? [] : this.chosen), name], this.byHand);
+    this.isDefault = false;
+    const ports = byId("packet-port");
+    if ([...ports.options].some((option) => option.value === name)) ports.value = name;
+    this.askPackets();
   }
 
   // Ask the lab; what it says stands in the notice.
@@ -211,10 +238,14 @@ class Page {
   looked(look) {
     const moved = this.model.take(look);
     setText(byId("now"), format.seconds(look.now_ns));
-    if (!this.byHand && this.chosen.length < BY_THEMSELVES) {
+    if (!this.byHand && (this.isDefault || this.chosen.length < BY_THEMSELVES)) {
       const busiest = this.model.busiest(BY_THEMSELVES, this.hosts);
-      if (busiest.some((name) => !this.chosen.includes(name))) this.choose(busiest, false);
+      if (busiest.some((name) => !this.chosen.includes(name)) || (this.isDefault && busiest.length)) {
+        this.choose(busiest, false);
+        this.isDefault = false;
+      }
     }
+    this.leadToCause();
     if (this.drawing) return;
     this.drawing = requestAnimationFrame(() => {
       this.drawing = 0;

@@ -7,6 +7,7 @@ export class Model {
   constructor(drawing) {
     this.names = drawing.links.flatMap((link) => [link.a, link.b]);
     this.rates = new Map(drawing.links.flatMap((link) => [[link.a, link.rates_bps[0]], [link.b, link.rates_bps[1]]]));
+    this.nodes = new Set(this.names.map((name) => name.split(":")[0]));
     this.index = new Map(this.names.map((name, index) => [name, index]));
     this.ports = new Map();
     this.speeds = new Map();
@@ -47,6 +48,13 @@ export class Model {
   series(name, measure) {
     const place = this.index.get(name) * MEASURES.length + MEASURES.indexOf(measure);
     return this.samples.map((sample) => (Number.isNaN(sample[place]) ? null : sample[place]));
+  }
+
+  // The port whose counter has gone up most between the last two looks, of those that are meant.
+  grown(measure, isMeant) {
+    const speed = (name) => this.speeds.get(name)?.[measure] ?? 0;
+    const found = this.names.filter((name) => isMeant(name) && speed(name) > 0);
+    return found.toSorted((a, b) => speed(b) - speed(a))[0];
   }
 
   // The switch ports at which the longest queues stood.
