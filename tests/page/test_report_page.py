@@ -219,6 +219,23 @@ def test_the_page_fits_a_phone_and_turns_dark(report: Page) -> None:
 
 
 @pytest.mark.slow("the last one waits for the browser's end")
+@pytest.mark.parametrize("width", [1100, 400])
+def test_nothing_moves_when_a_chart_is_drawn(report: Page, width: int) -> None:
+    """Every chart has its room before it comes near the window."""
+    report.set_viewport_size({"width": width, "height": 900})
+    expect(report.locator("#explorer-queue svg").first).to_be_attached()
+    fits(report, width)
+    # What hears of the new width takes its room in the next frame.
+    report.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    height = "document.documentElement.scrollHeight"
+    before = report.evaluate(height)
+    charts = report.locator("[data-chart]")
+    for index in range(charts.count()):
+        charts.nth(index).scroll_into_view_if_needed()
+        expect(charts.nth(index).locator("svg").first).to_be_attached()
+    assert report.evaluate(height) == before
+
+
 def test_print_has_pictures_instead_of_what_moves(report: Page) -> None:
     report.emulate_media(media="print")
     charts = report.locator(".chart")

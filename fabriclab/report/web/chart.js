@@ -2,7 +2,7 @@
 
 import { keys } from "./keys.js";
 import { echarts } from "./library.js";
-import { option } from "./option.js";
+import { layout, option } from "./option.js";
 import { unpackBars } from "./rows.js";
 import { unpack } from "./series.js";
 
@@ -13,7 +13,8 @@ export class Chart {
     this.element = element;
     this.show(record);
     keys(this);
-    this.observer = new ResizeObserver(() => this.width !== element.clientWidth && this.instance && this.draw());
+    this.reserve();
+    this.observer = new ResizeObserver(() => this.width !== element.clientWidth && (this.instance ? this.draw() : this.reserve()));
     this.observer.observe(element);
     drawn.add(this);
   }
@@ -26,6 +27,12 @@ export class Chart {
     };
     this.isNew = true;
     if (this.instance) this.draw();
+  }
+
+  // Takes the room that the chart will have, so that nothing moves when it is drawn.
+  reserve() {
+    this.width = this.element.clientWidth;
+    if (this.width) this.element.style.height = `${layout(this.record, this.width).height}px`;
   }
 
   draw() {

@@ -12,4 +12,8 @@ for (const element of document.querySelectorAll("[data-chart]")) {
   whenSeen(element, () => chart.draw());
 }
 const explorer = document.getElementById("explorer");
-if (explorer) whenSeen(explorer, () => startExplorer(page.explorer));
+// Its height depends on what it shows, so it begins before it is seen, when nothing else is to do.
+if (explorer) {
+  const begin = () => startExplorer(page.explorer);
+  (window.requestIdleCallback ?? setTimeout)(() => (explorer.clientWidth ? begin() : whenSeen(explorer, begin)));
+}

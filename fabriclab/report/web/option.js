@@ -154,7 +154,8 @@ function ratioOf(panel) {
   return high / low;
 }
 
-export function option(chart, width) {
+// Where the parts of a chart are, and how high it is; that needs names, and no numbers.
+export function layout(chart, width) {
   const [left, right] = sides(chart, width);
   const count = chart.panels.length;
   const hasSlider = chart.linked || count === 1;
@@ -166,6 +167,11 @@ export function option(chart, width) {
   const tops = heights.map((_, index) => heights.slice(0, index).reduce(
     (sum, each, panel) => sum + each + GAP + above[panel + 1], above[0] + (chart.panels[0].title || !legends[0].height ? 26 : 12)));
   const height = tops[count - 1] + heights[count - 1] + 48 + (hasSlider ? SLIDER : 0);
+  return { left, right, legends, isOwn, heights, titles, above, tops, height };
+}
+
+export function option(chart, width) {
+  const { left, right, legends, isOwn, heights, titles, above, tops, height } = layout(chart, width);
   const wide = width - left - right;
   const place = (panel) => ({
     panel, axes: { xAxisIndex: panel, yAxisIndex: panel }, range: rangeOf(chart.panels[panel]),
