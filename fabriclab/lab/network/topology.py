@@ -17,6 +17,7 @@ from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.keys.wording import did_you_mean, listed, shown
+from fabriclab.lab.network.apart import count_links, stands_apart
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
@@ -208,10 +209,24 @@ class NodeReader:
         self._by_kind = dict(self._named(topology, "kinds"))
         self._by_group = dict(self._named(topology, "groups"))
         self._nodes = list(self._named(topology, "nodes"))
+        self._links = count_links(topology, self.names)
+        self.apart: dict[str, Place] = {} if any_kind or not self._links else dict(self._apart())
+        """Nodes that are left out, as no link joins them with another one."""
+
+    @property
+    def names(self) -> list[str]:
+        """All names of nodes, in the order of the file."""
+        return [name for name, _ in self._nodes]
 
     def nodes(self) -> list[WrittenNode]:
-        """Return the nodes in the order of the file."""
-        return [self._node(name, section) for name, section in self._nodes]
+        """Return the nodes in the order of the file, without those that stand apart."""
+        return [self._node(name, section) for name, section in self._nodes if name not in self.apart]
+
+    def _apart(self) -> Iterator[tuple[str, Place]]:
+        """Yield the nodes that stand apart; what is wrong in them is nobody's matter here."""
+        for name, section in self._nodes:
+            if not self._links[name] and stands_apart(*self._layers(section, Problems())):
+                yield name, section.place
 
     def _named(self, topology: Section, part: str) -> Iterator[tuple[str, Section]]:
         container = topology.section(part, None)
@@ -230,7 +245,7 @@ class NodeReader:
                 "at most 63 (a dot separates words of a key)"
             )
             self._problems.add(place, node.key, message, name)
-        kind, layers = self._layers(node)
+        kind, layers = self._layers(node, self._problems)
         own = kind_of(kind)
         if own is not None and self._any_kind and not binds_one_of(layers, own.config_paths):
             own = None
@@ -272,7 +287,7 @@ class NodeReader:
         )
         return None
 
-    def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
+    def _layers(self, node: Section, problems: Problems) -> tuple[str | None, list[Section]]:
         """Return the node's kind, and what it inherits from, the nearest first."""
         group_name = _group(node)
         if group_name is None and self._defaults is not None:
@@ -280,25 +295,25 @@ class NodeReader:
         group = self._by_group.get(group_name.value) if group_name else None
         if group_name is not None and group is None and self._by_group:
             group_name.complain(
-                self._problems,
+                problems,
                 f"{shown(group_name.value)} is not a group; {did_you_mean(group_name.value, self._by_group)}",
             )
         nearest_first = [layer for layer in (node, group, self._defaults) if layer is not None]
-        kind = self._kind(node, nearest_first)
+        kind = self._kind(node, nearest_first, problems)
         by_kind = self._by_kind.get(kind) if kind else None
         layers = [node, group, by_kind, self._defaults]
         return kind, [layer for layer in layers if layer is not None]
 
-    def _kind(self, node: Section, layers: list[Section]) -> str | None:
+    def _kind(self, node: Section, layers: list[Section], problems: Problems) -> str | None:
         for layer in layers:
             if "kind" not in layer:
                 continue
             kind = layer.scalar("kind", "a kind of node")
             known = ALL_KINDS if self._any_kind else (*RUNNABLE_KINDS, *BRIDGES)
             if kind is not None and kind.value not in known:
-                kind.complain(self._problems, self._wrong_kind(kind.value))
+                kind.complain(problems, self._wrong_kind(kind.value))
             return None if kind is None else kind.value
-        self._problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
+        problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
         return None
 
     def _wrong_kind(self, kind: str) -> str:

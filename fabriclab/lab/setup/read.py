@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -138,18 +138,22 @@ def _merged(layers: Sequence[Section], key: str) -> dict[str, str]:
     return found
 
 
-def settle_order(written: Mapping[str, WrittenSetup], names: Sequence[str], problems: Problems) -> dict[str, Setup]:
+def settle_order(
+    written: Mapping[str, WrittenSetup], names: Sequence[str], apart: Collection[str], problems: Problems
+) -> dict[str, Setup]:
     """Return each node's setup with whom it waits for and its place among all; what nodes are not there to be waited
-    for, or wait for each other, is recorded."""
+    for, or wait for each other, is recorded. Nobody waits for a node of `apart`, which is left out."""
     settled: dict[str, Setup] = {}
     for name in names:
         own = written.get(name, WrittenSetup(Setup()))
         after = tuple(wait.value for wait in own.waits)
         for wait in own.waits:
-            if wait.value not in names:
+            if wait.value not in (*names, *apart):
                 wait.complain(problems, f"{shown(wait.value)} is not a node; {did_you_mean(wait.value, names)}")
-            elif wait.value in own.wants_health and (
-                wait.value not in written or written[wait.value].setup.health is None
+            elif (
+                wait.value not in apart
+                and wait.value in own.wants_health
+                and (wait.value not in written or written[wait.value].setup.health is None)
             ):
                 wait.complain(problems, f"{wait.value} has no healthcheck, and would be waited for without end")
         settled[name] = replace(own.setup, after=tuple(one for one in after if one in names))
