@@ -7,7 +7,7 @@ error; keys that nothing here acts on are listed (`not_applied.py`), never ignor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
@@ -18,7 +18,7 @@ from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.network.apart import count_links, stands_apart
-from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
+from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role, is_frr_bind
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.own_configuration import OwnConfiguration
@@ -255,21 +255,22 @@ class NodeReader:
             own, config = (kind_of_machine(kind), configs[0]) if kind_of_machine(kind) is not None else (own, config)
         is_bridge = kind in BRIDGES and not self._any_kind
         is_foreign = not is_bridge and own is None and (kind not in RUNNABLE_KINDS or kind_of(kind) is not None)
-        setup = self._setup(node, layers, is_bridge=is_bridge) if kind == LINUX or is_bridge else None
+        labels, hints = read_labels(layers), read_hints(layers)
+        is_host = labels.role is None and guessed_role(kind or LINUX, self._links[name], *hints)[0] == "host"
+        runs = {"is_bridge": is_bridge, "inherits_frr": not is_host}
+        setup = self._setup(node, layers, runs) if kind == LINUX or is_bridge else None
         applied = () if own is None else own.config_paths
         acting = setup or WrittenSetup(Setup()) if kind == LINUX else None
         not_applied = tuple(unapplied_of_node(name, layers, applied, acting))
-        return WrittenNode(
-            name, place, read_labels(layers), kind, config, not_applied, read_hints(layers), is_foreign, setup, configs
-        )
+        return WrittenNode(name, place, labels, kind, config, not_applied, hints, is_foreign, setup, configs)
 
-    def _setup(self, node: Section, layers: list[Section], *, is_bridge: bool) -> WrittenSetup | None:
+    def _setup(self, node: Section, layers: list[Section], runs: Mapping[str, bool]) -> WrittenSetup | None:
         """Return what the node's own files do; what is wrong in them is a note where nothing is to run."""
         if not self._any_kind:
-            return read_setup(node, layers, self._directory, is_bridge=is_bridge)
+            return read_setup(node, layers, self._directory, **runs)
         problems = Problems()
         quiet = [Section(layer.mapping, layer.key, problems, None) for layer in layers]
-        setup = read_setup(quiet[0], quiet, self._directory, is_bridge=False)
+        setup = read_setup(quiet[0], quiet, self._directory, **runs)
         told = tuple(str(problem) for problem in problems.found())
         return setup if setup is None or not told else replace(setup, notes=(*setup.notes, *told))
 
@@ -355,7 +356,7 @@ def settle_roles(
             problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
         if degree[node.name] == 0 and links_are_good and not (any_kind or is_configured):
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
-        is_plain = guess == "host" and degree[node.name] <= 1
+        is_plain = guess == "host" and degree[node.name] <= 1 and not any(map(is_frr_bind, node.hints.inherited))
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None

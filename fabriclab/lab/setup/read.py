@@ -50,16 +50,21 @@ def _sets_addresses(command: SetupCommand) -> bool:
     return command.by == "netlab" or _ADDRESSING.search(" ".join(command.argv)) is not None
 
 
-def read_setup(node: Section, layers: Sequence[Section], directory: Path, *, is_bridge: bool) -> WrittenSetup | None:
+def read_setup(
+    node: Section, layers: Sequence[Section], directory: Path, *, is_bridge: bool, inherits_frr: bool = True
+) -> WrittenSetup | None:
     """Return what a node's own files do in it; None where there is nothing of it. What is wrong is recorded.
 
-    `layers`: the node and what it inherits from, the nearest first.
+    `layers`: the node and what it inherits from, the nearest first. `inherits_frr`: binds of FRR's files start it in
+    the node, also those that it inherits.
     """
     problems, name = node.problems, node.key.rpartition(".")[2]
     binds = read_binds(list(layers), problems)
-    files = [file for bind in binds if is_of_lab(bind) for file in bound_files(bind, directory, problems)]
+    by_bind = [(bind, bound_files(bind, directory, problems)) for bind in binds if is_of_lab(bind)]
+    files = [file for _, found in by_bind for file in found]
     image = _nearest_text(layers, "image")
-    runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for file in files) or (
+    starting = [found for bind, found in by_bind if inherits_frr or bind.written.key.startswith(f"{node.key}.")]
+    runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found) or (
         is_frr_image(image) and _OWN_SWITCH not in image
     )
     notes = []

@@ -176,6 +176,20 @@ def test_roles_are_guessed(
     assert guessed_role(kind, links, image, binds, commands)[0] == role
 
 
+@pytest.mark.parametrize(
+    ("links", "image", "binds", "role"),
+    [
+        (1, "mine", (), "host"),
+        (2, "alpine:3.20", (), "host"),
+        (2, "mine", (), "switch"),
+        (1, "frrouting/frr:v8.4.0", (), "switch"),
+        (1, "alpine", ("pc1.conf:/etc/frr/frr.conf",), "switch"),
+    ],
+)
+def test_an_inherited_bind_says_less(links: int, image: str, binds: tuple[str, ...], role: str) -> None:
+    assert guessed_role("linux", links, image, binds, (), ("daemons:/etc/frr/daemons:ro",))[0] == role
+
+
 def test_a_guess_that_is_no_matter_of_course_is_told(tmp_path: Path) -> None:
     file = tmp_path / "r.clab.yml"
     file.write_text(
