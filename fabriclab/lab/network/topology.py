@@ -32,6 +32,7 @@ from fabriclab.registry.vendors import VENDORS, NodeKind, bound_at, kind_of, kin
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
+_TAKEN_KINDS = (RUNNABLE_KINDS[0], *BRIDGES, *RUNNABLE_KINDS[1:])
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Topology:
         """Return a sentence for each kind whose software does not run here."""
         kinds: dict[str, list[str]] = {}
         for node in self.nodes:
-            if node.foreign is not None:
+            if node.foreign not in (None, *BRIDGES):
                 kinds.setdefault(node.foreign, []).append(f"{node.name} (line {node.place.line})")
         return tuple(
             f"kind {kind} of {listed(names)} does not run here; --as frr runs FRR in its place"
@@ -310,7 +311,7 @@ class NodeReader:
             if "kind" not in layer:
                 continue
             kind = layer.scalar("kind", "a kind of node")
-            known = ALL_KINDS if self._any_kind else (*RUNNABLE_KINDS, *BRIDGES)
+            known = ALL_KINDS if self._any_kind else _TAKEN_KINDS
             if kind is not None and kind.value not in known:
                 kind.complain(problems, self._wrong_kind(kind.value))
             return None if kind is None else kind.value
@@ -320,7 +321,7 @@ class NodeReader:
     def _wrong_kind(self, kind: str) -> str:
         if kind in (*self._kinds, *ALL_KINDS):
             return (
-                f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}; "
+                f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(_TAKEN_KINDS)}; "
                 "--as frr runs FRR in their place"
             )
         return f"{shown(kind)} is not a kind of node; {did_you_mean(kind, self._kinds)}"
