@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.lab.network.netem import is_by_netem
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
 from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
@@ -61,10 +63,15 @@ def _rated(document: MappingValue, links: Sequence[Link], problems: Problems) ->
     for link in links:
         index = int(link.key.rpartition("[")[2].rstrip("]"))
         for name, value in (("rate", RATE), ("delay", DELAY)):
-            if all(getattr(end, name) is None for end in link.ends):
+            if all(_is_unsaid(getattr(end, name)) for end in link.ends):
                 words = ("topology", "links", index, "vars", name)
                 document = with_value(document, words, value, link.place.file, problems)
     return document
+
+
+def _is_unsaid(written: Written[int] | None) -> bool:
+    """Return whether a link itself does not say a rate or a delay, be there one of netem."""
+    return written is None or is_by_netem(written)
 
 
 def _addressed(topology: Topology) -> list[str]:
@@ -89,7 +96,7 @@ class _MadeUp:
     @property
     def unrated(self) -> list[Link]:
         """Links that say no rate."""
-        return [link for link in self.topology.links if any(end.rate is None for end in link.ends)]
+        return [link for link in self.topology.links if any(_is_unsaid(end.rate) for end in link.ends)]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

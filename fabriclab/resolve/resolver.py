@@ -372,6 +372,7 @@ def _resolve_port(
         rate_bps=wire.rate_bps,
         delay_ns=wire.delay_ns,
         mtu=wire.mtu,
+        loss_ppm=wire.loss_ppm,
         queue=buffer if isinstance(buffer, Queue) else None,
         switch_port=buffer if isinstance(buffer, SwitchPort) else None,
     )

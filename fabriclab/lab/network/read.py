@@ -15,6 +15,7 @@ from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import LONGEST_IPV6_PREFIX
 from fabriclab.lab.network.apart import apart_sentences
 from fabriclab.lab.network.links import read_links
+from fabriclab.lab.network.netem import with_netem
 from fabriclab.lab.network.not_applied import merged, unapplied_of_file
 from fabriclab.lab.network.topology import (
     FILE_NAME,
@@ -95,13 +96,16 @@ def parse_topology(
     links_before = len(problems)
     links, left_out = read_links(section, reader.names, foreign)
     is_whole = links_before == len(problems) and not left_out
+    written, links, impairments = (written, links, ()) if any_kind else with_netem(written, links)
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
     nodes = _set_up(written, nodes, reader.apart, Problems() if any_kind else problems)
     apart = apart_sentences(reader.apart, {node.name: node.setup for node in written if node.setup is not None})
     configures = any(node.setup is not None and node.setup.configures_network for node in written)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
-    notes = tuple(f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out, *apart))
+    notes = tuple(
+        f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out, *apart, *impairments)
+    )
     topology = Topology(name, nodes, links, not_applied, notes, configures)
     if before == len(problems) and not (foreign or configures):
         for family in FAMILIES:

@@ -52,6 +52,8 @@ class Endpoint:
     alias: str = ""
     """What the file calls the interface, in the words of its kind, where Linux has another name for it."""
     ipv6: Written[IPv6Interface] | None = None
+    loss: Written[int] | None = None
+    """Packets of a million that are lost, of the same direction: netem's, of one of the node's commands."""
 
     @property
     def port(self) -> str:
