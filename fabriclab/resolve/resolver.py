@@ -287,6 +287,7 @@ def _resolve_network(
             bgp=resolve_own_bgp(node.own, bgp),
             routes=routed.routes[node.name],
             setup=node.setup,
+            dummies=node.dummies,
         )
         for node in topology.nodes
     )

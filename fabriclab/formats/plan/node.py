@@ -11,7 +11,7 @@ from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
 from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.formats.plan.roce import Roce
-from fabriclab.formats.plan.setup import Setup
+from fabriclab.formats.plan.setup import Dummy, Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
 from fabriclab.qdiscs import QDISCS, Own, Qdisc
@@ -339,10 +339,12 @@ class Node(Frozen):
     """Hosts only: None: programs find no device."""
     load_balancing: LoadBalancing | None = None
     """Switches only: None: by the hash of the five-tuple, whose seed follows from name and run."""
+    dummies: tuple[Dummy, ...] = ()
+    """Devices of its own that lead nowhere."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing"}
+        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies"}
         return {key: value for key, value in record.items() if value or key not in newer}

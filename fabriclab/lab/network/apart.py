@@ -36,12 +36,13 @@ def _joined(link: MappingValue, nodes: Collection[str]) -> Iterable[str]:
     ends = link.entries.get("endpoints")
     if not isinstance(ends, SequenceValue) or (isinstance(kind, ScalarValue) and kind.text != "veth"):
         return ()
-    names = [_node_of(end) for end in ends.items]
+    names = [node_of(end) for end in ends.items]
     leads_out = any(name in containerlab.SPECIAL_NODES and name not in nodes for name in names)
     return () if leads_out or len(names) != _ENDS else names
 
 
-def _node_of(end: Value) -> str:
+def node_of(end: Value | None) -> str:
+    """Return the node that one end of a link names; an empty text where it names none."""
     if isinstance(end, MappingValue):
         node = end.entries.get("node")
         return node.text.strip() if isinstance(node, ScalarValue) else ""

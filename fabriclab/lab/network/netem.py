@@ -82,9 +82,7 @@ def _impaired(end: Endpoint, netem: Netem, by: _Change) -> Endpoint | None:
     if any(not bounds[name].least <= value <= bounds[name].most for name, value in values.items()):
         return None
     text = " ".join(by.command.argv)
-    fields: dict[str, Any] = {
-        name: Written(value, by.command.key, text, end.place) for name, value in values.items()
-    }
+    fields: dict[str, Any] = {name: Written(value, by.command.key, text, end.place) for name, value in values.items()}
     return replace(end, **fields)
 
 

@@ -4,7 +4,7 @@ every host reaches every other."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -14,6 +14,8 @@ from fabriclab.keys.wording import shown
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import LONGEST_IPV6_PREFIX
 from fabriclab.lab.network.apart import apart_sentences
+from fabriclab.lab.network.dummies import dummies_of
+from fabriclab.lab.network.kinds import LINUX
 from fabriclab.lab.network.links import read_links
 from fabriclab.lab.network.netem import with_netem
 from fabriclab.lab.network.not_applied import merged, unapplied_of_file
@@ -94,11 +96,13 @@ def parse_topology(
     if not foreign:
         section.require("links", example="links: with a list of endpoints")
     links_before = len(problems)
-    links, left_out = read_links(section, reader.names, foreign)
+    able = [] if any_kind else [name for name in reader.names if name in {*reader.apart, *_linux(written)}]
+    links, left_out, dummies = read_links(section, reader.names, foreign, able)
     is_whole = links_before == len(problems) and not left_out
     written, links, impairments = (written, links, ()) if any_kind else with_netem(written, links)
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
+    nodes = tuple(replace(node, dummies=dummies_of(node.name, dummies)) for node in nodes)
     nodes = _set_up(written, nodes, reader.apart, Problems() if any_kind else problems)
     apart = apart_sentences(reader.apart, {node.name: node.setup for node in written if node.setup is not None})
     configures = any(node.setup is not None and node.setup.configures_network for node in written)
@@ -113,6 +117,11 @@ def parse_topology(
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
+
+
+def _linux(written: Sequence[WrittenNode]) -> Iterator[str]:
+    """Yield the nodes that are what their owner makes of them."""
+    yield from (node.name for node in written if node.kind == LINUX)
 
 
 def _set_up(

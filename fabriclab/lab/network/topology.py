@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import NODE_NAME
-from fabriclab.formats.plan.setup import Setup
+from fabriclab.formats.plan.setup import Dummy, Setup
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.network.apart import count_links, stands_apart
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role, is_frr_bind
@@ -104,6 +104,8 @@ class LabNode:
     """What its own files do in it, beside what the lab asks for."""
     loopback6: Written[IPv6Address] | None = None
     """The same as `loopback`, of IPv6."""
+    dummies: tuple[Dummy, ...] = ()
+    """Devices of its own that lead nowhere."""
 
 
 @dataclass(frozen=True)
