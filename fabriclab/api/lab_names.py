@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from fabriclab.api.other_programs import other_program
 from fabriclab.errors import ArgumentError
 from fabriclab.files import NotReadableError, check_regular
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
@@ -59,6 +60,8 @@ def find_lab(written: Path) -> Path:
 def find_lab_or_file(written: Path) -> Path:
     """Return what `find_lab` does, or a file as it is, for commands that take a topology alone."""
     is_file = _is_there(written) and not written.is_dir()
+    if is_file and (said := other_program(written)) is not None:
+        raise ArgumentError("{0}: {1}", written, said)
     return written if is_file and written.name != experiment.FILE_NAME else find_lab(written)
 
 
@@ -94,12 +97,16 @@ def _why_not(written: Path) -> str:
     if not written.is_dir():
         if written.name in (experiment.FILE_NAME, topology.FILE_NAME):
             return f"is a file of a lab; name its directory, {written.parent}"
+        if (said := other_program(written)) is not None:
+            return said
         return f"{_kind(written)}; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
     below = labs_in(written)
     if below:
         return f"holds labs; name one of them: {_named(below)}"
     if any((written / mark).is_file() for mark in _RUN_MARKS):
         return f"holds the results of a run, not a lab; `fabriclab report {written}` shows them"
+    if (said := other_program(written)) is not None:
+        return said
     return f"has no {topology.FILE_NAME}; a lab is a directory with that and {experiment.FILE_NAME}; {_HELP}"
 
 

@@ -163,8 +163,8 @@ def _foreign_topology(file: Path, variables: Sequence[PathLike], refusal: LabErr
     Raises LabError for mistakes that are mistakes whatever runs the file.
     """
     topology = read_one_topology(file, rendered(file, variables))
-    foreign = sum(node.foreign is not None for node in topology.nodes)
-    if not foreign or all(node.foreign in (None, *BRIDGES) for node in topology.nodes):
+    foreign = sum(node.foreign not in (None, *BRIDGES) for node in topology.nodes)
+    if not foreign:
         return None
     sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
     return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign, refusal=refusal)

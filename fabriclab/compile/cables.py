@@ -64,7 +64,8 @@ def _lines(ports: Iterable[tuple[str, str]], nodes: Mapping[str, Node], links: L
     named = {f"{node}:{port.interface}": port for node in _nodes_of(ports) for port in nodes[node].ports}
     found: dict[str, tuple[int, int]] = {}
     for name, _ in ports:
-        line = state_of_port(links, name).line(named[name])
+        # What a port without a `switch_port` loses from the start, its netem loses.
+        line = state_of_port(links, name).line(named[name].model_copy(update={"loss_ppm": 0}))
         found[name] = line.delay_ns, line.loss_ppm if named[name].switch_port is None else 0
     return found
 

@@ -20,7 +20,7 @@ class LinkState:
     is_blackhole: bool = False
     rate_bps: int | None = None
     delay_ns: int | None = None
-    loss_ppm: int = 0
+    loss_ppm: int | None = None
 
     @property
     def all_lost(self) -> bool:
@@ -54,10 +54,11 @@ class LinkState:
 
     def line(self, port: Port) -> Line:
         """Return what one of its ports has as its line."""
+        loss_ppm = port.loss_ppm if self.loss_ppm is None else self.loss_ppm
         return Line(
             rate_bps=port.rate_bps if self.rate_bps is None else self.rate_bps,
             delay_ns=port.delay_ns if self.delay_ns is None else self.delay_ns,
-            loss_ppm=_ALL_LOST_PPM if self.all_lost else self.loss_ppm,
+            loss_ppm=_ALL_LOST_PPM if self.all_lost else loss_ppm,
         )
 
 

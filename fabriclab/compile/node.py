@@ -13,7 +13,7 @@ from fabriclab.compile.load_balancing import without_choice
 from fabriclab.compile.port import EVERYTHING, Changing, compile_port
 from fabriclab.compile.rdma import compile_rdma, preloads, without_rdma
 from fabriclab.compile.routing import compile_ip, compile_ip6
-from fabriclab.compile.setup import own_files
+from fabriclab.compile.setup import compile_dummies, own_files
 from fabriclab.compile.transport import compile_sysctl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
@@ -70,7 +70,7 @@ class NodeCompiler:
         own = own_files(node, stock=self._stock)
         return NodeFiles(
             sysctl=compile_sysctl(node, plan),
-            ip=compile_ip(node, plan),
+            ip=("" if self._stock else compile_dummies(node)) + compile_ip(node, plan),
             tc=self._tc(node),
             bridge=compile_bridge(node, plan),
             ip6=compile_ip6(node, plan),

@@ -46,7 +46,7 @@ EVERYTHING = Changing(line=True, buffer=True)
 
 def compile_port(plan: Plan, node: Node, port: Port, changing: Changing, *, stock: bool) -> list[str]:
     """Return the `tc -batch` lines of a port."""
-    impaired = changing.line
+    impaired = changing.line or port.loss_ppm > 0
     if port.switch_port is None:
         return compile_queue(port, _queue(port), impaired=impaired, adjusted=changing.buffer)
     if port.nic is not None:
@@ -89,7 +89,7 @@ def compile_port_buffer_change(before: tuple[Node, Port], after: tuple[Node, Por
         return compile_buffer_change(before, after)
     if old.queue == new.queue and old.rate_bps == new.rate_bps:
         return []
-    return compile_queue_change((old, _queue(old)), (new, _queue(new)), impaired=changing.line)
+    return compile_queue_change((old, _queue(old)), (new, _queue(new)), impaired=changing.line or new.loss_ppm > 0)
 
 
 def queue_handle(port: Port, *, stock: bool) -> str:

@@ -88,7 +88,7 @@ def compile_line(port: Port, limit_bytes: int, *, impaired: bool) -> tuple[list[
     lines = [f"{device} root handle 1: {_line_rate(port, limit_bytes)}"]
     if port.delay_ns == 0 and not impaired:
         return lines, "1:1"
-    return [*lines, f"{device} parent 1:1 handle 2: {_delay_line(port.delay_ns)}"], "2:1"
+    return [*lines, f"{device} parent 1:1 handle 2: {_delay_line(port.delay_ns, port.loss_ppm)}"], "2:1"
 
 
 def compile_rate_change(port: Port, limit_bytes: int) -> str:
@@ -98,8 +98,7 @@ def compile_rate_change(port: Port, limit_bytes: int) -> str:
 
 def compile_delay_change(port: Port, loss_ppm: int) -> str:
     """Return the line that changes the delay line of an impaired port; packets on their way keep their time."""
-    loss = f" loss {loss_percent(loss_ppm)}" if loss_ppm else ""
-    return f"qdisc change dev {port.interface} parent 1:1 handle 2: {_delay_line(port.delay_ns)}{loss}"
+    return f"qdisc change dev {port.interface} parent 1:1 handle 2: {_delay_line(port.delay_ns, loss_ppm)}"
 
 
 def loss_percent(ppm: int) -> str:
@@ -125,8 +124,9 @@ def shaper(rate_bps: int, burst_bytes: int, limit_bytes: int) -> str:
     )
 
 
-def _delay_line(delay_ns: int) -> str:
-    return f"netem limit {DELAY_LINE_PACKETS} delay {delay_ns}ns"
+def _delay_line(delay_ns: int, loss_ppm: int) -> str:
+    loss = f" loss {loss_percent(loss_ppm)}" if loss_ppm else ""
+    return f"netem limit {DELAY_LINE_PACKETS} delay {delay_ns}ns{loss}"
 
 
 def _line_rate(port: Port, limit_bytes: int) -> str:

@@ -33,6 +33,20 @@ def compile_own_network(node: Node) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def compile_dummies(node: Node) -> str:
+    """Return the lines for `ip -batch` that make a node's dummy devices; in containers Containerlab makes them."""
+    lines = []
+    for dummy in node.dummies:
+        mac = "" if dummy.mac is None else f" address {dummy.mac}"
+        lines.append(f"link add name {dummy.interface}{mac} mtu {dummy.mtu} type dummy")
+        lines.append(f"link set dev {dummy.interface} up")
+        addresses = (dummy.address, None if dummy.ipv6 is None else f"{dummy.ipv6} nodad")
+        for address in (one for one in addresses if one is not None):
+            words, _, flag = address.partition(" ")
+            lines.append(f"address add {words} dev {dummy.interface}{flag and f' {flag}'}")
+    return "".join(line + "\n" for line in lines)
+
+
 def own_files(node: Node, *, stock: bool) -> tuple[NodeFile, ...]:
     """Return a node's own files; `stock`: in containers, those that Containerlab does not bind."""
     files = () if node.setup is None else node.setup.files

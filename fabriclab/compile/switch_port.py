@@ -52,6 +52,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     quanta = quanta_of(buffer.queues, wire_bytes(port))
     words = [f"qdisc add dev {port.interface} root handle {SWITCH_HANDLE} switch_port"]
     words += [f"rate {port.line_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"]
+    words += [f"loss {loss_percent(port.loss_ppm)}"] if port.loss_ppm else []
     if node.switch is not None and port.interface == node.ports[0].interface:
         words += _memory(node.switch)
     words += [] if port.nic is None else _nic(port.nic)

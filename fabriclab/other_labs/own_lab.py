@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.lab.network.keys import CONTAINERLAB_MTU_BYTES
+from fabriclab.lab.network.netem import is_by_netem
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
 from fabriclab.lab.reading.document import MappingValue, parse_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
@@ -49,7 +52,7 @@ def own_lab(file: Path, text: str | None = None) -> OwnLab:
     made = _MadeUp(topology, tests, _addressed(topology))
     text = "".join(f"{line}\n" for line in made.experiment(file.name))
     experiment = parse_document(text, f"(made of {file.name})", problems)
-    rated = _rated(document, made.unrated, problems)
+    rated = _sized(_rated(document, made.unrated, problems), made.unsized, problems)
     problems.raise_if_any()
     if experiment is None:
         raise AssertionError("a text of ours is a document")
@@ -59,12 +62,28 @@ def own_lab(file: Path, text: str | None = None) -> OwnLab:
 def _rated(document: MappingValue, links: Sequence[Link], problems: Problems) -> MappingValue:
     """Return the topology with a rate and a delay of every link."""
     for link in links:
-        index = int(link.key.rpartition("[")[2].rstrip("]"))
         for name, value in (("rate", RATE), ("delay", DELAY)):
-            if all(getattr(end, name) is None for end in link.ends):
-                words = ("topology", "links", index, "vars", name)
+            if all(_is_unsaid(getattr(end, name)) for end in link.ends):
+                words = ("topology", "links", _index(link), "vars", name)
                 document = with_value(document, words, value, link.place.file, problems)
     return document
+
+
+def _sized(document: MappingValue, links: Sequence[Link], problems: Problems) -> MappingValue:
+    """Return the topology with an MTU of every link."""
+    for link in links:
+        words = ("topology", "links", _index(link), "mtu")
+        document = with_value(document, words, CONTAINERLAB_MTU_BYTES, link.place.file, problems)
+    return document
+
+
+def _index(link: Link) -> int:
+    return int(link.key.rpartition("[")[2].rstrip("]"))
+
+
+def _is_unsaid(written: Written[int] | None) -> bool:
+    """Return whether a link itself does not say a rate or a delay, be there one of netem."""
+    return written is None or is_by_netem(written)
 
 
 def _addressed(topology: Topology) -> list[str]:
@@ -89,7 +108,12 @@ class _MadeUp:
     @property
     def unrated(self) -> list[Link]:
         """Links that say no rate."""
-        return [link for link in self.topology.links if any(end.rate is None for end in link.ends)]
+        return [link for link in self.topology.links if any(_is_unsaid(end.rate) for end in link.ends)]
+
+    @property
+    def unsized(self) -> list[Link]:
+        """Links that say no MTU."""
+        return [link for link in self.topology.links if link.mtu is None]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -123,6 +147,9 @@ class _MadeUp:
         """Yield a sentence on each thing that was made up."""
         if self.unrated:
             yield f"{format_count(len(self.unrated), 'link')} without a rate: {RATE}, {DELAY} each way"
+        if self.unsized:
+            count = format_count(len(self.unsized), "link")
+            yield f"{count} without an MTU: {CONTAINERLAB_MTU_BYTES} bytes, as in Containerlab"
         if self.pairs:
             yield f"traffic is made up: flows of 100 B between the {len(self.pairs)} pairs of hosts that netlab pings"
         elif len(self.hosts) >= _LEAST_HOSTS:

@@ -31,11 +31,12 @@ from fabriclab.resolve.written_alike import resolve_once
 
 @dataclass(frozen=True)
 class Wire:
-    """What leaves a port: rate, one-way delay, and the MTU of the link."""
+    """What leaves a port: rate, one-way delay and loss, and the MTU of the link."""
 
     rate_bps: int
     delay_ns: int
     mtu: int
+    loss_ppm: int
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
         rate_bps=rate.value,
         delay_ns=value_or(over.delay or end.delay, DEFAULT_DELAY_NS),
         mtu=value_or(over.mtu or link.mtu, DEFAULT_MTU_BYTES),
+        loss_ppm=value_or(end.loss, 0),
     )
 
 

@@ -65,7 +65,7 @@ from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
 from fabriclab.resolve.transports import resolve_transports
 from fabriclab.resolve.unreached import unreached_warnings
-from fabriclab.resolve.warnings import file_warnings, plan_warnings
+from fabriclab.resolve.warnings import file_warnings, mtu_warnings, plan_warnings
 
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
@@ -164,6 +164,7 @@ class Resolver:
             pause_storms=tuple(resolve_storm(storm, nodes) for storm in experiment.pause_storms),
             warnings=(
                 *file_warnings(lab.topology),
+                *mtu_warnings(lab.topology, experiment.links),
                 *route_notes,
                 *plan_warnings(buffers.shared, nodes, traffic),
                 *burst_warnings(nodes, over_sockets),
@@ -287,6 +288,7 @@ def _resolve_network(
             bgp=resolve_own_bgp(node.own, bgp),
             routes=routed.routes[node.name],
             setup=node.setup,
+            dummies=node.dummies,
         )
         for node in topology.nodes
     )
@@ -372,6 +374,7 @@ def _resolve_port(
         rate_bps=wire.rate_bps,
         delay_ns=wire.delay_ns,
         mtu=wire.mtu,
+        loss_ppm=wire.loss_ppm,
         queue=buffer if isinstance(buffer, Queue) else None,
         switch_port=buffer if isinstance(buffer, SwitchPort) else None,
     )

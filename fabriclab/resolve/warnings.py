@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.keys.wording import listed
+from fabriclab.lab.experiment import LinkOverrides
+from fabriclab.lab.network.keys import CONTAINERLAB_MTU_BYTES, DEFAULT_MTU_BYTES
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.buffers import SharedBuffer
 from fabriclab.resolve.switch.checks import unmarked
 from fabriclab.resolve.switch.findings import SwitchFinding, merged
 from fabriclab.resolve.switch.notes import number_ranges
+from fabriclab.units import format_count
 
 _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")
@@ -38,6 +42,21 @@ def file_warnings(topology: Topology) -> tuple[str, ...]:
     their own and do not have."""
     notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
     return (*topology.notes, *unapplied_sentences(topology.not_applied), *notes)
+
+
+def mtu_warnings(topology: Topology, over: LinkOverrides) -> Iterator[str]:
+    """Yield what links without an MTU have here and in Containerlab, of a file with images that are not ours: it was
+    written for Containerlab."""
+    unsized = [link for link in topology.links if link.mtu is None]
+    is_brought = any(one.key == "image" for one in topology.not_applied)
+    if unsized and is_brought and over.mtu is None:
+        lines = [link.place.line or 0 for link in unsized]
+        where = f"line {lines[0]}" if len(lines) == 1 else f"lines {min(lines)} to {max(lines)}"
+        yield (
+            f"{PurePath(unsized[0].place.file).name}: {format_count(len(unsized), 'link')} without an MTU ({where}): "
+            f"{DEFAULT_MTU_BYTES} bytes; Containerlab gives them {CONTAINERLAB_MTU_BYTES}, as does links: {{mtu: "
+            f"{CONTAINERLAB_MTU_BYTES}}} in the experiment"
+        )
 
 
 def _switches(names: Sequence[str]) -> str:

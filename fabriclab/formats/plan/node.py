@@ -11,7 +11,7 @@ from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
 from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.formats.plan.roce import Roce
-from fabriclab.formats.plan.setup import Setup
+from fabriclab.formats.plan.setup import Dummy, Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
 from fabriclab.qdiscs import QDISCS, Own, Qdisc
@@ -109,6 +109,9 @@ DEFAULT, DEFAULT6 = "default", "::/0"
 """What the destination of a default route is called, of IPv4 and of IPv6."""
 
 
+_NEWER_THAN_PORTS = ("nic", "ipv6", "extra_ipv6", "loss_ppm")
+
+
 class Port(Frozen):
     """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate,
     and arrives after the delay."""
@@ -138,12 +141,14 @@ class Port(Frozen):
     """IPv6 address with prefix length; None: as for `address`."""
     extra_ipv6: tuple[Annotated[str, names.IPV6], ...] = ()
     """The same as `extra_addresses`, of IPv6."""
+    loss_ppm: Annotated[int, ranges.PPM] = 0
+    """Random loss of what leaves here, packets of a million."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value or key not in ("nic", "ipv6", "extra_ipv6")}
+        return {key: value for key, value in record.items() if value or key not in _NEWER_THAN_PORTS}
 
     @property
     def line_bps(self) -> int:
@@ -334,10 +339,12 @@ class Node(Frozen):
     """Hosts only: None: programs find no device."""
     load_balancing: LoadBalancing | None = None
     """Switches only: None: by the hash of the five-tuple, whose seed follows from name and run."""
+    dummies: tuple[Dummy, ...] = ()
+    """Devices of its own that lead nowhere."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing"}
+        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies"}
         return {key: value for key, value in record.items() if value or key not in newer}

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from fabriclab.constraints import Record
 from fabriclab.formats import names, ranges
-from fabriclab.formats.names import NodeName, Word
+from fabriclab.formats.names import InterfaceName, NodeName, Word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,18 @@ class SetupDaemon(Record):
 
     name: Annotated[str, names.LOG_NAME]
     argv: tuple[Word, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dummy(Record):
+    """A device of a node that is up and leads nowhere (Containerlab's links of type dummy)."""
+
+    interface: InterfaceName
+    mtu: Annotated[int, ranges.MTU]
+    mac: Annotated[str, names.MAC] | None = None
+    """None: the kernel's choice."""
+    address: Annotated[str, names.IPV4_INTERFACE] | None = None
+    ipv6: Annotated[str, names.IPV6_INTERFACE] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -169,6 +169,14 @@ VETH_LINK_KEYS = (
     "labels",
 )
 """Keys of an extended link of type veth."""
+DUMMY_LINK_KEYS = (
+    "type",
+    "endpoint",
+    "mtu",
+    "vars",
+    "labels",
+)
+"""Keys of an extended link of type dummy."""
 ENDPOINT_KEYS = (
     "node",
     "interface",

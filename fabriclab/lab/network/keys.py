@@ -23,6 +23,8 @@ DELAY = Quantity(DURATION, *ranges.DELAY)
 MTU = Number(*ranges.MTU, "a whole number of bytes", why="bytes of an IP packet")
 """From what every IPv4 host must take (RFC 791) to the most that a veth takes."""
 
+CONTAINERLAB_MTU_BYTES = 9500
+"""What Containerlab gives links that say none (its constant `DefaultLinkMTU`)."""
 DEFAULT_DELAY_NS, DEFAULT_MTU_BYTES = 0, 1500
 """What holds where neither a lab nor its topology says more: Ethernet's MTU (RFC 894). Containerlab's own default is
 9500; write `mtu` in the topology to have the same in both engines."""

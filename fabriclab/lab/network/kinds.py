@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.labels import Role
-from fabriclab.lab.setup.frr import is_frr_image
+from fabriclab.lab.setup.frr import DIRECTORY, is_frr_image
 
 LINUX = "linux"
 OLDER_NAMES = (
@@ -124,21 +124,36 @@ def interface_name(kind: str, written: str) -> str:
     return name if len(name) <= _LONGEST else name[-_LONGEST:].lstrip("-.")
 
 
-def guessed_role(kind: str, links: int, image: str, binds: Sequence[str], commands: Sequence[str]) -> tuple[Role, str]:
+def guessed_role(
+    kind: str, links: int, image: str, binds: Sequence[str], commands: Sequence[str], inherited: Sequence[str] = ()
+) -> tuple[Role, str]:
     """Return what a node without a role is, and why: of a vendor's kind a switch, but a generator of traffic; of the
-    others by image, binds, commands, and links."""
+    others by image, binds, commands, and links.
+
+    Binds that it has from its group, its kind or the defaults (`inherited`) are often meant for its neighbours: they
+    say less than one link, or than an image of a host.
+    """
     if kind in _ALWAYS_HOSTS:
         return "host", f"kind {kind}"
     if kind not in _OPEN:
         return "switch", f"kind {kind}"
-    if any(bind.partition(":")[2].startswith("/etc/frr") for bind in binds):
+    if any(map(is_frr_bind, binds)):
         return "switch", "a bind of /etc/frr"
     if is_frr_image(image):
         return "switch", "an image of FRR"
+    inherits = any(map(is_frr_bind, inherited))
+    less = ", which says more than an inherited bind of /etc/frr: FRR is not started in it" if inherits else ""
     if links <= 1:
-        return "host", "one link"
+        return "host", f"one link{less}"
     if _HOST_IMAGE.search(image):
-        return "host", "an image of a host"
+        return "host", f"an image of a host{less}"
+    if inherits:
+        return "switch", "an inherited bind of /etc/frr"
     if any(_HOST_COMMAND.search(command) for command in commands):
         return "host", "routes of its own in exec"
     return "switch", f"{links} links"
+
+
+def is_frr_bind(bind: str) -> bool:
+    """Return whether a bind, as written, is of a file or directory that FRR reads."""
+    return bind.partition(":")[2].startswith(DIRECTORY)

@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from fabriclab.formats.names import INTERFACE_NAME
 from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import parse_ipv4, parse_ipv6
+from fabriclab.lab.network.dummies import DummyLink, dummy_end
 from fabriclab.lab.network.keys import LINK_DELAY, LINK_MTU, LINK_RATE
 from fabriclab.lab.network.kinds import interface_name
 from fabriclab.lab.network.topology import Endpoint, Link
@@ -34,22 +35,38 @@ T = TypeVar("T")
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
 
 
-def read_links(
-    topology: Section, nodes: Collection[str], foreign: Mapping[str, str] = MappingProxyType({})
-) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """Return all links that are whole, and a sentence on each that leads out of the lab and is left out; record what is
-    wrong with the others.
+class ReadLinks(NamedTuple):
+    """The links of a file."""
 
-    `foreign`: the kinds of nodes whose interfaces have names in the words of these.
+    links: tuple[Link, ...]
+    """Those between two nodes that are whole."""
+    left_out: tuple[str, ...]
+    """A sentence on each that leads out of the lab."""
+    dummies: tuple[DummyLink, ...]
+
+
+def read_links(
+    topology: Section,
+    nodes: Collection[str],
+    foreign: Mapping[str, str] = MappingProxyType({}),
+    with_dummies: Collection[str] = (),
+) -> ReadLinks:
+    """Return all links; record what is wrong with them.
+
+    `foreign`: the kinds of nodes whose interfaces have names in the words of these. `with_dummies`: nodes that can have
+    dummy devices.
     """
-    links, notes = [], list[str]()
+    links, notes, dummies = [], list[str](), list[DummyLink]()
     for key, value in topology.items("links") or []:
-        link = _LinkReader(key, topology.problems, nodes, foreign, notes).read(value)
-        if link is not None:
+        reader = _LinkReader(key, topology.problems, nodes, foreign, notes)
+        if (dummy := reader.read_dummy(value, with_dummies)) is not None:
+            dummies.append(dummy)
+        elif not reader.is_dummy and (link := reader.read(value)) is not None:
             links.append(link)
-    _check_ports(links, topology.problems)
-    _check_macs(links, topology.problems)
-    return tuple(links), tuple(notes)
+    ends = [*(end for link in links for end in link.ends), *(dummy.end for dummy in dummies)]
+    _check_ports(ends, topology.problems)
+    _check_macs(ends, topology.problems)
+    return ReadLinks(tuple(links), tuple(notes), tuple(dummies))
 
 
 def read_vars(section: Section) -> tuple[Written[int] | None, Written[int] | None]:
@@ -75,6 +92,23 @@ class _LinkReader:
         self._nodes = nodes
         self._foreign = foreign
         self._notes = notes
+        self.is_dummy = False
+        """Whether the link was one of type dummy, be it a right one or not."""
+
+    def read_dummy(self, value: Value, able: Collection[str]) -> DummyLink | None:
+        """Return a dummy device of a node that is `able` to have one."""
+        found = None if not isinstance(value, MappingValue) else dummy_end(value, self._nodes)
+        if found is None or (found.node in self._nodes and found.node not in able):
+            return None
+        self.is_dummy = True
+        known = containerlab.DUMMY_LINK_KEYS if found.is_extended else containerlab.SHORT_LINK_KEYS
+        link = Section(value, self._key, self._problems, known)
+        read = self._extended_end if found.is_extended else self._short_end
+        if found.value is None:
+            link.require("endpoint", example="endpoint: {node: h1, interface: eth2}")
+            return None
+        end = read(found.value, link.path(found.key))
+        return None if end is None else DummyLink(end, read_mtu(link))
 
     def read(self, value: Value) -> Link | None:
         if not isinstance(value, MappingValue):
@@ -276,23 +310,18 @@ def parse_mac(text: str) -> str:
     return mac
 
 
-def _check_ports(links: list[Link], problems: Problems) -> None:
+def _check_ports(ends: list[Endpoint], problems: Problems) -> None:
     first: dict[str, Endpoint] = {}
-    for link in links:
-        for end in link.ends:
-            other = first.setdefault(end.port, end)
-            if other is not end:
-                problems.add(
-                    end.place,
-                    end.key,
-                    f"port {shown(end.port)} has a link already, in line {other.place.line}",
-                    end.port,
-                )
+    for end in ends:
+        other = first.setdefault(end.port, end)
+        if other is not end:
+            message = f"port {shown(end.port)} has a link already, in line {other.place.line}"
+            problems.add(end.place, end.key, message, end.port)
 
 
-def _check_macs(links: list[Link], problems: Problems) -> None:
+def _check_macs(ends: list[Endpoint], problems: Problems) -> None:
     first: dict[str, Endpoint] = {}
-    for end in (end for link in links for end in link.ends):
+    for end in ends:
         if end.mac is not None and first.setdefault(end.mac.value, end) is not end:
             end.mac.complain(
                 problems,

@@ -147,9 +147,12 @@ def _is_applied(key: str, value: Value, applied_binds: Sequence[str]) -> bool:
         return False
     if key == "binds":
         return all(_target(bind.strip()) in applied_binds for bind in value.text.split(","))
-    return (key == "image" and _OWN_IMAGES.fullmatch(value.text) is not None) or (
-        key == "network-mode" and value.text == "bridge"
-    )
+    return (key == "image" and is_own_image(value.text)) or (key == "network-mode" and value.text == "bridge")
+
+
+def is_own_image(image: str) -> bool:
+    """Return whether the machine's root file system is the counterpart of an image."""
+    return _OWN_IMAGES.fullmatch(image) is not None
 
 
 def _target(bind: str) -> str:

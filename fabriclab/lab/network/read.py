@@ -4,7 +4,7 @@ every host reaches every other."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -13,7 +13,11 @@ from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family
 from fabriclab.keys.wording import shown
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import LONGEST_IPV6_PREFIX
+from fabriclab.lab.network.apart import apart_sentences
+from fabriclab.lab.network.dummies import dummies_of
+from fabriclab.lab.network.kinds import LINUX
 from fabriclab.lab.network.links import read_links
+from fabriclab.lab.network.netem import with_netem
 from fabriclab.lab.network.not_applied import merged, unapplied_of_file
 from fabriclab.lab.network.topology import (
     FILE_NAME,
@@ -92,14 +96,20 @@ def parse_topology(
     if not foreign:
         section.require("links", example="links: with a list of endpoints")
     links_before = len(problems)
-    links, left_out = read_links(section, [node.name for node in written], foreign)
+    able = [] if any_kind else [name for name in reader.names if name in {*reader.apart, *_linux(written)}]
+    links, left_out, dummies = read_links(section, reader.names, foreign, able)
     is_whole = links_before == len(problems) and not left_out
+    written, links, impairments = (written, links, ()) if any_kind else with_netem(written, links)
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
-    nodes = _set_up(written, nodes, problems, is_looked_at=any_kind)
+    nodes = tuple(replace(node, dummies=dummies_of(node.name, dummies)) for node in nodes)
+    nodes = _set_up(written, nodes, reader.apart, Problems() if any_kind else problems)
+    apart = apart_sentences(reader.apart, {node.name: node.setup for node in written if node.setup is not None})
     configures = any(node.setup is not None and node.setup.configures_network for node in written)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
-    notes = tuple(f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out))
+    notes = tuple(
+        f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out, *apart, *impairments)
+    )
     topology = Topology(name, nodes, links, not_applied, notes, configures)
     if before == len(problems) and not (foreign or configures):
         for family in FAMILIES:
@@ -109,12 +119,18 @@ def parse_topology(
     return topology
 
 
+def _linux(written: Sequence[WrittenNode]) -> Iterator[str]:
+    """Yield the nodes that are what their owner makes of them."""
+    yield from (node.name for node in written if node.kind == LINUX)
+
+
 def _set_up(
-    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], problems: Problems, *, is_looked_at: bool
+    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], apart: Collection[str], problems: Problems
 ) -> tuple[LabNode, ...]:
-    """Return the nodes with what their own files do, in an order that each waits for those before it."""
+    """Return the nodes with what their own files do, in an order that each waits for those before it, but for no node
+    that stands `apart`."""
     setups = {node.name: node.setup for node in written if node.setup is not None}
-    settled = settle_order(setups, [node.name for node in written], Problems() if is_looked_at else problems)
+    settled = settle_order(setups, [node.name for node in written], apart, problems)
     return tuple(replace(node, setup=settled.get(node.name)) for node in nodes)
 
 

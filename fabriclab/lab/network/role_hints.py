@@ -14,16 +14,21 @@ class RoleHints(NamedTuple):
 
     image: str = ""
     binds: tuple[str, ...] = ()
+    """Its own."""
     commands: tuple[str, ...] = ()
+    inherited: tuple[str, ...] = ()
+    """Binds of its group, its kind and the defaults."""
 
 
 NO_HINTS = RoleHints()
 
 
 def read_hints(layers: Sequence[Section]) -> RoleHints:
-    """Return image, binds and commands of the nearest layer that has them."""
-    (image, *_), binds, commands = (_texts(layers, key) for key in ("image", "binds", "exec"))
-    return RoleHints(image, binds, commands)
+    """Return image and commands of the nearest layer that has them, and the binds of all; the node itself is the first
+    layer."""
+    (image, *_), commands = (_texts(layers, key) for key in ("image", "exec"))
+    inherited = (bind for layer in layers[1:] for bind in _texts([layer], "binds"))
+    return RoleHints(image, _texts(layers[:1], "binds"), commands, tuple(inherited))
 
 
 def binds_one_of(layers: Sequence[Section], paths: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ error; keys that nothing here acts on are listed (`not_applied.py`), never ignor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
@@ -15,9 +15,10 @@ from pathlib import Path
 
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import NODE_NAME
-from fabriclab.formats.plan.setup import Setup
+from fabriclab.formats.plan.setup import Dummy, Setup
 from fabriclab.keys.wording import did_you_mean, listed, shown
-from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
+from fabriclab.lab.network.apart import count_links, stands_apart
+from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role, is_frr_bind
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.own_configuration import OwnConfiguration
@@ -31,6 +32,7 @@ from fabriclab.registry.vendors import VENDORS, NodeKind, bound_at, kind_of, kin
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
+_TAKEN_KINDS = (RUNNABLE_KINDS[0], *BRIDGES, *RUNNABLE_KINDS[1:])
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Endpoint:
     alias: str = ""
     """What the file calls the interface, in the words of its kind, where Linux has another name for it."""
     ipv6: Written[IPv6Interface] | None = None
+    loss: Written[int] | None = None
+    """Packets of a million that are lost, of the same direction: netem's, of one of the node's commands."""
 
     @property
     def port(self) -> str:
@@ -100,6 +104,8 @@ class LabNode:
     """What its own files do in it, beside what the lab asks for."""
     loopback6: Written[IPv6Address] | None = None
     """The same as `loopback`, of IPv6."""
+    dummies: tuple[Dummy, ...] = ()
+    """Devices of its own that lead nowhere."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class Topology:
         """Return a sentence for each kind whose software does not run here."""
         kinds: dict[str, list[str]] = {}
         for node in self.nodes:
-            if node.foreign is not None:
+            if node.foreign not in (None, *BRIDGES):
                 kinds.setdefault(node.foreign, []).append(f"{node.name} (line {node.place.line})")
         return tuple(
             f"kind {kind} of {listed(names)} does not run here; --as frr runs FRR in its place"
@@ -208,10 +214,24 @@ class NodeReader:
         self._by_kind = dict(self._named(topology, "kinds"))
         self._by_group = dict(self._named(topology, "groups"))
         self._nodes = list(self._named(topology, "nodes"))
+        self._links = count_links(topology, self.names)
+        self.apart: dict[str, Place] = {} if any_kind or not self._links else dict(self._apart())
+        """Nodes that are left out, as no link joins them with another one."""
+
+    @property
+    def names(self) -> list[str]:
+        """All names of nodes, in the order of the file."""
+        return [name for name, _ in self._nodes]
 
     def nodes(self) -> list[WrittenNode]:
-        """Return the nodes in the order of the file."""
-        return [self._node(name, section) for name, section in self._nodes]
+        """Return the nodes in the order of the file, without those that stand apart."""
+        return [self._node(name, section) for name, section in self._nodes if name not in self.apart]
+
+    def _apart(self) -> Iterator[tuple[str, Place]]:
+        """Yield the nodes that stand apart; what is wrong in them is nobody's matter here."""
+        for name, section in self._nodes:
+            if not self._links[name] and stands_apart(*self._layers(section, Problems())):
+                yield name, section.place
 
     def _named(self, topology: Section, part: str) -> Iterator[tuple[str, Section]]:
         container = topology.section(part, None)
@@ -230,7 +250,7 @@ class NodeReader:
                 "at most 63 (a dot separates words of a key)"
             )
             self._problems.add(place, node.key, message, name)
-        kind, layers = self._layers(node)
+        kind, layers = self._layers(node, self._problems)
         own = kind_of(kind)
         if own is not None and self._any_kind and not binds_one_of(layers, own.config_paths):
             own = None
@@ -240,21 +260,22 @@ class NodeReader:
             own, config = (kind_of_machine(kind), configs[0]) if kind_of_machine(kind) is not None else (own, config)
         is_bridge = kind in BRIDGES and not self._any_kind
         is_foreign = not is_bridge and own is None and (kind not in RUNNABLE_KINDS or kind_of(kind) is not None)
-        setup = self._setup(node, layers, is_bridge=is_bridge) if kind == LINUX or is_bridge else None
+        labels, hints = read_labels(layers), read_hints(layers)
+        is_host = labels.role is None and guessed_role(kind or LINUX, self._links[name], *hints)[0] == "host"
+        runs = {"is_bridge": is_bridge, "inherits_frr": not is_host}
+        setup = self._setup(node, layers, runs) if kind == LINUX or is_bridge else None
         applied = () if own is None else own.config_paths
         acting = setup or WrittenSetup(Setup()) if kind == LINUX else None
         not_applied = tuple(unapplied_of_node(name, layers, applied, acting))
-        return WrittenNode(
-            name, place, read_labels(layers), kind, config, not_applied, read_hints(layers), is_foreign, setup, configs
-        )
+        return WrittenNode(name, place, labels, kind, config, not_applied, hints, is_foreign, setup, configs)
 
-    def _setup(self, node: Section, layers: list[Section], *, is_bridge: bool) -> WrittenSetup | None:
+    def _setup(self, node: Section, layers: list[Section], runs: Mapping[str, bool]) -> WrittenSetup | None:
         """Return what the node's own files do; what is wrong in them is a note where nothing is to run."""
         if not self._any_kind:
-            return read_setup(node, layers, self._directory, is_bridge=is_bridge)
+            return read_setup(node, layers, self._directory, **runs)
         problems = Problems()
         quiet = [Section(layer.mapping, layer.key, problems, None) for layer in layers]
-        setup = read_setup(quiet[0], quiet, self._directory, is_bridge=False)
+        setup = read_setup(quiet[0], quiet, self._directory, **runs)
         told = tuple(str(problem) for problem in problems.found())
         return setup if setup is None or not told else replace(setup, notes=(*setup.notes, *told))
 
@@ -272,7 +293,7 @@ class NodeReader:
         )
         return None
 
-    def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
+    def _layers(self, node: Section, problems: Problems) -> tuple[str | None, list[Section]]:
         """Return the node's kind, and what it inherits from, the nearest first."""
         group_name = _group(node)
         if group_name is None and self._defaults is not None:
@@ -280,31 +301,31 @@ class NodeReader:
         group = self._by_group.get(group_name.value) if group_name else None
         if group_name is not None and group is None and self._by_group:
             group_name.complain(
-                self._problems,
+                problems,
                 f"{shown(group_name.value)} is not a group; {did_you_mean(group_name.value, self._by_group)}",
             )
         nearest_first = [layer for layer in (node, group, self._defaults) if layer is not None]
-        kind = self._kind(node, nearest_first)
+        kind = self._kind(node, nearest_first, problems)
         by_kind = self._by_kind.get(kind) if kind else None
         layers = [node, group, by_kind, self._defaults]
         return kind, [layer for layer in layers if layer is not None]
 
-    def _kind(self, node: Section, layers: list[Section]) -> str | None:
+    def _kind(self, node: Section, layers: list[Section], problems: Problems) -> str | None:
         for layer in layers:
             if "kind" not in layer:
                 continue
             kind = layer.scalar("kind", "a kind of node")
-            known = ALL_KINDS if self._any_kind else (*RUNNABLE_KINDS, *BRIDGES)
+            known = ALL_KINDS if self._any_kind else _TAKEN_KINDS
             if kind is not None and kind.value not in known:
-                kind.complain(self._problems, self._wrong_kind(kind.value))
+                kind.complain(problems, self._wrong_kind(kind.value))
             return None if kind is None else kind.value
-        self._problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
+        problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
         return None
 
     def _wrong_kind(self, kind: str) -> str:
         if kind in (*self._kinds, *ALL_KINDS):
             return (
-                f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}; "
+                f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(_TAKEN_KINDS)}; "
                 "--as frr runs FRR in their place"
             )
         return f"{shown(kind)} is not a kind of node; {did_you_mean(kind, self._kinds)}"
@@ -340,7 +361,7 @@ def settle_roles(
             problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
         if degree[node.name] == 0 and links_are_good and not (any_kind or is_configured):
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
-        is_plain = guess == "host" and degree[node.name] <= 1
+        is_plain = guess == "host" and degree[node.name] <= 1 and not any(map(is_frr_bind, node.hints.inherited))
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,16 +50,21 @@ def _sets_addresses(command: SetupCommand) -> bool:
     return command.by == "netlab" or _ADDRESSING.search(" ".join(command.argv)) is not None
 
 
-def read_setup(node: Section, layers: Sequence[Section], directory: Path, *, is_bridge: bool) -> WrittenSetup | None:
+def read_setup(
+    node: Section, layers: Sequence[Section], directory: Path, *, is_bridge: bool, inherits_frr: bool = True
+) -> WrittenSetup | None:
     """Return what a node's own files do in it; None where there is nothing of it. What is wrong is recorded.
 
-    `layers`: the node and what it inherits from, the nearest first.
+    `layers`: the node and what it inherits from, the nearest first. `inherits_frr`: binds of FRR's files start it in
+    the node, also those that it inherits.
     """
     problems, name = node.problems, node.key.rpartition(".")[2]
     binds = read_binds(list(layers), problems)
-    files = [file for bind in binds if is_of_lab(bind) for file in bound_files(bind, directory, problems)]
+    by_bind = [(bind, bound_files(bind, directory, problems)) for bind in binds if is_of_lab(bind)]
+    files = [file for _, found in by_bind for file in found]
     image = _nearest_text(layers, "image")
-    runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for file in files) or (
+    starting = [found for bind, found in by_bind if inherits_frr or bind.written.key.startswith(f"{node.key}.")]
+    runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found) or (
         is_frr_image(image) and _OWN_SWITCH not in image
     )
     notes = []
@@ -138,18 +143,22 @@ def _merged(layers: Sequence[Section], key: str) -> dict[str, str]:
     return found
 
 
-def settle_order(written: Mapping[str, WrittenSetup], names: Sequence[str], problems: Problems) -> dict[str, Setup]:
+def settle_order(
+    written: Mapping[str, WrittenSetup], names: Sequence[str], apart: Collection[str], problems: Problems
+) -> dict[str, Setup]:
     """Return each node's setup with whom it waits for and its place among all; what nodes are not there to be waited
-    for, or wait for each other, is recorded."""
+    for, or wait for each other, is recorded. Nobody waits for a node of `apart`, which is left out."""
     settled: dict[str, Setup] = {}
     for name in names:
         own = written.get(name, WrittenSetup(Setup()))
         after = tuple(wait.value for wait in own.waits)
         for wait in own.waits:
-            if wait.value not in names:
+            if wait.value not in (*names, *apart):
                 wait.complain(problems, f"{shown(wait.value)} is not a node; {did_you_mean(wait.value, names)}")
-            elif wait.value in own.wants_health and (
-                wait.value not in written or written[wait.value].setup.health is None
+            elif (
+                wait.value not in apart
+                and wait.value in own.wants_health
+                and (wait.value not in written or written[wait.value].setup.health is None)
             ):
                 wait.complain(problems, f"{wait.value} has no healthcheck, and would be waited for without end")
         settled[name] = replace(own.setup, after=tuple(one for one in after if one in names))

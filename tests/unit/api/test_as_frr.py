@@ -116,6 +116,29 @@ topology:
     assert (port.rate_bps, port.delay_ns) == (10**8, 10**6)
 
 
+@pytest.mark.parametrize("kind", ["bridge", "ovs-bridge"])
+def test_a_bridge_runs_beside_a_vendors_node_too(tmp_path: Path, kind: str) -> None:
+    """Before: beside one of a vendor's, and there alone, a bridge was said not to run."""
+    file = tmp_path / "b.clab.yml"
+    file.write_text(
+        f"""\
+name: b
+topology:
+  nodes:
+    sw: {{kind: {kind}}}
+    x: {{kind: nokia_srlinux}}
+    h1: {{kind: linux, image: alpine}}
+  links:
+    - endpoints: ['sw:e1', 'h1:eth1']
+    - endpoints: ['sw:e2', 'x:e1-1']
+"""
+    )
+    status, output = run("check", file)
+    assert status == 2 and "b: a topology with 1 node of other kinds, 1 host, 2 switches, 2 links" in output
+    assert "kind nokia_srlinux of x (line 5) does not run here" in output
+    assert "sw (line 4)" not in output and "'nokia_srlinux'; it runs: linux, bridge, ovs-bridge, sonic-vs" in output
+
+
 def test_a_lone_switch_gets_two_hosts(tmp_path: Path) -> None:
     file = tmp_path / "one.clab.yml"
     file.write_text("name: one\ntopology:\n  nodes:\n    sr: {kind: nokia_sros}\n")
@@ -174,6 +197,20 @@ def test_roles_are_guessed(
     kind: str, links: int, image: str, binds: tuple[str, ...], commands: tuple[str, ...], role: str
 ) -> None:
     assert guessed_role(kind, links, image, binds, commands)[0] == role
+
+
+@pytest.mark.parametrize(
+    ("links", "image", "binds", "role"),
+    [
+        (1, "mine", (), "host"),
+        (2, "alpine:3.20", (), "host"),
+        (2, "mine", (), "switch"),
+        (1, "frrouting/frr:v8.4.0", (), "switch"),
+        (1, "alpine", ("pc1.conf:/etc/frr/frr.conf",), "switch"),
+    ],
+)
+def test_an_inherited_bind_says_less(links: int, image: str, binds: tuple[str, ...], role: str) -> None:
+    assert guessed_role("linux", links, image, binds, (), ("daemons:/etc/frr/daemons:ro",))[0] == role
 
 
 def test_a_guess_that_is_no_matter_of_course_is_told(tmp_path: Path) -> None:

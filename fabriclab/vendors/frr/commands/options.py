@@ -15,7 +15,8 @@ def import_(
         list[Path],
         typer.Argument(
             metavar="DIR...",
-            help="A directory with NAME.conf or NAME/frr.conf for each router, or these files.",
+            help="A directory with NAME.conf, NAME/frr.conf or NAME/zebra.conf, NAME/bgpd.conf, ... for each router, "
+            "or these files.",
             show_default=False,
         ),
     ],

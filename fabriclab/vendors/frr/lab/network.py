@@ -27,7 +27,8 @@ from fabriclab.vendors.frr.lab.files import (
 from fabriclab.vendors.frr.lab.hosts import Host, HostFinder, filtering, unannounced
 from fabriclab.vendors.frr.lab.kernel_facts import take_kernel_facts
 from fabriclab.vendors.frr.lab.links import Link, LinkFinder, Segment
-from fabriclab.vendors.frr.lab.routers import End, Routers, files_of_links, is_management, read_routers
+from fabriclab.vendors.frr.lab.router_files import files_of_links
+from fabriclab.vendors.frr.lab.routers import End, Routers, is_management, read_routers
 from fabriclab.vendors.frr.lab.said_links import read_said
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.keys.wording import shown
-from fabriclab.lab.network import topology
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.common.command_text import LARGEST_BYTES
-from fabriclab.vendors.frr.read import read_frr
+from fabriclab.vendors.frr.lab.router_files import router_files
+from fabriclab.vendors.frr.read import read_daemons_files, read_frr
 from fabriclab.vendors.frr.read.config import (
     Bgp,
     BgpNeighbour,
@@ -26,16 +26,11 @@ from fabriclab.vendors.frr.read.config import (
     Network,
 )
 
-FRR_CONF = "frr.conf"
-LINKS = "links.txt"
-SUFFIXES = (".conf", ".cfg", ".txt")
 _OWN = re.compile(r"(lo|loop|loopback|dummy|dum|stub)[-_.]?[0-9]*", re.IGNORECASE)
 """Interfaces that lead nowhere, by their names."""
 _DEVICES = re.compile(r"(br|bridge|vni|vxlan|vtep|gre|tun|tap|docker|virbr|pimreg|erspan|sit|ip6tnl)[-_.]?[0-9]*$")
 """Devices of the kernel that only an address makes more of."""
 _MANAGEMENT = re.compile(r"(eth0|ma1|(vrf-?)?(mgmt|management)[0-9]*(-?vrf)?)", re.IGNORECASE)
-_LLDP = re.compile(r"(^|[._-])lldp[._-]?(neighbors)?\.(json|txt)$")
-_OTHER_FILES = ("daemons", "vtysh.conf", "support_bundle_commands.conf", "hosts", LINKS)
 
 
 class End(NamedTuple):
@@ -151,13 +146,10 @@ def is_management(name: str) -> bool:
 def read_routers(paths: Sequence[Path], notes: dict[str, None], problems: Problems) -> dict[str, Router]:
     """Return the routers of files, and of those in directories, by name. Raises LabError for what is not text."""
     routers: dict[str, Router] = {}
-    for path, fallback in _files(paths, problems):
-        try:
-            data = read_named_file(path, LARGEST_BYTES)
-        except UnreadableError as error:
-            problems.add(Place(str(path)), "", str(error))
+    for fallback, files in router_files(paths, notes, problems):
+        config = _read(files, problems)
+        if config is None:
             continue
-        config = read_frr(data, str(path), problems)
         name = _name_of(config, fallback)
         if name in routers:
             other, here = routers[name].config, config.place(config.hostname_line)
@@ -171,6 +163,23 @@ def read_routers(paths: Sequence[Path], notes: dict[str, None], problems: Proble
     return routers
 
 
+def _read(files: Sequence[Path], problems: Problems) -> FrrConfig | None:
+    """Return the configuration that files are together; None, and problems, where one cannot be read."""
+    texts: dict[str, bytes] = {}
+    before = len(problems)
+    for path in files:
+        try:
+            texts[str(path)] = read_named_file(path, LARGEST_BYTES)
+        except UnreadableError as error:
+            problems.add(Place(str(path)), "", str(error))
+    if before != len(problems):
+        return None
+    if len(texts) == 1:
+        ((file, data),) = texts.items()
+        return read_frr(data, file, problems)
+    return read_daemons_files(texts, problems)
+
+
 def _name_of(config: FrrConfig, fallback: str) -> str:
     """Return the hostname without its domain, or what the file is called."""
     for text in (config.hostname.partition(".")[0], config.hostname, fallback):
@@ -178,65 +187,6 @@ def _name_of(config: FrrConfig, fallback: str) -> str:
         if NODE_NAME.is_in(name):
             return name
     return "router"
-
-
-def _files(paths: Sequence[Path], problems: Problems) -> Iterator[tuple[Path, str]]:
-    """Yield the files with what each router is called where it does not say so."""
-    for path in paths:
-        if not path.is_dir():
-            yield path, path.parent.name if path.name == FRR_CONF else path.stem
-            continue
-        found = list(_in_directory(path))
-        if not found:
-            problems.add(
-                Place(str(path)),
-                "",
-                "has no router's configuration; for each router it needs NAME.conf or NAME/frr.conf with the output "
-                "of `vtysh -c 'show running-config'`",
-            )
-        yield from found
-
-
-def _in_directory(directory: Path) -> Iterator[tuple[Path, str]]:
-    if (directory / FRR_CONF).is_file():
-        yield directory / FRR_CONF, directory.resolve().name
-    for path in sorted(directory.iterdir()):
-        if path.name.startswith(".") or path.name == FRR_CONF:
-            continue
-        if _is_configuration(path):
-            yield path, path.stem
-        elif path.is_dir() and not (path / topology.FILE_NAME).exists():  # a lab may be made there
-            yield from _in_folder(path)
-
-
-def _in_folder(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the one file of a router's folder."""
-    if (folder / FRR_CONF).is_file():
-        yield folder / FRR_CONF, folder.name
-        return
-    for path in sorted(folder.iterdir()):
-        if _is_configuration(path):
-            yield path, folder.name
-            return
-
-
-def _is_configuration(path: Path) -> bool:
-    is_other = path.name in _OTHER_FILES or _LLDP.search(path.name) is not None
-    return path.suffix in SUFFIXES and not is_other and path.is_file()
-
-
-def files_of_links(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of directories that say links: links.txt, and what LLDP saw (NAME.lldp.json, NAME/lldp.txt)."""
-    found = []
-    for path in paths:
-        if path.is_dir():
-            found += [path / LINKS] if (path / LINKS).is_file() else []
-            inner = [
-                *path.iterdir(),
-                *(one for folder in path.iterdir() if folder.is_dir() for one in folder.iterdir()),
-            ]
-            found += sorted(one for one in inner if _LLDP.search(one.name) is not None and one.is_file())
-    return found
 
 
 def first_ipv4(router: Router, interface: str) -> IPv4Interface | None:

@@ -1,5 +1,5 @@
 """Reading FRR's configurations."""
 
-from fabriclab.vendors.frr.read.read import read_frr
+from fabriclab.vendors.frr.read.read import read_daemons_files, read_frr
 
-__all__ = ["read_frr"]
+__all__ = ["read_daemons_files", "read_frr"]

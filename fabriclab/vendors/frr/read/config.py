@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from fabriclab.lab.reading.problems import Place
 
@@ -168,6 +168,14 @@ class Unknown:
     text: str
 
 
+class FilePart(NamedTuple):
+    """A file of several that are one configuration."""
+
+    file: str
+    first: int
+    """The line of all of them at which it begins."""
+
+
 @dataclass
 class FrrConfig:
     """One router's configuration."""
@@ -189,10 +197,13 @@ class FrrConfig:
     has_evpn: bool = False
     is_vtep: bool = False
     """Whether it announces the VNIs of the kernel's VXLAN devices."""
+    parts: tuple[FilePart, ...] = ()
+    """The files that were joined, where these are several."""
 
     def place(self, line: int | None) -> Place:
-        """Return the place of a line."""
-        return Place(self.file, line or None)
+        """Return the place of a line, in the file that it was written in."""
+        part = next((part for part in reversed(self.parts) if line and part.first <= line), None)
+        return Place(self.file, line or None) if part is None or not line else Place(part.file, line - part.first + 1)
 
     @property
     def own_bgp(self) -> Bgp | None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_interface, ip_network
 
 from fabriclab.keys.wording import shown
-from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.command_text import Command
-from fabriclab.vendors.frr.read.config import Address, InterfaceAddress, Network
+from fabriclab.vendors.frr.read.config import Address, FrrConfig, InterfaceAddress, Network
 
 _LARGEST_ASN = 2**32 - 1
 _LARGEST_HALF = 2**16 - 1
@@ -16,14 +16,14 @@ _LARGEST_HALF = 2**16 - 1
 
 @dataclass(frozen=True)
 class Context:
-    """A file that is being read."""
+    """A configuration that is being read."""
 
-    file: str
+    config: FrrConfig
     problems: Problems
 
     def complain(self, command: Command, message: str, value: str = "") -> None:
         """Record what is wrong with a command."""
-        self.problems.add(Place(self.file, command.line), command.text[:80], message, value)
+        self.problems.add(self.config.place(command.line), command.text[:80], message, value)
 
     def interface_address(self, command: Command, text: str) -> InterfaceAddress | None:
         """Return an address with its prefix length; None, and a problem, for anything else."""

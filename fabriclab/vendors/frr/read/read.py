@@ -4,13 +4,14 @@ is named."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.vendors.common.command_text import Command
+from fabriclab.lab.setup.frr import ORDER
+from fabriclab.vendors.common.command_text import Command, decoded
 from fabriclab.vendors.frr.read.bgp import read_bgp
-from fabriclab.vendors.frr.read.blocks import parse_frr_text
-from fabriclab.vendors.frr.read.config import FrrConfig, Unknown
+from fabriclab.vendors.frr.read.blocks import SOURCE, parse_frr_text
+from fabriclab.vendors.frr.read.config import FilePart, FrrConfig, Unknown
 from fabriclab.vendors.frr.read.context import Context
 from fabriclab.vendors.frr.read.interfaces import read_interface
 from fabriclab.vendors.frr.read.routes import INTERIOR, read_interior, read_static_route, read_vrf
@@ -30,8 +31,34 @@ _Reader = Callable[[Command, FrrConfig, Context], None]
 
 def read_frr(data: bytes, file: str, problems: Problems) -> FrrConfig:
     """Return what a configuration says; what is wrong in it is recorded. Raises LabError for what is not text."""
+    return _read_parts(data, file, (), problems)
+
+
+def read_daemons_files(texts: Mapping[str, bytes], problems: Problems) -> FrrConfig:
+    """Return what the files of one router's daemons say together; `texts`: by the names of the files, in the order in
+    which they are joined.
+
+    The name of the router is that of its own host, if they agree: old files have `hostname bgpd`. Raises LabError for
+    what is not text.
+    """
+    parts, lines = [], list[str]()
+    for file, data in texts.items():
+        if data.strip():  # FRR's packages come with empty ones
+            parts.append(FilePart(file, len(lines) + 1))
+            lines += [*decoded(data, file, SOURCE).splitlines(), "!"]
+    joined = "".join(f"{line}\n" for line in lines).encode()
+    config = _read_parts(joined, next(iter(texts)), tuple(parts), problems)
+    names = {words[1] for line in lines if len(words := line.split()) == 2 and words[0] == "hostname"}
+    hosts = names - set(ORDER)
+    if len(hosts) != 1 or len(names) != len(hosts):
+        config.hostname, config.hostname_line = (hosts.pop() if len(hosts) == 1 else ""), None
+    return config
+
+
+def _read_parts(data: bytes, file: str, parts: tuple[FilePart, ...], problems: Problems) -> FrrConfig:
     text = parse_frr_text(data, file)
-    config, context = FrrConfig(file, text.data), Context(file, problems)
+    config = FrrConfig(file, text.data, parts=parts)
+    context = Context(config, problems)
     if not any(command.words[0] in _EVERY_ROUTER_HAS for command in text.commands):
         problems.add(
             config.place(None),
