@@ -288,6 +288,10 @@ def validate(
     force: Annotated[bool, typer.Option("--force", help="Replace runs that exist already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept-not-judged", help="Exit with 0 although some checks depend on what is not emulated."),
+    ] = False,
     trust: Trust = False,
 ) -> None:
     """Test a running lab as an operator would: sessions, routes, reachability, MTU, queues, marks, losses, failures.
@@ -295,7 +299,7 @@ def validate(
     The expected state is the lab's own configuration, and the section `validation` where the lab has one
     (docs/language).
 
-    Exit status: 0 nothing failed, 1 something failed, 2 bad input.
+    Exit status: 0 nothing failed, 1 something failed or could not be judged, 2 bad input.
 
     [bold]Examples[/bold]
 
@@ -310,7 +314,7 @@ def validate(
     with failure.reported():
         files = validating.VerdictFiles(junit, json_file)
         arguments = (seed, settings or [], out, force, engine, stall, files, only or [])
-        raise typer.Exit(validating.validate(lab, *arguments, trust=trust))
+        raise typer.Exit(validating.validate(lab, *arguments, trust=trust, accepts_unjudged=accept))
 
 
 @app.command()

@@ -37,7 +37,13 @@ def file_warnings(topology: Topology) -> tuple[str, ...]:
     """Return what a topology says and nothing acts on, and what switches say in configurations of
     their own and do not have."""
     notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
-    return (*topology.notes, *unapplied_sentences(topology.not_applied), *notes)
+    return (*topology.notes, *unapplied_sentences(topology.not_applied), *notes, *not_emulated_warnings(topology))
+
+
+def not_emulated_warnings(topology: Topology) -> tuple[str, ...]:
+    """Return what switches' own configurations have that acts in the switch, and not in a lab."""
+    found = ((node.name, node.own.not_emulated) for node in topology.nodes if node.own is not None)
+    return tuple(f"{name}: {one.sentence}" for name, every in found for one in every)
 
 
 def _switches(names: Sequence[str]) -> str:

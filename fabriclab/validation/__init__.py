@@ -10,11 +10,12 @@ from fabriclab.validation.bench import Bench, Collector, Stage
 from fabriclab.validation.classes import classes_stage
 from fabriclab.validation.configured import configured_stage
 from fabriclab.validation.failures import failures_stage
-from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured
+from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured, why_undecided
 from fabriclab.validation.idle_wishes import idle_wishes
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.lossless_in_cast import lossless_in_cast_stage
 from fabriclab.validation.marks import marks_stage
+from fabriclab.validation.not_judged import told, with_reasons
 from fabriclab.validation.reachability import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
@@ -32,14 +33,19 @@ __all__ = [
     "observed",
     "reach_stage",
     "unmeasured",
+    "why_undecided",
+    "with_reasons",
 ]
 
 
 def first_stage(bench: Bench) -> Stage:
-    """Return the stage that all others follow: who reaches whom. It also tells what is wanted and not asked here."""
+    """Return the stage that all others follow: who reaches whom.
+
+    It also tells what is wanted and not asked here, and what acts in a switch and not in the run.
+    """
     stage = configured_stage(bench) if bench.plan.configured is not None else reach_stage(bench)
     idle = [unmeasured("reach", f"validation.{key}", "as it says", why) for key, why in idle_wishes(bench).items()]
-    return replace(stage, judge=lambda results: [*stage.judge(results), *idle])
+    return replace(stage, judge=lambda results: [*stage.judge(results), *idle, *told(bench)])
 
 
 def later_stages(bench: Bench) -> Iterator[Stage]:

@@ -9,7 +9,9 @@ from itertools import groupby
 
 from fabriclab.cli.text.junit import JunitCase
 from fabriclab.formats.finding import SEVERITIES
+from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
+from fabriclab.vendors.sonic.judge.findings import ports_text
 from fabriclab.vendors.sonic.judge.rules import SWITCH_RULES
 
 FORMAT = "fabriclab-sonic-check-1"
@@ -31,7 +33,8 @@ def _text(judgement: Judgement) -> Iterator[str]:
     counts = [
         f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count
     ]
-    yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}, {judgement.ports} ports"
+    unjudged = f", {len(judgement.not_emulated)} not judged" if judgement.not_emulated else ""
+    yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}{unjudged}, {judgement.ports} ports"
     if judgement.chip:
         yield f"chip: {judgement.chip}"
     width = max((len(one.rule) for one in judgement.findings), default=0)
@@ -47,6 +50,15 @@ def _text(judgement: Judgement) -> Iterator[str]:
     if judgement.skipped:
         yield ""
         yield judgement.skipped
+    if judgement.not_emulated:
+        yield ""
+        yield "not judged, because it acts in the switch and is not emulated:"
+    for acting in judgement.not_emulated:
+        yield f"{acting.place.line or '':>6} {acting.where}{_bound(acting)}: {acting.why}"
+
+
+def _bound(acting: NotEmulated) -> str:
+    return f" ({ports_text(acting.ports)})" if acting.ports else ""
 
 
 def _sentence(one: SonicFinding) -> str:
@@ -73,6 +85,21 @@ def as_document(judgement: Judgement) -> dict[str, object]:
         "skipped": judgement.skipped,
         "more": judgement.more,
         "findings": [_finding(one) for one in judgement.findings],
+        "not_judged": [_not_judged(one) for one in judgement.not_emulated],
+    }
+
+
+def _not_judged(one: NotEmulated) -> dict[str, object]:
+    table, key, field = (*one.path, None, None, None)[:3]
+    return {
+        "line": one.place.line,
+        "table": table,
+        "key": key,
+        "field": field,
+        "value": one.value,
+        "touches": one.touches,
+        "why": one.why,
+        "ports": list(one.ports),
     }
 
 
@@ -94,8 +121,15 @@ def _finding(one: SonicFinding) -> dict[str, object]:
 
 
 def junit_cases(judgements: Sequence[Judgement], rules: Sequence[Rule], failing: Collection[str]) -> list[JunitCase]:
-    """Return a case for each rule of each file, and for each thing that was found."""
-    return [case for each in judgements for rule in rules for case in _cases(each, rule, failing)]
+    """Return a case for each rule of each file, for each thing that was found, and a skipped one for each thing that
+    was not judged."""
+    cases = [case for each in judgements for rule in rules for case in _cases(each, rule, failing)]
+    return [*cases, *(_skipped(each.file, one) for each in judgements for one in each.not_emulated)]
+
+
+def _skipped(file: str, one: NotEmulated) -> JunitCase:
+    why = f"{file}:{one.place.line or 0}: it acts in the switch and is not emulated: {one.why}"
+    return JunitCase(file, _plain(f"not judged: {one.where}{_bound(one)}"), skipped=_plain(why))
 
 
 def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterator[JunitCase]:

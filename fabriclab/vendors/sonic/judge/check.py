@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fabriclab.formats.finding import SEVERITIES
 from fabriclab.keys.wording import listed
+from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.reading.problems import LabError
 from fabriclab.vendors.sonic.judge import (
     buffer_rules,
@@ -99,6 +100,8 @@ class Judgement:
     """Why rules were not asked; empty: all were."""
     more: int = 0
     """How many findings were left out, none worse than the others."""
+    not_emulated: tuple[NotEmulated, ...] = ()
+    """What acts on traffic in the switch, and of which no rule knows what it does."""
     chip: str = ""
     """What is known of how the switch's chip counts memory; empty: the file has no buffers."""
 
@@ -129,7 +132,7 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip:
         skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
     every = merged(found)
     more, verdict = max(0, len(every) - MOST_FINDINGS), config.chip.verdict if config.pools else ""
-    return Judgement(file, _sorted(config, every), ports, skipped, more, verdict)
+    return Judgement(file, _sorted(config, every), ports, skipped, more, config.not_emulated, verdict)
 
 
 def _why_no_switch(bindings: Bindings, found: Iterable[SonicFinding]) -> str:
