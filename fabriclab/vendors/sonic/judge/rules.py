@@ -40,7 +40,7 @@ _OF_TABLES = (
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
     Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
     Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),
-    Rule("pool-direction", "warning", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
+    Rule("pool-direction", "error", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
     Rule(
         "pool-percentage",
         "error",
@@ -51,7 +51,7 @@ _OF_TABLES = (
     Rule("ecn-without-green", "warning", "ECN is on for green, the colour of all frames that no meter coloured", _SAI),
     Rule("wred-inverted", "error", "the minimum threshold is not above the maximum", "sonic-swss#579"),
     Rule("wred-without-threshold", "error", "WRED that is enabled has both thresholds", _SAI),
-    Rule("wred-without-probability", "warning", "WRED that is enabled has a probability", _SAI),
+    Rule("wred-without-probability", "error", "WRED that is enabled has a probability", _SAI),
     Rule(
         "rate-unit",
         "warning",
@@ -78,7 +78,7 @@ _OF_PORTS = (
     Rule("port-down-in-use", "warning", "ports with an address, a VLAN or a port channel are up", _YANG),
     Rule(
         "channel-without-links",
-        "warning",
+        "error",
         "a port channel has members, at least min_links of them",
         "sonic-swss, teammgrd",
     ),
@@ -109,14 +109,14 @@ _OF_PORTS = (
     Rule("session-shut", "warning", "sessions are not shut down", "sonic-buildimage, bgpcfgd"),
     Rule("neighbour-without-port", "warning", "DEVICE_NEIGHBOR names ports", _YANG),
     Rule("class-leads-nowhere", "warning", "each class of a DSCP has a queue and a group", "SAI, saiport.h: 0 without"),
-    Rule("wred-below-frame", "warning", "WRED's thresholds are in bytes, and at least a frame", _SAI),
+    Rule("wred-below-frame", "error", "WRED's thresholds are in bytes, and at least a frame", _SAI),
     Rule("pool-above-memory", "error", "a pool is not larger than the memory", "SAI, saibuffer.h"),
 )
 _OF_SWITCH = (
     Rule("one-port-differs", "warning", "a port has the same profiles as all other ports of its speed", "this check"),
     Rule(
         "queue-without-profile",
-        "warning",
+        "error",
         "a queue to which DSCPs are mapped has a buffer profile",
         "sonic-swss, bufferorch",
     ),
@@ -126,7 +126,7 @@ _OF_SWITCH = (
     Rule("lossless-group-unused", "error", "a DSCP is mapped to each lossless group", _PFC),
     Rule(
         "pfc-without-watchdog",
-        "warning",
+        "error",
         "the PFC watchdog watches every PFC priority",
         "sonic-buildimage, PFC watchdog",
     ),
@@ -152,11 +152,11 @@ _OF_SWITCH = (
         f"{_THRESHOLD}: alpha B / (1 + alpha N)",
     ),
     Rule("wred-max-unreachable", "warning", "a queue can be as long as the maximum threshold", _THRESHOLD),
-    Rule("wred-above-xoff", "warning", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
+    Rule("wred-above-xoff", "error", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
     Rule("wred-above-ingress-limit", "warning", "marks come before drops at the ingress limit", _THRESHOLD),
     Rule(
         "starvation",
-        "warning",
+        "error",
         "no strict queue without a peak rate starves the weighted queues",
         "SAI, saischeduler.h",
     ),
