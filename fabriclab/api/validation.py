@@ -22,7 +22,7 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.stages import PARTS, STAGES
 from fabriclab.keys.wording import did_you_mean, listed
-from fabriclab.lab.network.own_configuration import NotEmulated
+from fabriclab.lab.network.own_configuration import Contradiction, NotEmulated
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
@@ -40,6 +40,7 @@ from fabriclab.validation import (
     later_stages,
     not_here,
     observed,
+    of_configuration,
     unmeasured,
     why_undecided,
     with_reasons,
@@ -112,7 +113,7 @@ def validate(
     plan = plan_for(resolver.resolve(settings, seed), engine)
     refuse_idle_clauses(chosen.written, resolver, [plan.parameters])
     wanted = chosen.written.apply(settings, seed).experiment.validation
-    bench = Bench(plan, plan, wanted, _not_emulated(chosen.written.topology, engine))
+    bench = Bench(plan, plan, wanted, *_of_files(chosen.written.topology, engine))
     refuse_idle_wishes(chosen.written, chain([plan], plans_of_points(resolver, settings_of_points(chosen.written))))
     _refuse_absent_stages(bench, only)
     made_from = fit_engine(engine, chosen.written, [plan], trust)
@@ -137,15 +138,18 @@ def validate(
         return carried_out(work, cancel)
 
 
-def _not_emulated(topology: Topology, engine: EngineName) -> dict[str, tuple[NotEmulated, ...]]:
-    """Return what acts in each switch and not in a run. A container has the switch's own routing, so that policies of
-    routes act there."""
-    own = {node.name: node.own.not_emulated for node in topology.nodes if node.own is not None}
-    left = {
-        name: tuple(one for one in every if not (one.touches == "routes" and has_stock_qdiscs_only(engine)))
-        for name, every in own.items()
-    }
-    return {name: every for name, every in left.items() if every}
+def _of_files(
+    topology: Topology, engine: EngineName
+) -> tuple[dict[str, tuple[NotEmulated, ...]], dict[str, tuple[Contradiction, ...]]]:
+    """Return what acts in each switch and not in a run, and what its file and others say differently.
+
+    A container has the switch's own routing, so that policies of routes act there.
+    """
+    own = {node.name: node.own for node in topology.nodes if node.own is not None}
+    acts = ("routes",) if has_stock_qdiscs_only(engine) else ()
+    left = {name: tuple(one for one in of.not_emulated if one.touches not in acts) for name, of in own.items()}
+    differ = {name: of.contradictions for name, of in own.items() if of.contradictions}
+    return {name: every for name, every in left.items() if every}, differ
 
 
 def _refuse_absent_stages(bench: Bench, only: Sequence[str]) -> None:
@@ -177,6 +181,7 @@ class Stages:
 
         The first also finds how far routing gets, where it does not get to where it should.
         """
+        yield from of_configuration(bench)
         result = self._run(first_stage(bench))
         results = results_if_possible(result.directory)
         if results is not None and not _has_epoch(result.directory) and result.status == "failed":

@@ -250,7 +250,8 @@ def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Co
 
     Algorithms in C are compiled if the lab is trusted (docs/trust.md), or with --compile. They do not run.
 
-    Exit status: 0, or 2 if `run` or `validate` would refuse the lab.
+    Exit status: 0, 1 if the files of two switches contradict each other, or 2 if `run` or `validate` would refuse the
+    lab.
 
     [bold]Example[/bold]
 
@@ -262,7 +263,7 @@ def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Co
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.check(lab, software, variables or [], compile_own)
+        raise typer.Exit(showing.check(lab, software, variables or [], compile_own))
 
 
 @app.command()

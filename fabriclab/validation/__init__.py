@@ -15,7 +15,7 @@ from fabriclab.validation.idle_wishes import idle_wishes
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.lossless_in_cast import lossless_in_cast_stage
 from fabriclab.validation.marks import marks_stage
-from fabriclab.validation.not_judged import told, with_reasons
+from fabriclab.validation.not_judged import of_configuration, with_reasons
 from fabriclab.validation.reachability import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
@@ -31,6 +31,7 @@ __all__ = [
     "later_stages",
     "not_here",
     "observed",
+    "of_configuration",
     "reach_stage",
     "unmeasured",
     "why_undecided",
@@ -39,13 +40,10 @@ __all__ = [
 
 
 def first_stage(bench: Bench) -> Stage:
-    """Return the stage that all others follow: who reaches whom.
-
-    It also tells what is wanted and not asked here, and what acts in a switch and not in the run.
-    """
+    """Return the stage that all others follow: who reaches whom. It also tells what is wanted and not asked here."""
     stage = configured_stage(bench) if bench.plan.configured is not None else reach_stage(bench)
     idle = [unmeasured("reach", f"validation.{key}", "as it says", why) for key, why in idle_wishes(bench).items()]
-    return replace(stage, judge=lambda results: [*stage.judge(results), *idle, *told(bench)])
+    return replace(stage, judge=lambda results: [*stage.judge(results), *idle])
 
 
 def later_stages(bench: Bench) -> Iterator[Stage]:

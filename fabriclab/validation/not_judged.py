@@ -13,7 +13,7 @@ from dataclasses import replace
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab.network.own_configuration import NotEmulated, Touches
 from fabriclab.validation.bench import Bench
-from fabriclab.validation.finding import ValidationFinding, unjudged
+from fabriclab.validation.finding import ValidationFinding, judged, shortened, unjudged
 
 CHECK = "configuration"
 _OF_PAIRS = ("paths", "balance", "reach", "mtu", "failure", "routes", "pings")
@@ -30,10 +30,17 @@ _ONE_SWITCH = ("sessions",)
 """Checks that say which switch they are about; others are about all of them."""
 
 
-def told(bench: Bench) -> list[ValidationFinding]:
-    """Return a line for each thing that acts in a switch and not in the run."""
+def of_configuration(bench: Bench) -> list[ValidationFinding]:
+    """Return a line for each contradiction that breaks traffic, and for each thing that acts in a switch and not in the
+    run. They are told whatever else is asked: no stage measures them."""
     expected = "acts as in the switch"
-    return [
+    wrong = [
+        judged(CHECK, node, "files that agree", one.sentence, holds=False)
+        for node, every in bench.contradictions.items()
+        for one in every
+        if one.severity == "error"
+    ]
+    return [*shortened(wrong)] + [
         unjudged(CHECK, f"{node} {one.where}", expected, f"not emulated: {one.why}")
         for node, one in _every(bench)
         if _is_in_lab(bench.plan.node(node), one)

@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import PurePath
 from typing import Literal
 
+from fabriclab.formats.finding import Severity
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
@@ -46,6 +47,15 @@ class NotEmulated:
 
 
 @dataclass(frozen=True)
+class Contradiction:
+    """Something that a switch's configuration and that of another one say differently."""
+
+    severity: Severity
+    """error: it breaks traffic, although a lab can run with it."""
+    sentence: str
+
+
+@dataclass(frozen=True)
 class OwnSession:
     """A BGP session as a switch's own configuration has it."""
 
@@ -78,5 +88,7 @@ class OwnConfiguration:
     """How it chooses among next hops; None: the file says nothing."""
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of the file acts on traffic in the switch, and not in the lab."""
+    contradictions: tuple[Contradiction, ...] = ()
+    """What it and other switches' files say differently; told at one of them."""
     notes: tuple[str, ...] = ()
     """What of these, and of its buffers, the lab has not; a sentence each."""

@@ -12,15 +12,12 @@ from repository import ROOT
 from sonic_traps import patched
 
 import fabriclab.api.validation as validating
-import fabriclab.validation as validation
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
-from fabriclab.results import Results
 from fabriclab.validation import Bench, ValidationFinding, all_pass, first_stage, why_undecided, with_reasons
-from fabriclab.validation.bench import Stage
 from fabriclab.validation.document import document
 from fabriclab.validation.finding import judged
-from fabriclab.validation.not_judged import told
+from fabriclab.validation.not_judged import of_configuration
 
 LAB = ROOT / "labs" / "sonic-leaf-spine"
 POLICY = {
@@ -43,7 +40,7 @@ def bench(directory: Path, change: dict[str, Any], engine: Any = "vm") -> Bench:
     leaf.write_text(json.dumps(patched(json.loads(leaf.read_text()), change), indent=2))
     lab = parse_lab(directory)
     plan = resolve_plan(lab, {})
-    return Bench(plan, plan, lab.experiment.validation, validating._not_emulated(lab.topology, engine))
+    return Bench(plan, plan, lab.experiment.validation, *validating._of_files(lab.topology, engine))
 
 
 def passed(check: str, where: str = "56 ordered pairs of hosts") -> ValidationFinding:
@@ -73,11 +70,11 @@ def test_an_acl_of_a_port_without_a_link_touches_nothing(tmp_path: Path) -> None
     change = {**acl("Ethernet16"), "PORT": {"Ethernet16": {"speed": "100000", "lanes": "61,62,63,64"}}}
     found = bench(tmp_path, change)
     assert verdicts(found, passed("reach"), passed("sessions", "leaf1")) == ["pass", "pass"]
-    assert told(found) == []
+    assert of_configuration(found) == []
 
 
 def test_each_thing_is_a_line_of_its_own(tmp_path: Path) -> None:
-    (line,) = told(bench(tmp_path, POLICY))
+    (line,) = of_configuration(bench(tmp_path, POLICY))
     assert (line.check, line.verdict) == ("configuration", "not judged")
     assert line.where == "leaf1 BGP_NEIGHBOR_AF|default|10.0.0.0|ipv4_unicast|route_map_in DENY"
 
@@ -117,11 +114,9 @@ def test_what_is_not_judged_is_no_verdict(verdicts: list[str], passes: bool | No
     assert said["passed"] is passes and said["counts"]["not judged"] == verdicts.count("not judged")
 
 
-def test_the_first_stage_judges_the_configuration_with_what_it_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = bench(tmp_path, POLICY)
-    stage = Stage("reach", found.plan, lambda results: [passed("reach")])
-    monkeypatch.setattr(validation, "reach_stage", lambda _: stage)
-    findings = first_stage(found).judge(cast(Results, None))
-    assert [finding.check for finding in findings] == ["reach", "configuration"]
+def test_contradictions_of_two_files_fail_whatever_is_asked(tmp_path: Path) -> None:
+    wrong = bench(tmp_path, {"BGP_NEIGHBOR": {"default|10.0.0.0": {"asn": "64999"}}})
+    (line,) = of_configuration(wrong)
+    assert (line.check, line.where, line.verdict) == ("configuration", "leaf1", "fail")
+    assert "AS 64999, but spine1 has AS 64512 (spine1.json:" in line.measured
+    assert first_stage(wrong).plan.warnings == (f"leaf1: {line.measured}",)

@@ -10,18 +10,21 @@ from itertools import groupby
 from fabriclab.cli.text.junit import JunitCase
 from fabriclab.formats.finding import SEVERITIES
 from fabriclab.lab.network.own_configuration import NotEmulated
+from fabriclab.vendors.sonic.fabric import FabricJudgement
 from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
 from fabriclab.vendors.sonic.judge.findings import ports_text
-from fabriclab.vendors.sonic.judge.rules import SWITCH_RULES
+from fabriclab.vendors.sonic.judge.rules import FABRIC_RULES, SWITCH_RULES
 
 FORMAT = "fabriclab-sonic-check-1"
 _WIDTH = 110
 _INDENT = " " * 7
 
 
-def as_text(judgements: Sequence[Judgement]) -> str:
-    """Return a table of each file: line, severity, rule, table|key|field; below each what it means."""
-    return "\n".join("".join(f"{_plain(line)}\n" for line in _text(each)) for each in judgements)
+def as_text(judgements: Sequence[Judgement], fabric: FabricJudgement | None = None) -> str:
+    """Return a table of each file: line, severity, rule, table|key|field; below each what it means. At the end what was
+    judged together."""
+    files = ["".join(f"{_plain(line)}\n" for line in _text(each)) for each in judgements]
+    return "\n".join([*files, *([] if fabric is None else [f"{_plain(fabric.sentence)}\n"])])
 
 
 def _plain(text: str) -> str:
@@ -69,9 +72,11 @@ def _counts(judgement: Judgement) -> dict[str, int]:
     return {severity: sum(one.severity == severity for one in judgement.findings) for severity in SEVERITIES}
 
 
-def as_json(judgements: Sequence[Judgement]) -> str:
+def as_json(judgements: Sequence[Judgement], fabric: FabricJudgement | None = None) -> str:
     """Return everything that was found as one document."""
-    document = {"format": FORMAT, "files": [as_document(each) for each in judgements]}
+    document: dict[str, object] = {"format": FORMAT, "files": [as_document(each) for each in judgements]}
+    if fabric is not None:
+        document["fabric"] = {"judged": fabric.was_judged, "sentence": fabric.sentence}
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -120,10 +125,17 @@ def _finding(one: SonicFinding) -> dict[str, object]:
     }
 
 
-def junit_cases(judgements: Sequence[Judgement], rules: Sequence[Rule], failing: Collection[str]) -> list[JunitCase]:
+def junit_cases(
+    judgements: Sequence[Judgement],
+    rules: Sequence[Rule],
+    failing: Collection[str],
+    fabric: FabricJudgement | None = None,
+) -> list[JunitCase]:
     """Return a case for each rule of each file, for each thing that was found, and a skipped one for each thing that
     was not judged."""
-    cases = [case for each in judgements for rule in rules for case in _cases(each, rule, failing)]
+    asked = [rule for rule in rules if fabric is not None or rule.name not in FABRIC_RULES]
+    alone = "" if fabric is None or fabric.was_judged else fabric.sentence
+    cases = [case for each in judgements for rule in asked for case in _cases(each, rule, failing, alone)]
     return [*cases, *(_skipped(each.file, one) for each in judgements for one in each.not_emulated)]
 
 
@@ -132,7 +144,7 @@ def _skipped(file: str, one: NotEmulated) -> JunitCase:
     return JunitCase(file, _plain(f"not judged: {one.where}{_bound(one)}"), skipped=_plain(why))
 
 
-def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterator[JunitCase]:
+def _cases(judgement: Judgement, rule: Rule, failing: Collection[str], alone: str) -> Iterator[JunitCase]:
     found = [one for one in judgement.findings if one.rule == rule.name]
     for one in found:
         said = f"{judgement.file}:{one.line or 0}: {one.sentence}"
@@ -140,8 +152,8 @@ def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterat
             judgement.file, _plain(f"{rule.name}: {one.where}"), _plain(said) if one.severity in failing else None
         )
     if not found:
-        waits = judgement.skipped if judgement.skipped and rule.name in SWITCH_RULES else None
-        yield JunitCase(judgement.file, rule.name, skipped=waits)
+        waits = judgement.skipped if rule.name in SWITCH_RULES else alone if rule.name in FABRIC_RULES else ""
+        yield JunitCase(judgement.file, rule.name, skipped=waits or None)
 
 
 def rules_text(rules: Sequence[Rule]) -> str:
