@@ -29,6 +29,7 @@ from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.study_keys import SEED
 from fabriclab.resolve import Resolver, resolve_plan
 from fabriclab.resolve.points import plans_of_points, settings_of_points
+from fabriclab.resolve.warnings import contradictions
 from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.workload import trace_summary, trace_text
@@ -129,6 +130,8 @@ class CheckedLab(CheckedTopology):
     matrices: Mapping[str, int]
     """The number of points of each matrix."""
     checks: int
+    faults: tuple[str, ...] = field(default=(), kw_only=True)
+    """Those warnings that say what breaks traffic: the files of two switches contradict each other."""
 
 
 def check(
@@ -195,6 +198,7 @@ def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
         variants=lab.variants,
         matrices={matrix: len(lab.points(matrix)) for matrix in lab.matrices},
         checks=len(base.checks),
+        faults=contradictions(lab.topology, ("error",)),
     )
 
 

@@ -22,6 +22,8 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.stages import PARTS, STAGES
 from fabriclab.keys.wording import did_you_mean, listed
+from fabriclab.lab.network.own_configuration import Contradiction, NotEmulated
+from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve import Resolver
 from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.where_clauses import refuse_idle_clauses
@@ -38,7 +40,10 @@ from fabriclab.validation import (
     later_stages,
     not_here,
     observed,
+    of_configuration,
     unmeasured,
+    why_undecided,
+    with_reasons,
 )
 
 if TYPE_CHECKING:
@@ -67,8 +72,14 @@ class Validation:
 
     @property
     def passed(self) -> bool:
-        """Whether the validation reached its end without a failure."""
+        """Whether the validation reached its end without a failure, and judged all that it measured."""
         return not self.interrupted and all_pass(self.findings)
+
+    @property
+    def why_undecided(self) -> str | None:
+        """Why there is no verdict although nothing failed: what acts in a switch and is not emulated. None: there is
+        one."""
+        return why_undecided(self.findings)
 
 
 def validate(
@@ -101,7 +112,8 @@ def validate(
     resolver = Resolver(chosen.written)
     plan = plan_for(resolver.resolve(settings, seed), engine)
     refuse_idle_clauses(chosen.written, resolver, [plan.parameters])
-    bench = Bench(plan, plan, chosen.written.apply(settings, seed).experiment.validation)
+    wanted = chosen.written.apply(settings, seed).experiment.validation
+    bench = Bench(plan, plan, wanted, *_of_files(chosen.written.topology, engine))
     refuse_idle_wishes(chosen.written, chain([plan], plans_of_points(resolver, settings_of_points(chosen.written))))
     _refuse_absent_stages(bench, only)
     made_from = fit_engine(engine, chosen.written, [plan], trust)
@@ -124,6 +136,20 @@ def validate(
             return Validation(chosen.name, directory, ended, interrupted=True)
 
         return carried_out(work, cancel)
+
+
+def _of_files(
+    topology: Topology, engine: EngineName
+) -> tuple[dict[str, tuple[NotEmulated, ...]], dict[str, tuple[Contradiction, ...]]]:
+    """Return what acts in each switch and not in a run, and what its file and others say differently.
+
+    A container has the switch's own routing, so that policies of routes act there.
+    """
+    own = {node.name: node.own for node in topology.nodes if node.own is not None}
+    acts = ("routes",) if has_stock_qdiscs_only(engine) else ()
+    left = {name: tuple(one for one in of.not_emulated if one.touches not in acts) for name, of in own.items()}
+    differ = {name: of.contradictions for name, of in own.items() if of.contradictions}
+    return {name: every for name, every in left.items() if every}, differ
 
 
 def _refuse_absent_stages(bench: Bench, only: Sequence[str]) -> None:
@@ -155,6 +181,7 @@ class Stages:
 
         The first also finds how far routing gets, where it does not get to where it should.
         """
+        yield from of_configuration(bench)
         result = self._run(first_stage(bench))
         results = results_if_possible(result.directory)
         if results is not None and not _has_epoch(result.directory) and result.status == "failed":
@@ -162,7 +189,7 @@ class Stages:
             result = self._run(replace(first_stage(bench), name=_AS_IT_IS))
             results = results_if_possible(result.directory)
         if not only or "reach" in only:
-            yield from _judged(first_stage(bench), result, results)
+            yield from with_reasons(bench, _judged(first_stage(bench), result, results))
         for stage in later_stages(bench):
             if self._context.interrupt.requested:
                 return
@@ -173,7 +200,7 @@ class Stages:
                     yield not_here(stage)
             else:
                 result = self._run(stage)
-                yield from _judged(stage, result, results_if_possible(result.directory))
+                yield from with_reasons(bench, _judged(stage, result, results_if_possible(result.directory)))
 
     def _run(self, stage: Stage) -> RunResult:
         teller = RunTeller(stage.name, stage.plan, self._tell)

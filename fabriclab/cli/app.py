@@ -253,7 +253,8 @@ def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Co
 
     Algorithms in C are compiled if the lab is trusted (docs/trust.md), or with --compile. They do not run.
 
-    Exit status: 0, or 2 if `run` or `validate` would refuse the lab.
+    Exit status: 0, 1 if the files of two switches contradict each other, or 2 if `run` or `validate` would refuse the
+    lab.
 
     [bold]Example[/bold]
 
@@ -265,7 +266,7 @@ def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Co
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.check(lab, software, variables or [], compile_own)
+        raise typer.Exit(showing.check(lab, software, variables or [], compile_own))
 
 
 @app.command()
@@ -291,6 +292,10 @@ def validate(
     force: Annotated[bool, typer.Option("--force", help="Replace runs that exist already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept-not-judged", help="Exit with 0 although some checks depend on what is not emulated."),
+    ] = False,
     trust: Trust = False,
 ) -> None:
     """Test a running lab as an operator would: sessions, routes, reachability, MTU, queues, marks, losses, failures.
@@ -298,7 +303,7 @@ def validate(
     The expected state is the lab's own configuration, and the section `validation` where the lab has one
     (docs/language).
 
-    Exit status: 0 nothing failed, 1 something failed, 2 bad input.
+    Exit status: 0 nothing failed, 1 something failed or could not be judged, 2 bad input.
 
     [bold]Examples[/bold]
 
@@ -313,7 +318,7 @@ def validate(
     with failure.reported():
         files = validating.VerdictFiles(junit, json_file)
         arguments = (seed, settings or [], out, force, engine, stall, files, only or [])
-        raise typer.Exit(validating.validate(lab, *arguments, trust=trust))
+        raise typer.Exit(validating.validate(lab, *arguments, trust=trust, accepts_unjudged=accept))
 
 
 @app.command()

@@ -3,10 +3,11 @@ said once for all switches and ports alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from fabriclab.formats.finding import SEVERITIES, Severity
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.keys.wording import listed
@@ -41,7 +42,20 @@ def file_warnings(topology: Topology) -> tuple[str, ...]:
     """Return what a topology says and nothing acts on, and what switches say in configurations of
     their own and do not have."""
     notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
-    return (*topology.notes, *unapplied_sentences(topology.not_applied), *notes)
+    said = (*topology.notes, *unapplied_sentences(topology.not_applied), *notes)
+    return (*said, *contradictions(topology), *_not_emulated(topology))
+
+
+def contradictions(topology: Topology, severities: Container[Severity] = SEVERITIES) -> tuple[str, ...]:
+    """Return what switches' own configurations say differently of one thing, as bad as is asked for."""
+    found = ((node.name, node.own.contradictions) for node in topology.nodes if node.own is not None)
+    return tuple(f"{name}: {one.sentence}" for name, every in found for one in every if one.severity in severities)
+
+
+def _not_emulated(topology: Topology) -> tuple[str, ...]:
+    """Return what switches' own configurations have that acts in the switch, and not in a lab."""
+    found = ((node.name, node.own.not_emulated) for node in topology.nodes if node.own is not None)
+    return tuple(f"{name}: {one.sentence}" for name, every in found for one in every)
 
 
 def mtu_warnings(topology: Topology, over: LinkOverrides) -> Iterator[str]:

@@ -10,11 +10,12 @@ from fabriclab.validation.bench import Bench, Collector, Stage
 from fabriclab.validation.classes import classes_stage
 from fabriclab.validation.configured import configured_stage
 from fabriclab.validation.failures import failures_stage
-from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured
+from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured, why_undecided
 from fabriclab.validation.idle_wishes import idle_wishes
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.lossless_in_cast import lossless_in_cast_stage
 from fabriclab.validation.marks import marks_stage
+from fabriclab.validation.not_judged import of_configuration, with_reasons
 from fabriclab.validation.reachability import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
@@ -30,8 +31,11 @@ __all__ = [
     "later_stages",
     "not_here",
     "observed",
+    "of_configuration",
     "reach_stage",
     "unmeasured",
+    "why_undecided",
+    "with_reasons",
 ]
 
 

@@ -6,7 +6,7 @@ A stage is an ordinary plan with traffic and probes of its own, and a function t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from fabriclab.formats.plan.model import Event, Plan, Probes
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import FlowsTraffic, Traffic
+from fabriclab.lab.network.own_configuration import Contradiction, NotEmulated
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.results import Results
 from fabriclab.validation.finding import ValidationFinding
@@ -42,6 +43,17 @@ class Bench:
     intended: Plan
     """What should be."""
     wanted: WrittenValidation
+    not_emulated: Mapping[str, tuple[NotEmulated, ...]] = field(default_factory=dict)
+    """By switch: what acts there by its own configuration, and not in a run."""
+    contradictions: Mapping[str, tuple[Contradiction, ...]] = field(default_factory=dict)
+    """By switch: what its configuration and another's say differently."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be told of every run of a stage, too: a sentence each."""
+        differ = [f"{name}: {one.sentence}" for name, every in self.contradictions.items() for one in every]
+        acting = [f"{name}: {one.sentence}" for name, every in self.not_emulated.items() for one in every]
+        return (*differ, *acting)
 
     @property
     def hosts(self) -> list[Node]:
@@ -116,7 +128,7 @@ def set_up(bench: Bench, stage: str, setting: Setting) -> Plan:
         "limit_ns": setting.last_start_ns + setting.patience_ns,
         "pause_storms": (),
         "checks": (),
-        "warnings": (),
+        "warnings": bench.warnings,
         "groups": {},
         "study": None,
     }

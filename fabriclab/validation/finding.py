@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Verdict = Literal["pass", "fail", "not measured", "does not apply"]
+Verdict = Literal["pass", "fail", "not judged", "not measured", "does not apply"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MOST_SHOWN = 20
@@ -19,7 +19,7 @@ class ValidationFinding:
 
     check: str
     """Which check: sessions, paths, balance, reach, mtu, class, marks, lossless, ecn-first, victim, watchdog,
-    failure, run."""
+    failure, run, configuration."""
     where: str
     expected: str
     measured: str
@@ -34,6 +34,11 @@ def judged(check: str, where: str, expected: str, measured: str, holds: bool) ->
 def unmeasured(check: str, where: str, expected: str, why: str) -> ValidationFinding:
     """Return a finding of what could not be looked at here."""
     return ValidationFinding(check, where, expected, why, "not measured")
+
+
+def unjudged(check: str, where: str, expected: str, why: str) -> ValidationFinding:
+    """Return a finding of what acts in the switch, and not here: it never passes."""
+    return ValidationFinding(check, where, expected, why, "not judged")
 
 
 def inapplicable(check: str, where: str, expected: str, why: str) -> ValidationFinding:
@@ -53,12 +58,21 @@ def shortened(failures: Sequence[ValidationFinding]) -> list[ValidationFinding]:
 
 
 def all_pass(findings: Sequence[ValidationFinding]) -> bool:
-    """Return whether nothing failed.
+    """Return whether nothing failed, and all that was measured could be judged.
 
     What could not be measured, or does not apply, did not fail; a validation without a pass has shown nothing.
     """
     verdicts = [finding.verdict for finding in findings]
-    return "fail" not in verdicts and "pass" in verdicts
+    return "fail" not in verdicts and "not judged" not in verdicts and "pass" in verdicts
+
+
+def why_undecided(findings: Sequence[ValidationFinding]) -> str | None:
+    """Return why findings without a failure are no verdict; None where they are one."""
+    verdicts = [finding.verdict for finding in findings]
+    if "fail" in verdicts or "not judged" not in verdicts:
+        return None
+    count = verdicts.count("not judged")
+    return f"{count} of {len(verdicts)} checks are not judged: they hang on what acts in the switch and is not emulated"
 
 
 def numbers_text(numbers: Sequence[int]) -> str:

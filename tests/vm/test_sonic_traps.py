@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from sonic_runs import RECEIVER, RECEIVING, flow, plan_of, queues, run
-from sonic_traps import DIRECTORY, fine, patched, sound, trap
+from sonic_traps import DIRECTORY, patched, sound, trap
 from vm import Vm
 
 from fabriclab.lab import LabError
@@ -35,7 +35,7 @@ def change(name: str) -> Tables:
 
 def without_wred(name: str) -> Tables:
     """Return a trap in a leaf where nothing but buffers and PFC acts."""
-    return patched(fine("wred-off"), change(name))
+    return patched(trap("pfc-without-ecn"), change(name))
 
 
 def with_thresholds(low: int, high: int) -> Tables:
@@ -152,7 +152,7 @@ def test_a_lossless_class_loses(name: str, vm: Vm) -> None:
     tables = without_wred(name)
     assert name in rules_of(tables)
     lost = ("queue_drops", "wred_drops", "ingress_discards", "retransmits")
-    right = run(vm, fine("wred-off"), "sound", {"cubic": flow(LOSES[name])})
+    right = run(vm, trap("pfc-without-ecn"), "sound", {"cubic": flow(LOSES[name])})
     assert [right[metric] for metric in lost] == [0, 0, 0, 0]
     assert right["pauses_sent"] > 0
     wrong = run(vm, tables, "trap", {"cubic": flow(LOSES[name])})
@@ -164,7 +164,7 @@ def test_headroom_for_full_frames_loses_against_traffic(vm: Vm) -> None:
     """The receiver sends, too: a frame of its own, in service, holds up the pause behind it."""
     tables = without_wred("headroom-for-full-frames")
     traffic = {"in": flow(3), "back": flow(3, senders=f"[{RECEIVER}]", receiver="h-Ethernet0")}
-    assert run(vm, fine("wred-off"), "sound", traffic)["ingress_discards"] == 0
+    assert run(vm, trap("pfc-without-ecn"), "sound", traffic)["ingress_discards"] == 0
     assert run(vm, tables, "trap", traffic)["ingress_discards"] > 0
 
 
@@ -209,7 +209,7 @@ def test_without_a_map_all_is_in_queue_0(vm: Vm) -> None:
 
 def test_without_a_threshold_one_port_takes_the_pool(vm: Vm) -> None:
     """Alpha 1 leaves half of what is free; without a threshold the ingress pool is what ends it."""
-    run(vm, fine("wred-off"), "sound", {"cubic": flow(0)})
+    run(vm, trap("pfc-without-ecn"), "sound", {"cubic": flow(0)})
     run(vm, without_wred("no-threshold"), "trap", {"cubic": flow(0)})
     longest = {name: queues(vm, name)[1]["watermark_bytes"] for name in ("sound", "trap")}
     assert longest["sound"] < 180_000
@@ -227,7 +227,7 @@ def test_without_a_watchdog_a_storm_stops_bystanders(vm: Vm) -> None:
         for name, host in (("ill", RECEIVER), ("by", "h-Ethernet12"))
     }
     sent = {}
-    for name, tables in (("sound", fine("wred-off")), ("trap", without_wred("pfc-without-watchdog"))):
+    for name, tables in (("sound", trap("pfc-without-ecn")), ("trap", without_wred("pfc-without-watchdog"))):
         assert run(vm, tables, name, to, storm)["storms"] == (1 if name == "sound" else 0)
         bystander = rows(vm, name, "leaf1:Ethernet12", 3)
         sent[name] = [

@@ -12,6 +12,7 @@ from fabriclab.api.look import plan as plan_lab
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.commands.as_frr import meant
+from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.text.plan import plan_text
 from fabriclab.formats.plan import plan_json
@@ -42,8 +43,9 @@ def plan(
 
 def check(
     path: Path, software: Software | None = None, variables: Sequence[Path] = (), compile_own: bool = False
-) -> None:
-    """Check the lab and every point of its matrices, or a topology file alone; print what it has."""
+) -> int:
+    """Check the lab and every point of its matrices, or a topology file alone; print what it has. Return the exit
+    status."""
     with waiting(f"reading {path}") as tell:
         this = path if software is None else meant(path, software, variables)
         checked = check_lab(this, variables=variables, compile_own=compile_own, tell=tell)
@@ -52,10 +54,13 @@ def check(
     else:
         others = format_count(checked.foreign, "node")
         sys.stdout.write(f"{checked.name}: a topology with {others} of other kinds, {_size(checked)}\n")
-    sys.stdout.writelines(f"warning: {sentence}\n" for sentence in checked.warnings)
+    faults = checked.faults if isinstance(checked, CheckedLab) else ()
+    for sentence in checked.warnings:
+        sys.stdout.write(f"{'error' if sentence in faults else 'warning'}: {sentence}\n")
     if checked.refusal is not None:
         sys.stdout.flush()
         raise checked.refusal
+    return FAILED if faults else OK
 
 
 def _size(checked: CheckedTopology) -> str:

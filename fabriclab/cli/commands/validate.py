@@ -24,7 +24,14 @@ from fabriclab.runs.engines import EngineName
 from fabriclab.validation import ValidationFinding, all_pass
 from fabriclab.validation.document import to_json
 
-_STYLES = {"pass": "green", "fail": "red", "not measured": "yellow", "does not apply": "yellow"}
+_STYLES = {
+    "pass": "green",
+    "fail": "red",
+    "not judged": "yellow",
+    "not measured": "yellow",
+    "does not apply": "yellow",
+}
+_SKIPPED = ("not judged", "not measured", "does not apply")
 _LOG_WIDTH = 180
 
 
@@ -39,7 +46,7 @@ class VerdictFiles:
         """Write the verdict."""
         if self.junit is not None:
             write_junit(self.junit, f"{found.lab} validation", [_case(finding) for finding in found.findings])
-        self._write_json(to_json(found.lab, str(found.directory), found.findings))
+        self._write_json(to_json(found.lab, str(found.directory), found.findings, found.why_undecided))
 
     def write_no_verdict(self, lab: Path, why: str, found: Validation | None = None) -> None:
         """Write why there is no verdict, and what was found before."""
@@ -77,8 +84,10 @@ def validate(
     only: Sequence[str],
     *,
     trust: bool = False,
+    accepts_unjudged: bool = False,
 ) -> int:
-    """Run the stages and print what was found; returns the exit status."""
+    """Run the stages and print what was found; returns the exit status. `accepts_unjudged`: OK, too, where nothing
+    failed and something was not judged."""
     chosen = parse_settings(settings)
 
     def carry_out(trusted: bool) -> Validation:
@@ -106,7 +115,10 @@ def validate(
         return INTERRUPTED
     _show(_console(), found.findings)
     files.write(found)
-    return OK if found.passed else FAILED
+    if found.why_undecided is not None:
+        say(f"no verdict: {found.why_undecided}")
+    is_accepted = accepts_unjudged and found.why_undecided is not None
+    return OK if found.passed or is_accepted else FAILED
 
 
 def _console() -> Console:
@@ -133,5 +145,5 @@ def _case(finding: ValidationFinding) -> JunitCase:
         group=f"validate.{finding.check}",
         name=f"{finding.where}: {finding.expected}",
         failure=told if finding.verdict == "fail" else None,
-        skipped=finding.measured if finding.verdict in ("not measured", "does not apply") else None,
+        skipped=finding.measured if finding.verdict in _SKIPPED else None,
     )

@@ -4,10 +4,55 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
+from pathlib import PurePath
+from typing import Literal
 
+from fabriclab.formats.finding import Severity
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
+from fabriclab.lab.reading.problems import Place
+
+Touches = Literal["routes", "packets", "paths", "classes", "memory", "rates"]
+"""What something acts on: which routes there are, which packets pass, which of equal paths a packet takes, which class
+it has, how much memory it may take, how much of its traffic passes."""
+
+
+@dataclass(frozen=True)
+class NotEmulated:
+    """Something of a switch's configuration that acts on traffic in the switch, and not in a lab."""
+
+    path: tuple[str, ...]
+    """Table, key and field, as far as it is about one."""
+    value: str
+    """What stands there; empty: its being there is enough."""
+    touches: Touches
+    why: str
+    """What a lab has instead."""
+    place: Place
+    ports: tuple[str, ...] = ()
+    """The ports, port channels or VLANs to which it is bound; empty: the whole switch."""
+
+    @property
+    def where(self) -> str:
+        """The place as `TABLE|key|field`, and the value."""
+        return " ".join(filter(None, ["|".join(self.path), self.value]))
+
+    @property
+    def sentence(self) -> str:
+        """Return what it is, where, and what a lab has instead; without the file's directory, which is the lab's."""
+        line = "" if self.place.line is None else f":{self.place.line}"
+        said = f"{self.where} ({PurePath(self.place.file).name}{line})"
+        return f"{said} acts in the switch and is not emulated: {self.why}"
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Something that a switch's configuration and that of another one say differently."""
+
+    severity: Severity
+    """error: it breaks traffic, although a lab can run with it."""
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -41,5 +86,9 @@ class OwnConfiguration:
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     load_balancing: WrittenLoadBalancing | None = None
     """How it chooses among next hops; None: the file says nothing."""
+    not_emulated: tuple[NotEmulated, ...] = ()
+    """What of the file acts on traffic in the switch, and not in the lab."""
+    contradictions: tuple[Contradiction, ...] = ()
+    """What it and other switches' files say differently; told at one of them."""
     notes: tuple[str, ...] = ()
     """What of these, and of its buffers, the lab has not; a sentence each."""

@@ -68,6 +68,8 @@ class SwitchFinding(Finding):
     `("queues", "3", "wred", "min")`."""
 
     rule: SwitchRule
+    always: bool = False
+    """Whether it is so with a single busy port, too; of thresholds that depend on how many are busy."""
 
     @property
     def field(self) -> str:

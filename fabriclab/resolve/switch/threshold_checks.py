@@ -108,7 +108,8 @@ def _ingress(
         )
     path = ("queues", str(queue.index), "wred", "min")
     bound = f"not below {size(least)}, the most that {what}"
-    yield SwitchFinding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,))
+    always = stops == 1
+    yield SwitchFinding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,), always=always)
 
 
 def _stops_at(threshold_bytes: int, account: Account, port: CheckedPort, memory: Memory, ports: int) -> int | None:

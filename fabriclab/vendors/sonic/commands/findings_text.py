@@ -9,17 +9,22 @@ from itertools import groupby
 
 from fabriclab.cli.text.junit import JunitCase
 from fabriclab.formats.finding import SEVERITIES
+from fabriclab.lab.network.own_configuration import NotEmulated
+from fabriclab.vendors.sonic.fabric import FabricJudgement
 from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
-from fabriclab.vendors.sonic.judge.rules import SWITCH_RULES
+from fabriclab.vendors.sonic.judge.findings import ports_text
+from fabriclab.vendors.sonic.judge.rules import FABRIC_RULES, SWITCH_RULES
 
 FORMAT = "fabriclab-sonic-check-1"
 _WIDTH = 110
 _INDENT = " " * 7
 
 
-def as_text(judgements: Sequence[Judgement]) -> str:
-    """Return a table of each file: line, severity, rule, table|key|field; below each what it means."""
-    return "\n".join("".join(f"{_plain(line)}\n" for line in _text(each)) for each in judgements)
+def as_text(judgements: Sequence[Judgement], fabric: FabricJudgement | None = None) -> str:
+    """Return a table of each file: line, severity, rule, table|key|field; below each what it means. At the end what was
+    judged together."""
+    files = ["".join(f"{_plain(line)}\n" for line in _text(each)) for each in judgements]
+    return "\n".join([*files, *([] if fabric is None else [f"{_plain(fabric.sentence)}\n"])])
 
 
 def _plain(text: str) -> str:
@@ -31,7 +36,8 @@ def _text(judgement: Judgement) -> Iterator[str]:
     counts = [
         f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count
     ]
-    yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}, {judgement.ports} ports"
+    unjudged = f", {len(judgement.not_emulated)} not judged" if judgement.not_emulated else ""
+    yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}{unjudged}, {judgement.ports} ports"
     if judgement.chip:
         yield f"chip: {judgement.chip}"
     width = max((len(one.rule) for one in judgement.findings), default=0)
@@ -47,6 +53,15 @@ def _text(judgement: Judgement) -> Iterator[str]:
     if judgement.skipped:
         yield ""
         yield judgement.skipped
+    if judgement.not_emulated:
+        yield ""
+        yield "not judged, because it acts in the switch and is not emulated:"
+    for acting in judgement.not_emulated:
+        yield f"{acting.place.line or '':>6} {acting.where}{_bound(acting)}: {acting.why}"
+
+
+def _bound(acting: NotEmulated) -> str:
+    return f" ({ports_text(acting.ports)})" if acting.ports else ""
 
 
 def _sentence(one: SonicFinding) -> str:
@@ -57,9 +72,11 @@ def _counts(judgement: Judgement) -> dict[str, int]:
     return {severity: sum(one.severity == severity for one in judgement.findings) for severity in SEVERITIES}
 
 
-def as_json(judgements: Sequence[Judgement]) -> str:
+def as_json(judgements: Sequence[Judgement], fabric: FabricJudgement | None = None) -> str:
     """Return everything that was found as one document."""
-    document = {"format": FORMAT, "files": [as_document(each) for each in judgements]}
+    document: dict[str, object] = {"format": FORMAT, "files": [as_document(each) for each in judgements]}
+    if fabric is not None:
+        document["fabric"] = {"judged": fabric.was_judged, "sentence": fabric.sentence}
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -73,6 +90,21 @@ def as_document(judgement: Judgement) -> dict[str, object]:
         "skipped": judgement.skipped,
         "more": judgement.more,
         "findings": [_finding(one) for one in judgement.findings],
+        "not_judged": [_not_judged(one) for one in judgement.not_emulated],
+    }
+
+
+def _not_judged(one: NotEmulated) -> dict[str, object]:
+    table, key, field = (*one.path, None, None, None)[:3]
+    return {
+        "line": one.place.line,
+        "table": table,
+        "key": key,
+        "field": field,
+        "value": one.value,
+        "touches": one.touches,
+        "why": one.why,
+        "ports": list(one.ports),
     }
 
 
@@ -93,12 +125,26 @@ def _finding(one: SonicFinding) -> dict[str, object]:
     }
 
 
-def junit_cases(judgements: Sequence[Judgement], rules: Sequence[Rule], failing: Collection[str]) -> list[JunitCase]:
-    """Return a case for each rule of each file, and for each thing that was found."""
-    return [case for each in judgements for rule in rules for case in _cases(each, rule, failing)]
+def junit_cases(
+    judgements: Sequence[Judgement],
+    rules: Sequence[Rule],
+    failing: Collection[str],
+    fabric: FabricJudgement | None = None,
+) -> list[JunitCase]:
+    """Return a case for each rule of each file, for each thing that was found, and a skipped one for each thing that
+    was not judged."""
+    asked = [rule for rule in rules if fabric is not None or rule.name not in FABRIC_RULES]
+    alone = "" if fabric is None or fabric.was_judged else fabric.sentence
+    cases = [case for each in judgements for rule in asked for case in _cases(each, rule, failing, alone)]
+    return [*cases, *(_skipped(each.file, one) for each in judgements for one in each.not_emulated)]
 
 
-def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterator[JunitCase]:
+def _skipped(file: str, one: NotEmulated) -> JunitCase:
+    why = f"{file}:{one.place.line or 0}: it acts in the switch and is not emulated: {one.why}"
+    return JunitCase(file, _plain(f"not judged: {one.where}{_bound(one)}"), skipped=_plain(why))
+
+
+def _cases(judgement: Judgement, rule: Rule, failing: Collection[str], alone: str) -> Iterator[JunitCase]:
     found = [one for one in judgement.findings if one.rule == rule.name]
     for one in found:
         said = f"{judgement.file}:{one.line or 0}: {one.sentence}"
@@ -106,8 +152,8 @@ def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterat
             judgement.file, _plain(f"{rule.name}: {one.where}"), _plain(said) if one.severity in failing else None
         )
     if not found:
-        waits = judgement.skipped if judgement.skipped and rule.name in SWITCH_RULES else None
-        yield JunitCase(judgement.file, rule.name, skipped=waits)
+        waits = judgement.skipped if rule.name in SWITCH_RULES else alone if rule.name in FABRIC_RULES else ""
+        yield JunitCase(judgement.file, rule.name, skipped=waits or None)
 
 
 def rules_text(rules: Sequence[Rule]) -> str:

@@ -22,7 +22,9 @@ from fabriclab.vendors.sonic.commands.findings_text import as_json, as_text, jun
 from fabriclab.vendors.sonic.commands.sarif import as_sarif
 from fabriclab.vendors.sonic.export import yang_data
 from fabriclab.vendors.sonic.export.yang_qos import qos_tables
+from fabriclab.vendors.sonic.fabric import FabricJudgement, judge_files
 from fabriclab.vendors.sonic.judge import RULES, Judgement, SonicFinding, judge_config_db
+from fabriclab.vendors.sonic.judge.check import with_more
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read import read_bytes
 from fabriclab.vendors.sonic.read.chips import Chip
@@ -63,14 +65,17 @@ def check(files: Sequence[Path], options: Options) -> int:
     files = [one for file in files for one in _files_of(file)]
     wanted = _wanted(options)
     cell_bytes, chip = _cell_bytes(options.cell), parse_chip(options.chip)
-    judgements = [_kept(_judge(file, cell_bytes, chip, options.yang_directory), wanted) for file in files]
+    judged = [_judge(file, cell_bytes, chip, options.yang_directory) for file in files]
+    fabric = None if options.diff or not _may_be_fabric(files) else _together(judged)
+    judged = judged if fabric is None else [with_more(one, fabric.findings.get(one.file, ())) for one in judged]
+    judgements = [_kept(one, wanted) for one in judged]
     failing = ("error", "warning") if options.fail_on == "warning" else ("error",)
     if options.write_baseline is not None:
         write_baseline(options.write_baseline, judgements)
     if options.diff:
         judgements = [_told_diff(files, judgements, chip, options)]
     else:
-        judgements = _told(judgements, wanted, failing, options)
+        judgements = _told(judgements, fabric, wanted, failing, options)
     return FAILED if any(one.severity in failing for each in judgements for one in each.findings) else OK
 
 
@@ -79,16 +84,37 @@ def _files_of(file: Path) -> tuple[Path, ...]:
     return (files_of_chips(file) or (file_in(file),)) if file.is_dir() else (file,)
 
 
+def _may_be_fabric(files: Sequence[Path]) -> bool:
+    """Return whether files are those of several switches, and not the chips of one."""
+    return (
+        len(files) > 1
+        and len({file.resolve() for file in files}) == len(files)
+        and not any(files_of_chips(file.parent) for file in files)
+    )
+
+
+def _together(judged: Sequence[Judgement]) -> FabricJudgement:
+    return judge_files([Path(one.file) for one in judged], [one.file for one in judged if _is_malformed(one)])
+
+
+def _is_malformed(judgement: Judgement) -> bool:
+    return any(one.rule == "malformed" and one.severity == "error" for one in judgement.findings)
+
+
 def _told(
-    judgements: list[Judgement], wanted: tuple[str, ...], failing: tuple[str, ...], options: Options
+    judgements: list[Judgement],
+    fabric: FabricJudgement | None,
+    wanted: tuple[str, ...],
+    failing: tuple[str, ...],
+    options: Options,
 ) -> list[Judgement]:
     """Tell what was found, and return what counts for the exit status."""
     known = None if options.baseline is None else compared(options.baseline, judgements)
     judgements = judgements if known is None else list(known.judgements)
-    cases = junit_cases(judgements, tuple(RULES[name] for name in wanted), failing)
+    cases = junit_cases(judgements, tuple(RULES[name] for name in wanted), failing, fabric)
     texts = {
-        "text": lambda: as_text(judgements),
-        "json": lambda: as_json(judgements),
+        "text": lambda: as_text(judgements, fabric),
+        "json": lambda: as_json(judgements, fabric),
         "junit": lambda: junit_xml(_SUITE, cases),
         "sarif": lambda: as_sarif(judgements),
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fabriclab.formats.finding import SEVERITIES
 from fabriclab.keys.wording import listed
+from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.reading.problems import LabError
 from fabriclab.vendors.sonic.judge import (
     buffer_rules,
@@ -14,6 +15,7 @@ from fabriclab.vendors.sonic.judge import (
     network_rules,
     pfc_rules,
     port_rules,
+    roce_rules,
     scheduler_rules,
     text_rules,
     wred_rules,
@@ -49,6 +51,7 @@ _BY_THEMSELVES = (
     port_rules.speeds,
     port_rules.down_in_use,
     port_rules.channels,
+    port_rules.breakouts,
     network_rules.addresses,
     network_rules.interfaces,
     network_rules.sessions,
@@ -65,6 +68,9 @@ _TOGETHER = (
     wred_rules.below_frame,
     likeness_rules.one_port_differs,
     likeness_rules.queues_without_profile,
+    roce_rules.notifications,
+    roce_rules.pfc_alone,
+    roce_rules.trimming,
 )
 """Rules of ports with everything that is bound to them."""
 _UNSOUND = frozenset({"malformed", "pool-direction", "pool-percentage"})
@@ -99,6 +105,8 @@ class Judgement:
     """Why rules were not asked; empty: all were."""
     more: int = 0
     """How many findings were left out, none worse than the others."""
+    not_emulated: tuple[NotEmulated, ...] = ()
+    """What acts on traffic in the switch, and of which no rule knows what it does."""
     chip: str = ""
     """What is known of how the switch's chip counts memory; empty: the file has no buffers."""
 
@@ -129,7 +137,7 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip:
         skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
     every = merged(found)
     more, verdict = max(0, len(every) - MOST_FINDINGS), config.chip.verdict if config.pools else ""
-    return Judgement(file, _sorted(config, every), ports, skipped, more, verdict)
+    return Judgement(file, _sorted(config, every), ports, skipped, more, config.not_emulated, verdict)
 
 
 def _why_no_switch(bindings: Bindings, found: Iterable[SonicFinding]) -> str:
@@ -144,6 +152,18 @@ def _why_no_switch(bindings: Bindings, found: Iterable[SonicFinding]) -> str:
         return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}"
     pools = SwitchBuilder(bindings, config.chip.cell_bytes).pool_count
     return f"{_NOT_ASKED}: {pools} pools, and no switch has more than {MOST_POOLS}" if pools > MOST_POOLS else ""
+
+
+def configured_switch(config: ConfigDb) -> ConfiguredSwitch | None:
+    """Return the switch that a file describes whose tables are whole; None where it is none."""
+    bindings = Bindings(config)
+    return None if _why_no_switch(bindings, ()) else SwitchBuilder(bindings, config.chip.cell_bytes).build()
+
+
+def with_more(judgement: Judgement, findings: Iterable[SonicFinding]) -> Judgement:
+    """Return what was found in a file with what was found between it and others, in the order of the file."""
+    every = sorted((*judgement.findings, *findings), key=lambda one: one.line or 0)
+    return replace(judgement, findings=tuple(every))
 
 
 def _of_switch(bindings: Bindings, configured: ConfiguredSwitch, cell_bytes: int) -> Iterator[SonicFinding]:

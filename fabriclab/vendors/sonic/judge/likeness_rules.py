@@ -6,11 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.finding import Severity
 from fabriclab.resolve.switch.checks import classes_in_use
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
+from fabriclab.vendors.sonic.judge.pfc_rules import lossless_queues
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 
@@ -58,17 +60,21 @@ def queues_without_profile(bindings: Bindings, ports: tuple[CheckedPort, ...]) -
         bound_queues = bindings.buffers.get(port.name, {})
         used = {port.port.maps.tc_to_queue[tc] for tc in classes_in_use(port.port.maps)}
         bare = sorted(used - set(bound_queues))
-        if bound_queues and bare:
-            bound = (
-                f"without a BUFFER_QUEUE, although DSCPs are mapped to it; queues {number_ranges(bound_queues)} have "
-                "one"
-            )
-            fate = "its limit is the chip's default, which may be 0"
-            value = f"queue {number_ranges(bare)}"
-            path = ("BUFFER_QUEUE",)
-            yield finding(
-                "queue-without-profile", path, value, bound, fate, "bind a profile, or correct the map", (port.name,)
-            )
+        lossless = lossless_queues(port)
+        others = number_ranges(bound_queues)
+        if bound_queues and (dropped := [index for index in bare if index in lossless]):
+            yield _bare(port.name, dropped, others, "error")
+        if bound_queues and (lossy := [index for index in bare if index not in lossless]):
+            yield _bare(port.name, lossy, others, "warning")
+
+
+def _bare(port: str, indices: list[int], others: str, severity: Severity) -> SonicFinding:
+    bound = f"without a BUFFER_QUEUE, although DSCPs are mapped to it; queues {others} have one"
+    fate = "its limit is the chip's default, which may be 0"
+    if severity == "error":
+        fate = f"{fate}; the class is lossless, but frames that its group accepts are dropped here"
+    value, remedy = f"queue {number_ranges(indices)}", "bind a profile, or correct the map"
+    return finding("queue-without-profile", ("BUFFER_QUEUE",), value, bound, fate, remedy, (port,), severity)
 
 
 def classes_that_lead_nowhere(bindings: Bindings) -> Iterator[SonicFinding]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.finding import Severity
 from fabriclab.resolve.switch.checks import classes_in_use
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.notes import number_ranges
@@ -34,6 +35,8 @@ def groups_in_use(port: CheckedPort) -> frozenset[int]:
 
 
 _POLL = "POLL_INTERVAL"
+_PRESET = "sonic"
+"""The hostname of a switch that nobody named (sonic-buildimage, src/sonic-config-engine)."""
 _NEEDED_MAPS = {"dscp_to_tc_map": "class", "tc_to_queue_map": "queue", "tc_to_pg_map": "priority group"}
 
 
@@ -77,6 +80,7 @@ def unused_groups(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterato
 
 def unwatched(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
     """Every priority of PFC is watched."""
+    is_template = _is_template(bindings)
     for port in ports:
         qos = bindings.qos(port.name)
         if port.port.pfc is None or qos is None:
@@ -87,14 +91,24 @@ def unwatched(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[So
         if port.name not in bindings.config.watchdogs:
             bound, remedy = "without a PFC_WD for the port", "write PFC_WD (`pfcwd start`)"
             if not bindings.config.watchdogs:
-                bound, remedy = "without any PFC_WD, as in SONiC's templates", "start it: `pfcwd start_default`"
+                bound, remedy = "without any PFC_WD", "start it: `pfcwd start_default`"
+                if is_template:
+                    bound = f"{bound}, as in SONiC's templates"
         elif watched is not None and set(priorities) - set(watched):
             bound = f"not all in pfcwd_sw_enable, {','.join(map(str, watched)) or 'which is empty'}"
             remedy = "write the same priorities in both"
         else:
             continue
         fate = "one broken NIC that pauses for ever stops the queue, and all traffic in the fabric that waits for it"
-        yield finding("pfc-without-watchdog", path, value, bound, fate, remedy, (port.name,))
+        severity: Severity = "warning" if is_template and not bindings.config.watchdogs else "error"
+        yield finding("pfc-without-watchdog", path, value, bound, fate, remedy, (port.name,), severity)
+
+
+def _is_template(bindings: Bindings) -> bool:
+    """Return whether a file is as SONiC makes it at first, before anybody started the watchdog: a preset, whose
+    hostname is sonic, or a minigraph's, which says that the watchdog is to be started."""
+    device = entries(bindings.config, "DEVICE_METADATA").get("localhost", {})
+    return device.get("hostname", _PRESET) == _PRESET or "default_pfcwd_status" in device
 
 
 def watchdog_times(bindings: Bindings) -> Iterator[SonicFinding]:

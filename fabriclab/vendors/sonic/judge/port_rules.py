@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -14,6 +15,10 @@ from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.entries import FieldValue
 
+_MOST_NAMED = 4
+_NUMBERED = re.compile(r"Ethernet([0-9]{1,4})")
+_MODE = re.compile(r"(?P<count>[0-9]{1,2})x(?P<speeds>[0-9]{1,4}G?(?:,[0-9]{1,4}G?)*(?:\[[0-9G, ]+\])?)(?:\([0-9]+\))?")
+"""`4x25G[10G]`; a mode of several kinds of ports, such as 2x25G(2)+1x50G(2), is not read."""
 _SPEEDS = frozenset(
     {10, 100, 1_000, 2_500, 5_000, 10_000, 20_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000}
     | {1_600_000}
@@ -143,3 +148,38 @@ def _members(config: ConfigDb, name: str, members: tuple[str, ...], mtu: int | N
             )
             path = ("PORT", port.name, "speed")
             yield finding("member-speed", path, port.speed_mbps, bound, fate, "write the same speed", (port.name,))
+
+
+def breakouts(bindings: Bindings) -> Iterator[SonicFinding]:
+    """The ports of a breakout are as many, as fast and as wide as its mode says."""
+    modes = entries(bindings.config, "BREAKOUT_CFG")
+    numbers = {name: int(found[1]) for name in bindings.config.ports if (found := _NUMBERED.fullmatch(name))}
+    parents = sorted(numbers[name] for name in modes if name in numbers)
+    for name, values in modes.items():
+        mode = _MODE.fullmatch(str(values.get("brkout_mode", "")))
+        if mode is None or name not in numbers:
+            continue
+        limit = next((number for number in parents if number > numbers[name]), None)
+        group = [port for port, at in numbers.items() if numbers[name] <= at and (limit is None or at < limit)]
+        if limit is not None or len(group) <= int(mode["count"]):
+            yield from _breakout(bindings.config, name, mode, group)
+
+
+def _breakout(config: ConfigDb, name: str, mode: re.Match[str], group: list[str]) -> Iterator[SonicFinding]:
+    path, fate = (
+        ("BREAKOUT_CFG", name, "brkout_mode"),
+        "the chip's lanes are bound otherwise, and the links do not come up",
+    )
+    remedy = "write the mode that PORT has, or change the mode by `config interface breakout`, which writes both"
+    count, speeds = int(mode["count"]), {int(speed) * 1000 for speed in re.findall(r"[0-9]+", mode["speeds"])}
+    wrong = [port for port in group if config.ports[port].speed_mbps not in {None, *speeds}]
+    widths = {config.ports[port].lanes for port in group}
+    bound = ""
+    if len(group) != count:
+        bound = f"not the number of its ports in PORT, {len(group)}: {listed(group[:_MOST_NAMED])}"
+    elif wrong:
+        bound = f"not the speed of {listed(wrong)} in PORT, {config.ports[wrong[0]].speed_mbps} Mbit/s"
+    elif len(widths) > 1:
+        bound = f"of ports with different numbers of lanes in PORT, {listed(list(map(str, sorted(widths))))}"
+    if bound:
+        yield finding("breakout-mode", path, mode[0], bound, fate, remedy, (name,))

@@ -40,7 +40,7 @@ _OF_TABLES = (
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
     Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
     Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),
-    Rule("pool-direction", "warning", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
+    Rule("pool-direction", "error", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
     Rule(
         "pool-percentage",
         "error",
@@ -51,7 +51,7 @@ _OF_TABLES = (
     Rule("ecn-without-green", "warning", "ECN is on for green, the colour of all frames that no meter coloured", _SAI),
     Rule("wred-inverted", "error", "the minimum threshold is not above the maximum", "sonic-swss#579"),
     Rule("wred-without-threshold", "error", "WRED that is enabled has both thresholds", _SAI),
-    Rule("wred-without-probability", "warning", "WRED that is enabled has a probability", _SAI),
+    Rule("wred-without-probability", "error", "WRED that is enabled has a probability", _SAI),
     Rule(
         "rate-unit",
         "warning",
@@ -73,12 +73,18 @@ _OF_TABLES = (
 )
 _OF_PORTS = (
     Rule("port-lanes", "error", "a port has lanes of the chip, which no other port has", "sonic-swss, portsorch"),
+    Rule(
+        "breakout-mode",
+        "error",
+        "PORT has the ports of each breakout mode",
+        "sonic-utilities, config interface breakout",
+    ),
     Rule("alias-twice", "warning", "an alias belongs to one port", _YANG),
     Rule("speed-unknown", "warning", "a port's speed is an Ethernet speed", "IEEE 802.3"),
     Rule("port-down-in-use", "warning", "ports with an address, a VLAN or a port channel are up", _YANG),
     Rule(
         "channel-without-links",
-        "warning",
+        "error",
         "a port channel has members, at least min_links of them",
         "sonic-swss, teammgrd",
     ),
@@ -109,14 +115,14 @@ _OF_PORTS = (
     Rule("session-shut", "warning", "sessions are not shut down", "sonic-buildimage, bgpcfgd"),
     Rule("neighbour-without-port", "warning", "DEVICE_NEIGHBOR names ports", _YANG),
     Rule("class-leads-nowhere", "warning", "each class of a DSCP has a queue and a group", "SAI, saiport.h: 0 without"),
-    Rule("wred-below-frame", "warning", "WRED's thresholds are in bytes, and at least a frame", _SAI),
+    Rule("wred-below-frame", "error", "WRED's thresholds are in bytes, and at least a frame", _SAI),
     Rule("pool-above-memory", "error", "a pool is not larger than the memory", "SAI, saibuffer.h"),
 )
 _OF_SWITCH = (
     Rule("one-port-differs", "warning", "a port has the same profiles as all other ports of its speed", "this check"),
     Rule(
         "queue-without-profile",
-        "warning",
+        "error",
         "a queue to which DSCPs are mapped has a buffer profile",
         "sonic-swss, bufferorch",
     ),
@@ -126,10 +132,15 @@ _OF_SWITCH = (
     Rule("lossless-group-unused", "error", "a DSCP is mapped to each lossless group", _PFC),
     Rule(
         "pfc-without-watchdog",
-        "warning",
+        "error",
         "the PFC watchdog watches every PFC priority",
         "sonic-buildimage, PFC watchdog",
     ),
+    Rule(
+        "cnp-in-lossless-queue", "warning", "congestion notifications have a queue without data", "DCQCN, SIGCOMM 2015"
+    ),
+    Rule("pfc-without-ecn", "warning", "lossless queues mark before they pause", "DCQCN, SIGCOMM 2015"),
+    Rule("trimming-lossless", "error", "packets are trimmed in, and sent by, lossy queues", "sonic-swss, switchorch"),
     Rule("cable-length-missing", "warning", "a port with lossless groups has a cable length", "sonic-swss, buffermgrd"),
     Rule("reserved-above-pool", "error", "reserved sizes and headroom fit into their pool", "SAI, saibuffer.h"),
     Rule(
@@ -152,11 +163,11 @@ _OF_SWITCH = (
         f"{_THRESHOLD}: alpha B / (1 + alpha N)",
     ),
     Rule("wred-max-unreachable", "warning", "a queue can be as long as the maximum threshold", _THRESHOLD),
-    Rule("wred-above-xoff", "warning", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
+    Rule("wred-above-xoff", "error", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
     Rule("wred-above-ingress-limit", "warning", "marks come before drops at the ingress limit", _THRESHOLD),
     Rule(
         "starvation",
-        "warning",
+        "error",
         "no strict queue without a peak rate starves the weighted queues",
         "SAI, saischeduler.h",
     ),
@@ -192,10 +203,32 @@ _OF_SWITCH = (
         "IEEE 802.1Qbb",
     ),
 )
-RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_PORTS, *_OF_SWITCH)}
+_OF_FABRIC = (
+    Rule("link-found", "error", "the files of both ends say the same of a cable", "sonic-swss, DEVICE_NEIGHBOR"),
+    Rule("link-speed", "error", "both ends of a link have one speed", "IEEE 802.3"),
+    Rule("link-fec", "error", "both ends of a link use one FEC", "IEEE 802.3, clauses 74, 91, 108"),
+    Rule("link-autoneg", "error", "both ends of a link negotiate its speed, or neither", "IEEE 802.3, clause 73"),
+    Rule("link-lanes", "warning", "both ends of a link have as many lanes", "IEEE 802.3"),
+    Rule("link-mtu", "error", "both ends of a link have one MTU", "RFC 1191"),
+    Rule("link-channel", "error", "members of a port channel lead to those of one other", "IEEE 802.1AX"),
+    Rule("link-address", "error", "addresses are unique, and the ends of a link share a network", "RFC 3021"),
+    Rule("link-pfc", "error", "both ends of a link pause the same priorities", _PFC),
+    Rule("session-as", "error", "a neighbour has the AS number that its own file says", "RFC 4271, 6.2"),
+    Rule("session-address", "error", "a neighbour has the address that its own file says", "RFC 4271"),
+    Rule("session-one-sided", "error", "both ends have a session, or neither", "RFC 4271"),
+    Rule("router-id-twice", "error", "each switch has a router id of its own", "RFC 6286"),
+    Rule("class-differs", "error", "a DSCP has one class end to end", _PFC),
+    Rule("ecmp-rates", "warning", "next hops of one route have one rate", "RFC 2992"),
+    Rule(
+        "blackhole-hides-hosts", "error", "no static route drops what hosts of the fabric should get", "RFC 1812, 5.2"
+    ),
+)
+RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_PORTS, *_OF_SWITCH, *_OF_FABRIC)}
 """By name, in the order in which a file is judged."""
 SWITCH_RULES = frozenset(rule.name for rule in _OF_SWITCH)
 """Rules of the switch as a whole, which ask for tables that are sound."""
+FABRIC_RULES = frozenset(rule.name for rule in _OF_FABRIC)
+"""Rules of several switches together, which ask for their files."""
 
 
 def finding(

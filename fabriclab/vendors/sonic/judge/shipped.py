@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabriclab.formats.finding import Severity
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 
@@ -33,7 +34,8 @@ def as_shipped(found: SonicFinding, bindings: Bindings) -> SonicFinding:
     if found.rule in _OF_WRED and found.path[:1] == ("WRED_PROFILE",) and len(found.path) > 1:
         profile = config.wred_profiles.get(found.path[1])
         if profile is not None and (profile.min_threshold, profile.max_threshold) in _WRED:
-            return _said(found)
+            severity: Severity = "warning" if found.severity == "error" else found.severity
+            return replace(_said(found), severity=severity)
     if found.rule == "pfc-lossy-group" and _has_nothing_lossless(bindings):
         # qos_config.j2 enables PFC whatever the platform's buffers are (Marvell's).
         return replace(_said(found), severity="warning")

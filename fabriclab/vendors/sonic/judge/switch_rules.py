@@ -24,6 +24,8 @@ nothing is known. All others are in `RULES`, which tests/unit/vendors/sonic/test
 `SwitchRule`."""
 _AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
 """Rules whose value is not what one field says."""
+_SMALL_DSCPS = frozenset({46, *range(48, 64)})
+"""Voice (RFC 3246), congestion notifications, and control of the network (RFC 4594)."""
 _LOSSLESS_POOL = "ingress_lossless_pool"
 _LOOKUP = "write a larger xoff; the platform's pg_profile_lookup.ini lists it by speed and cable length"
 _REMEDIES = {
@@ -109,11 +111,45 @@ def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: Confi
         group = int(found.path[1])
         path, value = ("BUFFER_PG", bindings.groups[port][group].key), f"group {group}"
         bound = "lossless, but no priority of pfc_enable belongs to it"
-    severity: Severity = found.severity if found.rule == "wred-unreachable" else RULES[found.rule].severity
+    remedy = _REMEDIES.get(found.rule, "")
+    if found.rule == "wred-above-xoff":
+        remedy = _below_xoff(int(found.path[1]), port, bindings, configured)
     ports = (port,) if port else ()
-    return SonicFinding(
-        found.rule, severity, path, value, bound, found.consequence, _REMEDIES.get(found.rule, ""), ports
-    )
+    severity = _severity(found, port, configured)
+    return SonicFinding(found.rule, severity, path, value, bound, found.consequence, remedy, ports)
+
+
+def _severity(found: SwitchFinding, port: str, configured: ConfiguredSwitch) -> Severity:
+    if found.rule == "wred-unreachable":
+        return found.severity
+    if found.rule == "wred-above-xoff" and not found.always:
+        return "warning"
+    if found.rule == "starvation" and _is_for_few(int(found.path[1]), port, configured):
+        return "warning"
+    return RULES[found.rule].severity
+
+
+def _is_for_few(first: int, port: str, configured: ConfiguredSwitch) -> bool:
+    """Return whether strict queues from the first one on have only DSCPs that take little of a link: control and voice,
+    which many fabrics serve first."""
+    checked = next(one for one in configured.ports if one.name == port).port
+    strict = {
+        queue.index for queue in checked.queues if queue.scheduler.kind == "strict" and not queue.scheduler.pir_bps
+    }
+    dscps = {dscp for dscp, tc in enumerate(checked.maps.dscp_to_tc) if checked.maps.tc_to_queue[tc] in strict}
+    return dscps <= _SMALL_DSCPS
+
+
+def _below_xoff(queue: int, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> str:
+    """Return what to write so that marks come first: a smaller threshold, or more memory for the group."""
+    maps = next(one for one in configured.ports if one.name == port).port.maps
+    groups = {maps.tc_to_group[tc] for tc, to in enumerate(maps.tc_to_queue) if to == queue}
+    profiles = [profile for group in sorted(groups) if (profile := bindings.group_profile(port, group)) is not None]
+    for profile in profiles:
+        name = "dynamic_th" if profile.dynamic_th is not None else "static_th"
+        if (written := getattr(profile, name)) is not None:
+            return f"write a smaller threshold, or a larger {name} than {written} in the group's BUFFER_PROFILE"
+    return "write a smaller threshold"
 
 
 def _value(found: SwitchFinding, path: tuple[str, ...], bindings: Bindings) -> str:

@@ -25,7 +25,7 @@ _PORT_TABLES = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PORT_QOS_MAP", "PFC_WD")
 def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[SonicFinding]:
     """Yield what the reader found wrong, each with its line: what is not there has none to look up."""
     for problem in problems:
-        path = _split(problem.key, config)
+        path = split_path(problem.key, config)
         one = finding("malformed", path, None, problem.message, "SONiC refuses it, or uses a default")
         if path[:1] == ("PORT",) and path[-1:] == ("speed",) and _says_no_speed(config):
             # So a preset is where port_config.ini has no speeds: the platform has them.
@@ -39,7 +39,7 @@ def _says_no_speed(config: ConfigDb | None) -> bool:
     return config is not None and not any("speed" in fields for fields in entries(config, "PORT").values())
 
 
-def _split(text: str, config: ConfigDb | None) -> tuple[str, ...]:
+def split_path(text: str, config: ConfigDb | None) -> tuple[str, ...]:
     """Return table, key and field of a text in which bars part them; a key may hold bars, too,
     as Ethernet0|3-4 does."""
     table, *words = text.split(SEPARATOR)

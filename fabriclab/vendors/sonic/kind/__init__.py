@@ -8,6 +8,7 @@ from pathlib import Path
 from fabriclab.lab.network.topology import LabNode, Link, WrittenNode
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.kind.configs import bind_links, read_configs
+from fabriclab.vendors.sonic.kind.contradictions import with_contradictions
 from fabriclab.vendors.sonic.kind.nodes import bind_nodes
 
 Bound = tuple[tuple[LabNode, ...], tuple[Link, ...]]
@@ -20,4 +21,4 @@ def bind(
     mistakes are recorded."""
     configs = read_configs(written, directory, problems)
     bound = bind_links(links, configs, problems)
-    return bind_nodes(nodes, bound, configs, problems), bound
+    return with_contradictions(bind_nodes(nodes, bound, configs, problems), bound, configs, directory, problems), bound

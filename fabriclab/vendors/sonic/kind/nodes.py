@@ -98,6 +98,7 @@ class _NodeBinder:
             static_routes=config.static_routes,
             layer2=written_layer2(config, self.groups),
             load_balancing=written_load_balancing(config),
+            not_emulated=config.not_emulated,
             notes=(*self.notes, *config.static_route_notes, *config.adaptive_routing.notes),
         )
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), own=own)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
+from typing import Literal
 
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
@@ -13,6 +14,8 @@ from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitc
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.neighbours import own_asn
 
+FabricRule = Literal["link-speed", "link-mtu", "link-channel", "link-address", "session-as", "session-address"]
+"""What `fabriclab sonic check` calls each kind of contradiction."""
 _BITS_A_MBIT = 10**6
 
 
@@ -53,16 +56,65 @@ class FabricChecks:
 
     def check(self) -> None:
         """Record all contradictions, and note what is only doubtful."""
+        for part in self._parts().values():
+            part()
+
+    def by_rule(self) -> Iterator[tuple[FabricRule, Problems]]:
+        """Yield the contradictions of each kind by themselves, by the name of their rule."""
+        for rule, part in self._parts().items():
+            self._problems = Problems()
+            part()
+            yield rule, self._problems
+
+    def _parts(self) -> dict[FabricRule, Callable[[], None]]:
+        return {
+            "link-speed": lambda: self._of_links(self._check_speeds),
+            "link-mtu": lambda: self._of_links(self._check_mtus),
+            "link-channel": lambda: self._of_links(self._check_cables, self._check_channels),
+            "link-address": self._check_addresses,
+            "session-as": self._check_as_numbers,
+            "session-address": self._check_sessions,
+        }
+
+    def _of_links(self, *checks: Callable[[FabricLink], None]) -> None:
         for link in self._links:
-            self._check_speeds(link)
-            self._check_mtus(link)
-            self._check_cables(link)
-            self._check_channels(link)
-        self._check_addresses()
+            for check in checks:
+                check(link)
+
+    def _sessions(self) -> Iterator[tuple[FabricSwitch, BgpNeighbour, str, End]]:
+        """Yield the sessions over links of the fabric: switch, session, its interface, and the other switch's port."""
+        for switch in self._fabric.switches.values():
+            for session, interface in switch.sessions():
+                members = [
+                    port for port in switch.ports if port == interface or switch.channel_of.get(port) == interface
+                ]
+                far = next((self._far[end] for port in members if (end := End(switch.name, port)) in self._far), None)
+                if far is not None:
+                    yield switch, session, interface, far
+
+    def one_sided(self) -> Iterator[tuple[FabricSwitch, BgpNeighbour, End]]:
+        """Yield the sessions that the other switch does not have."""
+        for switch, session, _, far in self._sessions():
+            other = self._fabric.switches[far.switch]
+            theirs = other.interface_of(far.port)
+            if not any(name == (far.port if theirs is None else theirs.name) for _, name in other.sessions()):
+                yield switch, session, far
+
+    def _check_as_numbers(self) -> None:
         for switch in self._fabric.switches.values():
             self._check_own_as(switch)
-            for session, interface in switch.sessions():
-                self._check_session(switch, session, interface)
+        for switch, session, _, far in self._sessions():
+            self._check_as(switch, session, self._fabric.switches[far.switch])
+
+    def _check_sessions(self) -> None:
+        for switch, session, interface, far in self._sessions():
+            self._check_session(switch, session, interface, far)
+        for switch, session, far in self.one_sided():
+            where = switch.config.place("BGP_NEIGHBOR", session.key)
+            self._notes[
+                f"{switch.name} has a BGP session ({where}), but {far.switch} has none over {far}: the session never "
+                "comes up"
+            ] = None
 
     def _check_own_as(self, switch: FabricSwitch) -> None:
         """A switch with sessions has an AS number."""
@@ -199,12 +251,8 @@ class FabricChecks:
         interface = address.switch.cabled.get(address.interface)
         return () if interface is None else interface.members
 
-    def _check_session(self, switch: FabricSwitch, session: BgpNeighbour, interface: str) -> None:
+    def _check_session(self, switch: FabricSwitch, session: BgpNeighbour, interface: str, far: End) -> None:
         """Compare a session with what stands at the other end of its link."""
-        members = [port for port in switch.ports if port == interface or switch.channel_of.get(port) == interface]
-        far = next((self._far[end] for port in members if (end := End(switch.name, port)) in self._far), None)
-        if far is None:
-            return
         other = self._fabric.switches[far.switch]
         path = ("BGP_NEIGHBOR", session.key)
         theirs = other.interface_of(far.port)
@@ -219,14 +267,6 @@ class FabricChecks:
                 f"{session.address} is the neighbour behind {interface}, but {far} has {said} ({place}); write the same"
             )
             switch.config.complain(self._problems, path, message, str(session.address))
-        self._check_as(switch, session, other)
-        back = [one for one, name in other.sessions() if name == (far.port if theirs is None else theirs.name)]
-        if not back:
-            where = switch.config.place(*path)
-            self._notes[
-                f"{switch.name} has a BGP session ({where}), but {other.name} has none over {far}: the session never "
-                "comes up"
-            ] = None
 
     def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
         if other.config.asn is None and any(True for _ in other.sessions()):

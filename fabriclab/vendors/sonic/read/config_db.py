@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal
 
+from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.sonic.read.chips import UNKNOWN, Chip
@@ -303,6 +304,8 @@ class ConfigDb:
     trimming: SwitchTrimming | None = None
     adaptive_routing: AdaptiveRouting = AdaptiveRouting()
     left_out: tuple[LeftOut, ...] = ()
+    not_emulated: tuple[NotEmulated, ...] = ()
+    """What of it acts on traffic in the switch, and not in a lab."""
     notes: tuple[str, ...] = ()
     json: JsonText | None = field(default=None, compare=False, repr=False)
 

@@ -1,8 +1,11 @@
-"""What a config_db.json holds and a lab does not have: told table by table, with the reason."""
+"""What a config_db.json holds and a lab does not have: told table by table, with the reason.
+
+`acting` has the reasons of what acts on traffic.
+"""
 
 from __future__ import annotations
 
-from fabriclab.vendors.sonic.read import ars_tables
+from fabriclab.vendors.sonic.read import acting, ars_tables
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 from fabriclab.vendors.sonic.read.entries import Tables, printable
 
@@ -39,38 +42,19 @@ READ = (
 """The tables that are read."""
 
 NOT_EMULATED = "not emulated"
-_HARDLY_ANYTHING = "the switch port has no limit for a whole port, only for its queues and groups"
 _ROUTING = "a lab's routes follow from its topology and `routing`"
 _THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
-_ONE_VRF = "a lab has the default VRF only"
-_NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
 _PORT_CHANNELS = "the members of a port channel are chosen by hash in any mode"
 _PRESENT_LOAD = "the quality of a port is what it has to send when a packet comes; nothing is sampled or averaged"
 _NO_ALTERNATIVE = "all next hops of a route have the same cost; none is an alternative"
 _WHY = {
+    **acting.WHY,
     "ARS_PORTCHANNEL": _PORT_CHANNELS,
     "ARS_PORTCHANNELS": _PORT_CHANNELS,
     "ARS_INTERFACES": "SONiC's YANG model calls the table ARS_INTERFACE",
     "ARS_NEXTHOPS": "SONiC's YANG model calls the table ARS_NEXTHOP",
-    "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
-    "BUFFER_PORT_EGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
     "LOSSLESS_TRAFFIC_PATTERN": "the headroom is taken from the profiles, or computed for full frames",
-    "DOT1P_TO_TC_MAP": _NO_TAGS,
-    "TC_TO_DOT1P_MAP": _NO_TAGS,
-    "TC_TO_DSCP_MAP": "the switch port rewrites the DSCP of trimmed packets only",
-    "DSCP_TO_FC_MAP": "forwarding classes are not emulated",
-    "EXP_TO_FC_MAP": "forwarding classes are not emulated",
     "MPLS_TO_TC_MAP": "there is no MPLS in a lab",
-    "ROUTE_MAP": _ROUTING,
-    "ROUTE_MAP_SET": _ROUTING,
-    "BGP_NEIGHBOR_AF": _ROUTING,
-    "BGP_PEER_GROUP_AF": _ROUTING,
-    "BGP_PEER_RANGE": _ROUTING,
-    "BGP_MONITORS": _ROUTING,
-    "ACL_TABLE": "packets are not filtered",
-    "ACL_RULE": "packets are not filtered",
-    "POLICER": "traffic is not policed",
-    "STORM_CONTROL": "traffic is not policed",
     "SFLOW": "telemetry is the sampler's",
     "FLEX_COUNTER_TABLE": "telemetry is the sampler's",
     "CRM": "tables of the chip are not emulated",
@@ -96,17 +80,10 @@ _MANAGEMENT = (
 )
 _COLOURS = "all frames of a lab are green"
 _FIELDS = {
-    ("PORT_QOS_MAP", "dot1p_to_tc_map"): _NO_TAGS,
-    ("PORT_QOS_MAP", "tc_to_dscp_map"): _WHY["TC_TO_DSCP_MAP"],
-    ("PORT_QOS_MAP", "scheduler"): "queues have schedulers, a port has its line rate",
+    **{where: one.why for where, one in acting.FIELDS.items()},
     ("SCHEDULER", "priority"): "strict queues are served by their numbers, the higher one first",
     ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
-    ("PORT", "pfc_asym"): "PFC is the same both ways",
     ("PFC_WD", "POLL_INTERVAL"): "the lab's watchdog is exact and does not poll",
-    **{
-        (table, "vrf_name"): _ONE_VRF
-        for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")
-    },
     **{
         ("ARS_PROFILE", name): _PRESENT_LOAD
         for name in (
@@ -122,7 +99,6 @@ _FIELDS = {
     ("ARS_OBJECT", "primary_path_threshold"): _NO_ALTERNATIVE,
     ("ARS_OBJECT", "alternative_path_cost"): _NO_ALTERNATIVE,
     ("ARS_NEXTHOP", "role"): _NO_ALTERNATIVE,
-    ("PORTCHANNEL", "min_links"): "a port channel of a lab is up while one of its members is",
     **{("WRED_PROFILE", f"{colour}_{name}"): _COLOURS for colour in ("yellow", "red") for name in _THRESHOLDS},
     **{("WRED_PROFILE", f"wred_{colour}_enable"): _COLOURS for colour in ("yellow", "red")},
 }

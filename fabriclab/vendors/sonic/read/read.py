@@ -24,6 +24,7 @@ from fabriclab.vendors.sonic.read.network_tables import (
     read_ports,
     read_vlans,
 )
+from fabriclab.vendors.sonic.read.not_emulated import not_emulated
 from fabriclab.vendors.sonic.read.qos_tables import QosReader
 from fabriclab.vendors.sonic.read.route_tables import read_static_routes
 from fabriclab.vendors.sonic.read.source_text import (
@@ -149,6 +150,7 @@ def _read(tables: Tables) -> ConfigDb:
         trimming=read_trimming(tables, ports),
         adaptive_routing=read_ars(tables, ports, bgp.neighbours, addresses),
         left_out=left_out(tables),
+        not_emulated=not_emulated(tables.json),
         notes=tuple(tables.notes),
         json=tables.json,
     )

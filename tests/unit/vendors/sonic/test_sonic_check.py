@@ -26,6 +26,7 @@ from fabriclab.resolve.switch.findings import SwitchRule
 from fabriclab.vendors.sonic.commands.findings_text import as_text
 from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.rules import FABRIC_RULES
 from fabriclab.vendors.sonic.judge.switch import SwitchBuilder
 from fabriclab.vendors.sonic.judge.switch_rules import NOT_OF_FILES
 from fabriclab.vendors.sonic.lab import import_lab
@@ -68,7 +69,8 @@ def test_busy_ports_are_those_that_are_up() -> None:
 
 
 def test_every_rule_has_a_trap() -> None:
-    assert set(TRAPS) == set(RULES) - {"yang"}
+    """Those of a fabric need several files (test_sonic_fabric_rules.py)."""
+    assert set(TRAPS) == set(RULES) - {"yang"} - FABRIC_RULES
 
 
 def test_every_finding_of_a_plan_has_a_rule() -> None:
@@ -114,10 +116,11 @@ def test_static_th_on_a_dynamic_pool_is_how_shipped_templates_say_no_limit() -> 
 @pytest.mark.parametrize("platform", ["trident-2", "trident-3", "jericho-2", "export-trident-3", "export-jericho-2"])
 def test_files_of_platforms_have_no_errors(platform: str) -> None:
     """Trident 2's shipped lossless thresholds (alpha 1/8) are below its ECN threshold of 1 MiB as soon
-    as four ports are busy. Jericho 2's headroom is for frames that fill its cells of 256 B. Labs have cables of 0 m."""
+    as four ports are busy. Jericho 2's headroom is for frames that fill its cells of 256 B. Labs have cables of 0 m,
+    and these two no ECN."""
     found = judge_config_db((PLATFORMS / f"{platform}.json").read_bytes(), platform).findings
     known = {"trident-2": ["wred-above-xoff"], "jericho-2": ["headroom-for-full-frames"]}
-    known |= {key: ["cable-length-missing"] for key in ("export-trident-3", "export-jericho-2")}
+    known |= {key: ["cable-length-missing", "pfc-without-ecn"] for key in ("export-trident-3", "export-jericho-2")}
     assert [finding.rule for finding in found] == known.get(platform, [])
 
 

@@ -19,7 +19,7 @@ LAB = ROOT / "labs" / "sonic-qos"
 GOOD = "leaf"
 MISTAKES = {
     "leaf-ecn-without-wred": ("ecn-without-wred", "error", {"WRED_PROFILE"}),
-    "leaf-threshold-out-of-reach": ("wred-above-xoff", "warning", {"BUFFER_PROFILE"}),
+    "leaf-threshold-out-of-reach": ("wred-above-xoff", "error", {"BUFFER_PROFILE"}),
     "leaf-pfc-without-lossless-group": ("pfc-lossy-group", "error", {"BUFFER_PG"}),
 }
 """The rule that finds it, how bad it is, and the one table that differs."""

@@ -1,0 +1,55 @@
+"""Judging the files of several switches together: as far as links between them are found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fabriclab.keys.wording import listed
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.units import format_count
+from fabriclab.vendors.sonic.fabric.judge import judge_fabric, told
+from fabriclab.vendors.sonic.judge import SonicFinding
+from fabriclab.vendors.sonic.lab.fabric_links import LinkFinder
+from fabriclab.vendors.sonic.lab.fabric_switches import read_fabric
+
+
+@dataclass(frozen=True)
+class FabricJudgement:
+    """What was found between files."""
+
+    sentence: str
+    """How many switches and links were judged together, or why none."""
+    was_judged: bool
+    findings: Mapping[str, tuple[SonicFinding, ...]] = field(default_factory=dict)
+    """By file."""
+
+
+def judge_files(paths: Sequence[Path], unsound: Collection[str]) -> FabricJudgement:
+    """Return what is wrong between the files of several switches. `unsound`: files whose tables of QoS are malformed,
+    of which only ports, addresses and sessions are compared."""
+    fabric = read_fabric(paths, Problems())
+    names = Counter(switch.name.lower() for switch in fabric.switches.values())
+    if len(fabric.switches) < len(paths) or max(names.values(), default=0) > 1:
+        return FabricJudgement(_why_not(paths, [switch.config.file for switch in fabric.switches.values()]), False)
+    problems = Problems()
+    finder = LinkFinder(fabric, {}, problems)
+    links = finder.links()
+    if not links and not finder.down and not problems:
+        text = "no link between these files was found (DEVICE_NEIGHBOR, addresses, BGP_NEIGHBOR): each was judged alone"
+        return FabricJudgement(text, False)
+    bad = frozenset(switch.name for switch in fabric.switches.values() if switch.config.file in unsound)
+    found = [*told("link-found", problems, fabric), *judge_fabric(fabric, links, finder.down, bad)]
+    by_file = {
+        switch.config.file: tuple(each.found for each in found if each.switch == switch.name)
+        for switch in fabric.switches.values()
+    }
+    switches, joined = format_count(len(fabric.switches), "switch"), format_count(len(links), "link")
+    return FabricJudgement(f"judged together: {switches}, {joined} between them", True, by_file)
+
+
+def _why_not(paths: Sequence[Path], kept: Collection[str]) -> str:
+    left = [str(path) for path in paths if str(path) not in kept]
+    return f"the files were not judged together: {listed(left[:3])} cannot be read, or has the hostname of another file"

@@ -1,0 +1,156 @@
+"""Rules of routes through the fabric: router ids, sessions that one end has, equal paths of unequal rates, and static
+routes that drop what another switch's hosts get."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Network
+
+from fabriclab.keys.wording import listed
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.units import format_rate
+from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
+from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.judge.text_rules import entries
+from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
+from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
+
+_BITS_A_MBIT = 10**6
+_LOOPBACK = "Loopback0"
+_DYNAMIC = ("BGP_PEER_RANGE", "BGP_GLOBALS_LISTEN_PREFIX")
+
+
+def router_ids(view: View) -> Iterator[FabricFinding]:
+    """Each switch that speaks BGP has a router id of its own."""
+    first: dict[IPv4Address, FabricSwitch] = {}
+    for switch in view.linked:
+        own = _router_id(switch)
+        if own is None or not any(True for _ in switch.sessions()):
+            continue
+        other = first.setdefault(own, switch)
+        if other is not switch:
+            path = _router_id_path(switch)
+            place = other.config.place(*_router_id_path(other))
+            bound = f"also the router id of {other.name} ({place})"
+            fate = "the two have no session with each other, and others take one's routes for loops or duplicates"
+            yield FabricFinding(switch.name, finding("router-id-twice", path, own, bound, fate, "write its own"))
+
+
+def _router_id(switch: FabricSwitch) -> IPv4Address | None:
+    config = switch.config
+    loopback = next(iter(config.loopbacks.get(_LOOPBACK, ())), None)
+    return config.router_id or (None if loopback is None else loopback.ip)
+
+
+def _router_id_path(switch: FabricSwitch) -> tuple[str, ...]:
+    if switch.config.router_id is None:
+        loopback = next(iter(switch.config.loopbacks.get(_LOOPBACK, ())), None)
+        return ("LOOPBACK_INTERFACE", f"{_LOOPBACK}|{loopback}")
+    if "router_id" in entries(switch.config, "BGP_GLOBALS").get("default", {}):
+        return ("BGP_GLOBALS", "default", "router_id")
+    return ("DEVICE_METADATA", "localhost", "bgp_router_id")
+
+
+def one_sided_sessions(view: View) -> Iterator[FabricFinding]:
+    """A session is in the files of both switches, unless the other one takes whoever calls."""
+    checks = FabricChecks(view.fabric, view.links, (), {}, Problems())
+    for switch, session, far in checks.one_sided():
+        other = view.fabric.switches[far.switch].config
+        if not any(entries(other, table) for table in _DYNAMIC):
+            bound = f"without a session of {far.switch} over {far.port} ({other.place('BGP_NEIGHBOR')})"
+            path, remedy = ("BGP_NEIGHBOR", session.key), "write BGP_NEIGHBOR in both, or in neither"
+            yield FabricFinding(
+                switch.name, finding("session-one-sided", path, None, bound, "it never comes up", remedy)
+            )
+
+
+def equal_path_rates(view: View) -> Iterator[FabricFinding]:
+    """Next hops of one route have one rate: each gets the same share of the traffic.
+
+    A link whose ends have different speeds is none.
+    """
+    told: set[frozenset[End]] = set()
+    for switch in view.linked:
+        for target, neighbours in _next_hops(view, switch.name).items():
+            every = [end for name in neighbours for end in view.neighbours[switch.name][name]]
+            ends = [end for end in every if _speed(view, end) == _speed(view, view.far[end])]
+            rates: dict[int, list[End]] = defaultdict(list)
+            for end in ends:
+                rates[_speed(view, end)].append(end)
+            if len(rates) > 1 and frozenset(ends) not in told:
+                told.add(frozenset(ends))
+                yield _unequal(switch, target, rates)
+
+
+def _speed(view: View, end: End) -> int:
+    return view.switch(end).config.ports[end.port].speed_mbps or 0
+
+
+def _next_hops(view: View, start: str) -> Mapping[str, set[str]]:
+    """Return the neighbours that shortest paths to each switch with hosts begin with, where there are several links."""
+    found: dict[str, set[str]] = {}
+    level = {name: {name} for name in view.neighbours[start]}
+    while level:
+        found |= level
+        following: dict[str, set[str]] = defaultdict(set)
+        for name, hops in level.items():
+            for other in view.neighbours[name]:
+                if other != start and other not in found:
+                    following[other] |= hops
+        level = dict(following)
+    return {
+        name: hops
+        for name, hops in found.items()
+        if sum(len(view.neighbours[start][hop]) for hop in hops) > 1
+        and any(True for _ in view.host_ports(view.fabric.switches[name]))
+    }
+
+
+def _unequal(switch: FabricSwitch, target: str, rates: Mapping[int, list[End]]) -> FabricFinding:
+    slow = min(rates)
+    port, *_ = (end.port for end in rates[slow])
+    others = [end.port for rate, ends in rates.items() if rate != slow for end in ends]
+    bound = (
+        f"slower than {listed(others[:3])} ({format_rate(max(rates) * _BITS_A_MBIT)}), beside which it leads to "
+        f"{target} by paths of equal length"
+    )
+    fate = "ECMP gives each the same share, so the slow link is full while the others are not"
+    path, value = ("PORT", port, "speed"), format_rate(slow * _BITS_A_MBIT)
+    remedy = "write one speed, or leave the slow link out of the group"
+    ports = tuple(end.port for end in rates[slow])
+    return FabricFinding(switch.name, finding("ecmp-rates", path, value, bound, fate, remedy, ports))
+
+
+def blackholes(view: View) -> Iterator[FabricFinding]:
+    """No static route of a switch drops what hosts of the fabric should get: it comes before BGP's."""
+    hosts = [
+        (switch, interface, network) for switch in view.linked for interface, network in _host_networks(view, switch)
+    ]
+    for switch in view.linked:
+        for route in switch.config.static_routes:
+            dropped = all(hop.blackhole for hop in route.hops)
+            hidden = [
+                (owner, interface, network)
+                for owner, interface, network in hosts
+                if dropped and route.prefix.subnet_of(network) and (owner is not switch or route.prefix != network)
+            ]
+            if hidden:
+                owner, interface, network = hidden[0]
+                bound = f"a route that drops packets to {network}, the network of {owner.name}:{interface}"
+                fate = "a static route comes before BGP's, and a longer prefix before all: hosts there are not reached"
+                table, key = route.key.split("|", 1)
+                remedy = "remove it, or write a shorter prefix"
+                yield FabricFinding(
+                    switch.name, finding("blackhole-hides-hosts", (table, key), route.prefix, bound, fate, remedy)
+                )
+
+
+def _host_networks(view: View, switch: FabricSwitch) -> Iterator[tuple[str, IPv4Network]]:
+    cabled = {switch.channel_of.get(end.port, end.port) for end in view.far if end.switch == switch.name}
+    for interface, addresses in switch.config.addresses.items():
+        if interface not in cabled:
+            yield from ((interface, address.network) for address in addresses)
+
+
+ROUTE_RULES = (router_ids, one_sided_sessions, equal_path_rates, blackholes)

@@ -1,0 +1,66 @@
+"""A fabric as its rules see it: switches, the links between them, and what each switch does with each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from fabriclab.vendors.sonic.judge import SonicFinding
+from fabriclab.vendors.sonic.judge.check import configured_switch
+from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
+from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
+
+
+class FabricFinding(NamedTuple):
+    """What is wrong between switches, told at one of them."""
+
+    switch: str
+    found: SonicFinding
+
+
+@dataclass(frozen=True)
+class View:
+    """The switches of a fabric and the links between them, both ends up."""
+
+    fabric: Fabric
+    links: Sequence[FabricLink]
+    unsound: frozenset[str] = frozenset()
+    """Switches whose tables of QoS are malformed."""
+
+    def switch(self, end: End) -> FabricSwitch:
+        """Return the switch of an end."""
+        return self.fabric.switches[end.switch]
+
+    @cached_property
+    def far(self) -> Mapping[End, End]:
+        """The other end of each end."""
+        return {near: far for link in self.links for near, far in (link.ends, link.ends[::-1])}
+
+    @cached_property
+    def neighbours(self) -> Mapping[str, Mapping[str, tuple[End, ...]]]:
+        """By switch and neighbour: the switch's own ends of the links to it."""
+        found: dict[str, dict[str, tuple[End, ...]]] = {name: {} for name in self.fabric.switches}
+        for near, far in self.far.items():
+            found[near.switch][far.switch] = (*found[near.switch].get(far.switch, ()), near)
+        return found
+
+    @cached_property
+    def linked(self) -> tuple[FabricSwitch, ...]:
+        """The switches that have a link to another one."""
+        return tuple(switch for name, switch in self.fabric.switches.items() if self.neighbours[name])
+
+    @cached_property
+    def configured(self) -> Mapping[str, ConfiguredSwitch]:
+        """The switches whose tables of QoS are sound, by name."""
+        sound = [switch for switch in self.linked if switch.name not in self.unsound]
+        built = {switch.name: configured_switch(switch.config) for switch in sound}
+        return {name: one for name, one in built.items() if one is not None}
+
+    def host_ports(self, switch: FabricSwitch) -> Iterator[str]:
+        """Yield the ports of a switch that lead to no other switch of the fabric."""
+        for port in switch.ports:
+            if End(switch.name, port) not in self.far:
+                yield port

@@ -1,0 +1,128 @@
+"""Finding what `acting` lists in a file: each field, table or ACL that acts, with its line and its ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from fabriclab.lab.network.own_configuration import NotEmulated
+from fabriclab.vendors.sonic.read import acting
+from fabriclab.vendors.sonic.read.acting import Acting
+from fabriclab.vendors.sonic.read.entries import SEPARATOR, printable
+from fabriclab.vendors.sonic.read.json_text import Json, JsonText
+
+_Entries = Mapping[str, Mapping[str, Json]]
+_PASSING = frozenset({"FORWARD", "ACCEPT"})
+_COPYING = frozenset({"MIRROR", "MIRRORV6", "MIRROR_DSCP", "CTRLPLANE"})
+"""Types of ACLs that copy packets, or that guard the switch's own CPU."""
+_PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
+_DOWN = frozenset({"false", "down", "False"})
+
+
+def not_emulated(json: JsonText) -> tuple[NotEmulated, ...]:
+    """Return what acts on traffic in the switch and not in a lab, in the order of the file."""
+    reader = _Reader(json)
+    return tuple(sorted(reader.found(), key=lambda one: one.place.line or 0))
+
+
+class _Reader:
+    """Looks through the tables of a file; what is malformed there is somebody else's to tell."""
+
+    def __init__(self, json: JsonText) -> None:
+        self._json = json
+
+    def found(self) -> Iterator[NotEmulated]:
+        """Yield what acts."""
+        for table, what in acting.TABLES.items():
+            if entries := self._entries(table):
+                first, *others = entries
+                yield self._one((table, first), _more(len(others), "entry", "entries"), what)
+        for (table, name), what in acting.FIELDS.items():
+            yield from self._fields(table, name, what)
+        yield from self._inactive()
+        yield from self._acls()
+        yield from self._port_limits()
+
+    def _one(self, path: tuple[str, ...], value: str, what: Acting, ports: tuple[str, ...] = ()) -> NotEmulated:
+        words = tuple(map(printable, path))
+        return NotEmulated(words, printable(value), what.touches, what.why, self._json.place(path), ports)
+
+    def _entries(self, table: str) -> _Entries:
+        root = self._json.value
+        entries = root.get(table) if isinstance(root, dict) else None
+        found = entries.items() if isinstance(entries, dict) else ()
+        return {key: fields for key, fields in found if isinstance(fields, dict)}
+
+    def _fields(self, table: str, name: str, what: Acting) -> Iterator[NotEmulated]:
+        """Yield a field once for each value, with the ports of all entries that have it."""
+        by_value: dict[str, list[str]] = {}
+        for key, fields in self._entries(table).items():
+            value = "(set)" if name == acting.SECRET and fields.get(name) else _text(fields.get(name))
+            if value not in acting.OFF and _number(value) >= acting.LEAST.get((table, name), 0):
+                by_value.setdefault(value, []).append(key)
+        for value, keys in by_value.items():
+            more = _more(len(keys) - 1, "entry", "entries")
+            ports = tuple(dict.fromkeys(key.partition(SEPARATOR)[0] for key in keys))
+            one = self._one((table, keys[0], name), value, what, ports if table.startswith("PORT") else ())
+            yield replace(one, value=f"{one.value} {more}".rstrip())
+
+    def _inactive(self) -> Iterator[NotEmulated]:
+        """Yield neighbours whose exchange of IPv4 routes is shut."""
+        for key, fields in self._entries("BGP_NEIGHBOR_AF").items():
+            if key.endswith("ipv4_unicast") and _text(fields.get("admin_status")) in _DOWN:
+                path = ("BGP_NEIGHBOR_AF", key, "admin_status")
+                yield self._one(path, _text(fields.get("admin_status")), acting.INACTIVE)
+
+    def _acls(self) -> Iterator[NotEmulated]:
+        """Yield the ACLs that are bound to ports and have a rule that does more than forward."""
+        rules: dict[str, list[str]] = {}
+        for key, fields in self._entries("ACL_RULE").items():
+            table, _, rule = key.partition(SEPARATOR)
+            action = _text(fields.get("PACKET_ACTION")) or _other_action(fields)
+            if action and action not in _PASSING:
+                rules.setdefault(table, []).append(f"{rule} {action}")
+        for name, fields in self._entries("ACL_TABLE").items():
+            ports = tuple(_text(fields.get("ports")).split(",")) if _text(fields.get("ports")) else ()
+            if ports and rules.get(name) and _text(fields.get("type")).upper() not in _COPYING:
+                first, *others = rules[name]
+                value = f"{_text(fields.get('stage')) or 'ingress'}: {first} {_more(len(others), 'rule', 'rules')}"
+                yield self._one(("ACL_TABLE", name), value.rstrip(), acting.FILTER, ports)
+
+    def _port_limits(self) -> Iterator[NotEmulated]:
+        """Yield the profiles of whole ports that are a limit: not those that allow as much as their pool has."""
+        profiles, pools = self._entries("BUFFER_PROFILE"), self._entries("BUFFER_POOL")
+        for table in _PORT_LISTS:
+            bound: dict[str, list[str]] = {}
+            for key, fields in self._entries(table).items():
+                for name in filter(None, _text(fields.get("profile_list")).split(",")):
+                    bound.setdefault(name, []).append(key)
+            for name, keys in bound.items():
+                if _is_limit(profiles.get(name, {}), pools):
+                    yield self._one((table, keys[0], "profile_list"), name, acting.PORT_LIMIT, tuple(keys))
+
+
+def _is_limit(profile: Mapping[str, Json], pools: _Entries) -> bool:
+    size, most = pools.get(_text(profile.get("pool")), {}).get("size"), _number(_text(profile.get("static_th")))
+    return "dynamic_th" in profile or 0 < most < _number(_text(size))
+
+
+def _more(count: int, one: str, many: str) -> str:
+    return f"and {count} more {one if count == 1 else many}" if count else ""
+
+
+def _other_action(fields: Mapping[str, Json]) -> str:
+    """Return the action of a rule that has no PACKET_ACTION, such as one that redirects or marks."""
+    return next((name for name in fields if name.endswith("_ACTION") and not name.startswith("MIRROR")), "")
+
+
+def _text(value: Json) -> str:
+    """Return a text, or a list's items between commas; empty: nothing is said."""
+    if isinstance(value, list):
+        return ",".join(item.strip() for item in value if isinstance(item, str))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
