@@ -69,8 +69,8 @@ class Flows:
             self._read_trace(directory / TRACE_FILE, 0)
 
     def look(self, now_ns: int, started: Mapping[str, int]) -> dict[str, Any]:
-        """Return what there is to tell at an instant after the lab's epoch: how many run, the first of them, and those
-        that have ended since the last look.
+        """Return what there is to tell at an instant after the lab's epoch: how many run, the first of them, those that
+        have ended since the last look, and whether all that are known have.
 
         `started`: directories of what was started by hand, each with its epoch.
         """
@@ -82,7 +82,13 @@ class Flows:
         ended = [flow for log in self._logs.values() for row in log.new_rows() if (flow := self._logged(row, log))]
         shown = sorted(self._running, reverse=True)[:_MOST_SHOWN]
         running = [self._described(flow) for flow in shown]
-        return {"running": running, "running_count": len(self._running), "ended": ended, "incomplete": self.too_many}
+        return {
+            "running": running,
+            "running_count": len(self._running),
+            "ended": ended,
+            "all_ended": bool(self._asked) and not self.too_many and self._asked.keys() <= self._ended,
+            "incomplete": self.too_many,
+        }
 
     def _find_logs(self, directory: Path, epoch_ns: int) -> None:
         for path in directory.glob("*.csv"):

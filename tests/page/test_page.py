@@ -35,6 +35,16 @@ def test_flows_are_listed_with_their_completion_times(fake: FakeLab, page: Page)
     expect(page.locator("#flows tr[data-key='0']")).to_have_text("0h1client1.00 MB0.000000 s9.00 ms3complete")
 
 
+def test_traffic_that_has_ended_is_told_and_sent_again(fake: FakeLab, page: Page) -> None:
+    expect(page.locator("#flow-counts")).to_have_text(re.compile("^1 running"))
+    page.check("#repeat")
+    first = (fake.directory / "raw" / "flows" / "h1.csv").read_text()
+    second = first.replace("\n0,src", "\n1,src").replace("\n0,dst", "\n1,dst")
+    (fake.directory / "raw" / "flows" / "h2.csv").write_text(second)
+    expect(page.locator("#flow-counts")).to_have_text("All 2 flows have ended. Start sends traffic again.")
+    wait_until(lambda: {"do": "start", "traffic": "sru"} in fake.asked, what="the traffic is started again")
+
+
 def test_pause_freezes_and_shows_what_stands_in_the_queue(fake: FakeLab, page: Page) -> None:
     # A button is there before the page knows its lab.
     expect(page.locator("#pace")).to_have_text(re.compile("^speed 1"))

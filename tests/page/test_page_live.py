@@ -96,5 +96,6 @@ def test_a_link_cut_by_a_click_reroutes(
             page.select_option("#flow-dst", dst)
             page.click("#flow-form button")
         expect(page.locator("#flows tbody tr", has_text="complete")).to_have_count(2)
+        expect(page.locator("#flow-counts")).to_have_text("All 2 flows have ended. Start sends traffic again.")
         routes = live.exec("leaf2", ["ip", "route", "show", "proto", "bgp"]).stdout
         assert "dev eth4" in routes and "dev eth3" not in routes

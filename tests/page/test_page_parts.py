@@ -32,7 +32,9 @@ def test_flows_start_and_end_as_the_logs_grow(tmp_path: Path) -> None:
     (ended,) = told["ended"]
     assert (ended["flow"], ended["fct_ns"], ended["retransmits"], ended["size_bytes"]) == (0, 9_000_000, 3, 1_000_000)
     assert [flow["flow"] for flow in told["running"]] == [1]
-    assert flows.look(4000, {})["ended"] == []
+    assert flows.look(4000, {})["ended"] == [] and not told["all_ended"]
+    write(tmp_path / "raw" / "flows" / "h2.csv", LOG.replace("\n0,", "\n1,"))
+    assert flows.look(5000, {})["all_ended"]
 
 
 def test_flows_started_by_hand_count_from_the_epoch_of_the_lab(tmp_path: Path) -> None:

@@ -11,14 +11,20 @@ export class FlowList {
     this.table = new Table(byId("flows"), ["Flow", "From", "To", "Class", "Size", "Started", "FCT", "Retransmitted", "Status"]);
     this.ended = [];
     this.endedCount = 0;
+    this.hasEnded = false;
   }
 
-  show({ running, running_count: runningCount, ended, incomplete }) {
+  // Returns whether the last flow has ended since it was last asked.
+  show({ running, running_count: runningCount, ended, all_ended: allEnded, incomplete }) {
     this.endedCount += ended.length;
     this.ended = [...ended.reverse(), ...this.ended].slice(0, KEPT);
     const words = incomplete ? " The trace is too long to list all that wait." : "";
-    setText(byId("flow-counts"), `${runningCount} running or ended within the last 0.5 s, ${this.endedCount} ended before.${words}`);
+    const counts = `${runningCount} running or ended within the last 0.5 s, ${this.endedCount} ended before.${words}`;
+    setText(byId("flow-counts"), allEnded ? `All ${this.endedCount} flows have ended. Start sends traffic again.` : counts);
     this.table.show([...running.map((flow) => row(flow, "running")), ...this.ended.map((flow) => row(flow, flow.status))]);
+    const isNews = allEnded && !this.hasEnded;
+    this.hasEnded = allEnded;
+    return isNews;
   }
 }
 
@@ -30,15 +36,21 @@ function row(flow, status) {
   return { key: flow.flow, cells, mark: status === "running" ? "running" : failed ? "failed" : "" };
 }
 
+export function startTraffic(page) {
+  const traffic = byId("traffic").value;
+  page.ask({ do: "start", traffic }, (answer) => `${traffic}: ${answer.flows} flows`);
+}
+
 export function setUpTraffic(lab, page) {
   const hosts = lab.drawing.nodes.filter((node) => node.host).map((node) => node.name);
   fill(byId("traffic"), lab.traffic);
   byId("traffic-form").hidden = lab.traffic.length === 0;
   fill(byId("flow-src"), hosts, hosts[0]);
   fill(byId("flow-dst"), hosts, hosts.at(-1));
+  byId("repeat").checked = false;
   byId("traffic-form").onsubmit = (event) => {
     event.preventDefault();
-    page.ask({ do: "start", traffic: byId("traffic").value }, (answer) => `${byId("traffic").value}: ${answer.flows} flows`);
+    startTraffic(page);
   };
   byId("stop").onclick = () => page.ask({ do: "stop", traffic: byId("traffic").value }, () => `${byId("traffic").value}: stopped`);
   byId("flow-form").onsubmit = (event) => {

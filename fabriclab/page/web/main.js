@@ -6,7 +6,7 @@ import "./style.css";
 import { Breaks } from "./breaks.js";
 import { Changes } from "./changes.js";
 import { byId, fill, setText } from "./elements.js";
-import { FlowList, setUpTraffic } from "./flows.js";
+import { FlowList, setUpTraffic, startTraffic } from "./flows.js";
 import * as format from "./format.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
@@ -48,7 +48,9 @@ class Page {
       state: (body) => this.told(body),
       adjustable: (body) => this.changes?.show(body.adjustable),
       breaks: (body) => this.breaks?.show(body.breaks),
-      flows: (body) => this.flows?.show(body),
+      flows: (body) => {
+        if (this.flows?.show(body) && byId("repeat").checked) startTraffic(this);
+      },
       gone: ({ message }) => this.end(message),
       closed: () => this.end("The page's server has gone."),
     });
