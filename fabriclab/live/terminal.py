@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _STDIN = 0
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+PROMPT = {"PS1": r"\u@\h:\w\$ "}
+"""Whoever has shells in several nodes sees which is which, as on Debian."""
 _PASSED_ON = ("TERM", "LANG", "LC_ALL", "LC_CTYPE", "COLORTERM")
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 
@@ -67,6 +69,7 @@ def execution(
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     size: dict[str, int] | None = None
     if terminal:
+        environment |= PROMPT
         columns, rows = _size()
         size = {"rows": rows, "columns": columns}
     else:

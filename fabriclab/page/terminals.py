@@ -13,13 +13,14 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fabriclab.live.client import LiveError
+from fabriclab.live.terminal import PROMPT
 from fabriclab.live.wire import window
 from fabriclab.page.connections import within_reason
 from fabriclab.page.lab import Program, connected
 
 _PROGRAMS = {"shell": ["bash", "-l"], "vtysh": ["vtysh"]}
 _LARGEST = 1000
-_ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "truecolor"}
+_ENVIRONMENT = {**PROMPT, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "truecolor"}
 
 
 async def serve_terminal(socket: WebSocket) -> None:

@@ -196,7 +196,8 @@ def test_a_replay_is_the_same_at_any_speed(live: Live) -> None:
             live.step("3 ms")
             live.resume()
     live.exec("h1", ["spin"])
-    assert "    busy: spin in h1 has not slept for " in called("ps").stdout
+    # Word of it comes behind the end of the command.
+    wait_until(lambda: "    busy: spin in h1 has not slept for " in called("ps").stdout)
     live.exec("h1", ["now"])
     directory = live.down().directory
     assert '"kind": "nap"' in (directory / SESSION_FILE).read_text()

@@ -84,8 +84,10 @@ def test_time_in_a_node_is_the_one_that_is_told(near: Live) -> None:
 def test_a_shell_has_a_terminal_of_its_own(live: Live) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen([*FABRICLAB, "shell", "h1"], stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.write(ours, b"tty; sleep 1000\n")
         said = b""
+        while b"root@h1:" not in said:
+            said += os.read(ours, 1000)
+        os.write(ours, b"tty; sleep 1000\n")
         while b"/dev/pts/" not in said:
             said += os.read(ours, 1000)
         os.write(ours, b"\x03")

@@ -62,7 +62,7 @@ def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Pag
     page.select_option("#nodes", "client")
     page.click("#shell")
     # Keys that come before the terminal has the focus, or before its shell reads, go elsewhere.
-    expect(page.locator(".xterm-rows.xterm-focus")).to_contain_text("#")
+    expect(page.locator(".xterm-rows.xterm-focus")).to_contain_text("root@client:/")
     page.keyboard.type("echo $((6 * 7)) $(uname -n)\n")
     expect(page.locator(".xterm-rows")).to_contain_text("42 client")
     page.click("#breaks button")
