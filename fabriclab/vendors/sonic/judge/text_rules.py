@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fabriclab.formats.finding import Severity
+from fabriclab.keys.wording import nearest
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, ConfigDb, QueueBinding
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, FieldValue
-from fabriclab.vendors.sonic.read.left_out import NOT_EMULATED
+from fabriclab.vendors.sonic.read.known_tables import KNOWN
+from fabriclab.vendors.sonic.read.left_out import MANAGEMENT, NOT_EMULATED
 
 B = TypeVar("B", BufferBinding, QueueBinding)
 _OLD_REFERENCE = re.compile(r"\[[A-Z0-9_]+\|[^\[\]]+\]")
@@ -118,6 +120,20 @@ def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_
     return finding(
         "range-overlap", (table, binding.key), None, bound, consequence, "keep one of the two", (port,), severity
     )
+
+
+def unknown_tables(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Tables that SONiC does not have: a name that is nearly right is a mistake."""
+    json = bindings.config.json
+    root = json.value if json is not None and isinstance(json.value, dict) else {}
+    for table in root:
+        if table in KNOWN or table.startswith(MANAGEMENT):
+            continue
+        near = nearest(table, KNOWN)
+        severity: Severity = "note" if near is None else "warning" if near in root else "error"
+        remedy = "" if near is None else f"did you mean {near!r}?"
+        fate = "SONiC reads no table of that name, and the YANG models refuse it; nothing in it has an effect"
+        yield finding("unknown-table", (table,), None, "not a table of CONFIG_DB", fate, remedy, (), severity)
 
 
 def unknown_fields(bindings: Bindings) -> Iterator[SonicFinding]:
