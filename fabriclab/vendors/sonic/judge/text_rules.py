@@ -22,6 +22,7 @@ B = TypeVar("B", BufferBinding, QueueBinding)
 _OLD_REFERENCE = re.compile(r"\[[A-Z0-9_]+\|[^\[\]]+\]")
 _PORT_TABLES = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PORT_QOS_MAP", "PFC_WD")
 """Tables whose keys begin with a port."""
+_ADDRESS_TABLES = ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")
 
 
 def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[SonicFinding]:
@@ -120,6 +121,15 @@ def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_
     return finding(
         "range-overlap", (table, binding.key), None, bound, consequence, "keep one of the two", (port,), severity
     )
+
+
+def blanks(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Addresses in keys end with the prefix length."""
+    for table in _ADDRESS_TABLES:
+        for key in entries(bindings.config, table):
+            if key != key.rstrip():
+                fate = "intfmgrd reads over the blank, but the YANG models refuse the key"
+                yield finding("blank-in-key", (table, key), None, "a key that ends with a blank", fate, "take it off")
 
 
 def unknown_tables(bindings: Bindings) -> Iterator[SonicFinding]:

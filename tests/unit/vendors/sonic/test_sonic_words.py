@@ -130,3 +130,13 @@ def test_what_is_true_of_all_files_is_said_once(tmp_path: Path) -> None:
     bad.write_text(json.dumps(trap("starvation")))
     text = CliRunner().invoke(app, ["sonic", "check", str(SOUND), str(bad)]).stdout
     assert text.count("memory is counted as SAI says it") == 1
+
+
+def test_a_blank_behind_an_address_is_read_over_and_one_before_it_is_not() -> None:
+    """As intfmgrd does: the length is read by stoi, the address by inet_pton."""
+    found = rules(patched(sound(), {"INTERFACE": {"Ethernet0": {}, "Ethernet0|10.10.246.29/24 ": {}}}))
+    assert found == {"INTERFACE|Ethernet0|10.10.246.29/24 ": ("blank-in-key", "warning", "take it off")}
+    (rule, severity, _), *_ = rules(
+        patched(sound(), {"INTERFACE": {"Ethernet0": {}, "Ethernet0| 10.10.246.29/24": {}}})
+    ).values()
+    assert (rule, severity) == ("malformed", "error")
