@@ -9,6 +9,7 @@ from pathlib import Path
 from fabriclab.api.lab import Lab, PathLike
 from fabriclab.api.lab_names import find_lab_or_file
 from fabriclab.api.rendering import rendered
+from fabriclab.lab import LabError
 from fabriclab.lab.network.read import read_one_topology
 from fabriclab.other_labs import frr_lab
 
@@ -35,4 +36,8 @@ def lab_as_frr(file: PathLike, name: str | None = None, *, variables: Sequence[P
     """
     path = find_lab_or_file(Path(file))
     made = frr_lab(read_one_topology(path, rendered(path, variables)), str(path), name)
-    return BroughtLab(Lab.from_yaml(made.topology, made.experiment), made.topology, made.experiment, made.notes)
+    try:
+        lab = Lab.from_yaml(made.topology, made.experiment)
+    except LabError as error:
+        raise LabError(map(made.in_the_file, error.mistakes)) from error
+    return BroughtLab(lab, made.topology, made.experiment, made.notes)

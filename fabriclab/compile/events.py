@@ -48,7 +48,11 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
         if reconvergence is not None:
             entry["reconvergence"] = reconvergence
         if plan.configured is not None and (event.links or event.node is not None):
-            settling: Settling = {"interval_ns": SETTLING_INTERVAL_NS, "still_ns": plan.configured.still_ns}
+            still_ns = plan.configured.still_ns
+            if event.is_silent:
+                # Nothing changes before a hold timer ends, which may be far longer: who looked for `still` gave up.
+                still_ns = max(still_ns, plan.limit_ns)
+            settling: Settling = {"interval_ns": SETTLING_INTERVAL_NS, "still_ns": still_ns}
             entry["settling"] = settling
         routes = following
         compiled.append(entry)

@@ -129,6 +129,13 @@ ROUTING = (
         (),
     ),
     Metric(
+        "reconvergence_unsettled_ns",
+        "Routing followed the failure: not within",
+        "as configured: how long routes were watched after a failure of links without having come to rest, until the "
+        "run ended or the next event came; to be at rest, no route may change for as long as everything before it took",
+        (),
+    ),
+    Metric(
         "reconvergence_still_ns",
         "No route changed after that, for",
         "as configured: for how long no route had changed when the run reported the value; at least as long as "

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
-from fabriclab.lab.reading.problems import LabError, Mistake
+from fabriclab.lab.reading.problems import LabError, Mistake, Place
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.identities import link_mtus, node_identities
 from fabriclab.other_labs.link_addresses import addressed, link_addresses
@@ -33,6 +33,21 @@ class FrrLab:
     experiment: str
     notes: tuple[str, ...]
     """What was left out or made up, a sentence each."""
+    file: str
+    """The file that it is made of."""
+    places: Mapping[str, tuple[str, Place]]
+    """Key and place of a node or a link in that file, by its key in the lab's own topology."""
+
+    def in_the_file(self, mistake: Mistake) -> Mistake:
+        """Return a mistake in the lab's texts, which nobody wrote, with the line of the file that it follows from."""
+        key = _WRITTEN.match(mistake.key)
+        written = self.places.get("" if key is None else key[0])
+        if key is not None and written is not None:
+            return replace(mistake, file=self.file, line=written[1].line, key=f"{written[0]}{mistake.key[key.end() :]}")
+        return replace(mistake, file=self.file, line=None, message=f"{mistake.message} (in what --as frr makes of it)")
+
+
+_WRITTEN = re.compile(r"topology\.(?:nodes\.[^.]+|links\[[0-9]+\])")
 
 
 @dataclass
@@ -57,6 +72,11 @@ def frr_lab(topology: Topology, file: str, name: str | None = None) -> FrrLab:
         raise LabError([Mistake(file, None, "topology.nodes", "", "no node; a lab has some")])
     parts = _joined(topology)
     _add_hosts(parts)
+    hosts = sum(node.role == "host" for node in parts.nodes) + len(parts.stubs)
+    if hosts < _LEAST_HOSTS:
+        place = parts.nodes[0].place
+        message = "one host, and no switch that a second one could be behind; a lab has two hosts"
+        raise LabError([Mistake(file, place.line, f"topology.nodes.{parts.nodes[0].name}", "", message)])
     _take_configurations(parts, topology, file)
     unrated = sum(end.rate is None for link in parts.links for end in link.ends)
     if unrated:
@@ -65,7 +85,20 @@ def frr_lab(topology: Topology, file: str, name: str | None = None) -> FrrLab:
         topology="".join(f"{line}\n" for line in _topology(name or topology.name, parts, file)),
         experiment="".join(f"{line}\n" for line in _experiment(file, parts)),
         notes=(*topology.notes, *parts.notes),
+        file=file,
+        places=_places(parts),
     )
+
+
+def _places(parts: _Parts) -> dict[str, tuple[str, Place]]:
+    """Return where the file has each node and link; what is made up stands at its switch."""
+    nodes = {node.name: (f"topology.nodes.{node.name}", node.place) for node in parts.nodes}
+    nodes |= {stub: nodes[switch] for stub, switch, _ in parts.stubs}
+    links = [*((link.key, link.place) for link in parts.links), *(nodes[stub] for stub, _, _ in parts.stubs)]
+    return {
+        **{f"topology.nodes.{name}": place for name, place in nodes.items()},
+        **{f"topology.links[{number}]": place for number, place in enumerate(links)},
+    }
 
 
 def _joined(topology: Topology) -> _Parts:

@@ -20,11 +20,9 @@ from fabriclab.lab.reading.problems import LabError, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import read_validation
 from fabriclab.other_labs.netlab_functions import FUNCTIONS, Wanted
+from fabriclab.other_labs.netlab_source import USUAL_NAME, netlab_source
 from fabriclab.other_labs.netlab_values import UnknownValueError, Variables
 
-FILE_NAME = "topology.yml"
-_MARK = "host_vars"
-"""A directory that netlab makes beside the topology that Containerlab deploys."""
 _UNKNOWN_WAIT_S = 50
 """What is waited for a `wait` that is a name; netlab's own are up to 50 s where no spanning tree is."""
 _SECONDS = re.compile("[0-9]{1,4}")
@@ -43,14 +41,19 @@ class NetlabTests:
     """Each test that is not, with its line and why."""
     wait_s: int = 0
     """The longest that netlab waits for one of them."""
+    file: str = USUAL_NAME
+    """The file that they are in."""
+    why_none: str = ""
+    """Why there are none, of a lab that netlab wrote, where their file is not found."""
 
 
 def netlab_tests(directory: Path, nodes: Sequence[str]) -> NetlabTests:
     """Return netlab's tests of a lab with these nodes; none where netlab did not write it."""
-    tests = NetlabTests()
-    if not (directory / _MARK).is_dir() or not (directory / FILE_NAME).is_file():
-        return tests
-    document = read_document(directory / FILE_NAME, Problems())
+    source = netlab_source(directory)
+    if source.file is None:
+        return NetlabTests(why_none=source.why_not)
+    tests = NetlabTests(file=source.file)
+    document = read_document(directory / source.file, Problems())
     entries = None if document is None else document.entries.get("validate")
     if document is None or not isinstance(entries, MappingValue):
         return tests
@@ -103,7 +106,7 @@ def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequenc
 def _check(section: str, values: dict[str, Any], nodes: Sequence[str]) -> None:
     """Raise UnknownValueError for what the reader of an experiment would refuse."""
     problems = Problems()
-    document = document_of({"validation": {section: {"test": values}}}, FILE_NAME, problems)
+    document = document_of({"validation": {section: {"test": values}}}, USUAL_NAME, problems)
     if not problems:
         read_validation(Section(document, "", problems, None), nodes)
     try:

@@ -21,7 +21,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
-from fabriclab.other_labs.netlab_tests import FILE_NAME, NetlabTests, netlab_tests
+from fabriclab.other_labs.netlab_tests import NetlabTests, netlab_tests
 from fabriclab.units import format_count
 
 _LEAST_HOSTS = 2
@@ -160,4 +160,7 @@ class _MadeUp:
             count = format_count(len(self.tests.asked), "test")
             yield f"fabriclab validate asks {count} of netlab's own validation"
         if self.tests.left:
-            yield f"not asked of netlab's own validation: {FILE_NAME}:{f', {FILE_NAME}:'.join(self.tests.left)}"
+            file = self.tests.file
+            yield f"not asked of netlab's own validation: {file}:{f', {file}:'.join(self.tests.left)}"
+        if self.tests.why_none:
+            yield f"netlab's own validation is not asked: {self.tests.why_none}"

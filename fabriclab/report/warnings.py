@@ -88,7 +88,8 @@ def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
 
 
 def _late_looks(points: Sequence[SweepPoint]) -> list[str]:
-    """Return a sentence on how exactly the times of routing are known, the worst of all runs; none in virtual time."""
+    """Return a sentence on how exactly the times of routing are known, the worst of all runs; none where all are
+    read at every millisecond."""
     summaries = [point.results.summary for point in points if point.results is not None]
     within = [
         float(value)
@@ -100,7 +101,7 @@ def _late_looks(points: Sequence[SweepPoint]) -> list[str]:
         return []
     latest = format_metric("_ns", max(within), 2)
     return [
-        f"The routes of containers are read one after another: routing may have converged up to {latest} sooner than "
+        f"Routes are read one after another, or now and then: routing may have converged up to {latest} sooner than "
         "stated here."
     ]
 

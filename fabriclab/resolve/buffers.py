@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, cast
 
 from fabriclab.formats.plan.node import Nic, Queue
@@ -23,7 +23,7 @@ from fabriclab.lab.switch.written import WrittenGroup, WrittenQueue, WrittenSwit
 from fabriclab.qdiscs import KINDS, Own, Qdisc
 from fabriclab.resolve.nic import port_of_nic, resolve_nic
 from fabriclab.resolve.switch.checks import check_switch
-from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding, with_remedy
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
 from fabriclab.resolve.written_alike import resolve_once
@@ -46,6 +46,8 @@ class SharedBuffer:
     switch: Switch
     ports: tuple[CheckedPort, ...]
     warnings: tuple[SwitchFinding, ...]
+    remedies: Mapping[str, str] = field(default_factory=dict)
+    """What to write instead, by rule, where its own configuration has other words than a lab."""
 
     def port(self, interface: str) -> SwitchPort:
         """Return the port of that name."""
@@ -82,8 +84,15 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
     for each in _ends(topology):
         if each.here.node in of_switches:
             of_switches[each.here.node].append(each)
+    remedies = {node.name: node.own.remedies for node in topology.nodes if node.own is not None}
     shared = {
-        name: _shared_buffer(name, written, _lines(of_switches[name], of_switches.keys(), experiment), problems)
+        name: _shared_buffer(
+            name,
+            written,
+            _lines(of_switches[name], of_switches.keys(), experiment),
+            remedies.get(name, {}),
+            problems,
+        )
         for name, written in experiment.shared_switches.items()
     }
     of_hosts = resolve_once(experiment.hosts, _nic)
@@ -121,14 +130,21 @@ def _nic(host: WrittenTransport) -> Nic:
     return resolve_nic(host.nic or WrittenNic(), queue)
 
 
-def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
+def _shared_buffer(
+    name: str,
+    written: WrittenSwitch,
+    lines: Mapping[str, Line],
+    remedies: Mapping[str, str],
+    problems: Problems,
+) -> SharedBuffer:
     resolved = resolve_switch(written, lines, problems)
     ports = tuple(CheckedPort(interface, line, resolved.ports[interface]) for interface, line in lines.items())
-    findings = check_switch(resolved.switch, ports)
+    findings = [with_remedy(finding, remedies) for finding in check_switch(resolved.switch, ports)]
     for finding in findings:
         if finding.severity == "error":
             _record(finding, name, written.of(finding.ports[0]) if finding.ports else written, problems)
-    return SharedBuffer(resolved.switch, ports, tuple(finding for finding in findings if finding.severity == "warning"))
+    warnings = tuple(finding for finding in findings if finding.severity == "warning")
+    return SharedBuffer(resolved.switch, ports, warnings, remedies)
 
 
 def _record(finding: SwitchFinding, name: str, written: WrittenSwitch, problems: Problems) -> None:

@@ -84,7 +84,7 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
             _write_collectives(run_dir, plan)
             notes += _write_connections(run_dir, plan)
             notes += _write_applications(run_dir, plan)
-        metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
+        metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir, plan)
         programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
         metrics |= program_metrics(programs, plan) | collective_metrics(_table(run_dir, COLLECTIVES), plan)
         metrics |= _application_metrics(run_dir, plan, metrics["job_ns"])

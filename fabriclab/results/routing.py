@@ -8,17 +8,21 @@
   convergence_within_ns, reconvergence_within_ns   how much sooner it may have been, of an engine that can't look at all
                     routes at once (containers); `reconvergence_within_ns[event]` likewise. Absent where the engine
                     looks at every virtual millisecond
+  reconvergence_unsettled_ns, reconvergence_unsettled_ns[event]   as configured: how long routes were watched after a
+                    failure of links without coming to rest. Absent where they did
 A metric that was not measured is None: routes are static, or routing had not followed when the run ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from fabriclab.files import open_file, read_all
 from fabriclab.formats.json_text import LARGEST_JSON_BYTES, JsonError, parse_json
+from fabriclab.formats.plan.model import Plan
 from fabriclab.results.summary import Metrics
 
 _OF_A_CHANGE = {
@@ -29,11 +33,12 @@ _OF_A_CHANGE = {
 """Metrics of a change, by what its event calls them."""
 
 
-def routing_metrics(run_dir: Path) -> Metrics:
+def routing_metrics(run_dir: Path, plan: Plan | None = None) -> Metrics:
     """Return the metrics of a run directory; events that were cut off when the virtual machine died are left out."""
     metrics: Metrics = {"convergence_ns": None, "reconvergence_ns": None}
     first: str | None = None
-    for event in _events(run_dir / "events.jsonl"):
+    events = list(_events(run_dir / "events.jsonl"))
+    for event in events:
         match event.get("event"):
             case "converged":
                 metrics["convergence_ns"] = int(event["convergence_ns"])
@@ -48,7 +53,24 @@ def routing_metrics(run_dir: Path) -> Metrics:
     for name in _OF_A_CHANGE.values() if first is not None else ():
         if f"{name}[{first}]" in metrics:
             metrics[name] = metrics[f"{name}[{first}]"]
-    return metrics
+    return metrics | (_unsettled(events, plan) if plan is not None else {})
+
+
+def _unsettled(events: Sequence[Mapping[str, Any]], plan: Plan) -> Metrics:
+    """Return how long routes were watched after each failure that they did not come to rest after, and of the first."""
+    runs_daemons = any(node.setup is not None and node.setup.daemons for node in plan.nodes)
+    ended_ns = next((int(event["t_ns"]) for event in events if event.get("event") == "end"), None)
+    if plan.configured is None or not runs_daemons or ended_ns is None:
+        return {}
+    settled = {event.get("name") for event in events if event.get("event") == "reconverged"}
+    happened = {event.get("name") for event in events if event.get("event") == "change"}
+    found: Metrics = {}
+    for event, after in zip_longest(plan.events, plan.events[1:]):
+        fails = event.links and (event.action == "down" or event.is_silent)
+        if fails and event.name in happened and event.name not in settled:
+            watched_ns = (ended_ns if after is None else min(after.at_ns, ended_ns)) - event.at_ns
+            found[f"reconvergence_unsettled_ns[{event.name}]"] = watched_ns
+    return ({"reconvergence_unsettled_ns": next(iter(found.values()))} | found) if found else {}
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:

@@ -7,15 +7,16 @@ asked, too, and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from fabriclab.formats.run_directory import HOSTS_FILE
 from fabriclab.keys.wording import listed
 from fabriclab.lab.validation import WrittenPing
 from fabriclab.results import Results
+from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, Setting, Stage, collected, set_up
-from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
+from fabriclab.validation.finding import ValidationFinding, inapplicable, judged, shortened, unmeasured
 from fabriclab.validation.wanted_state import judge_routes, judge_sessions, route_collectors, session_collectors
 
 _MS = 10**6
@@ -33,7 +34,7 @@ def configured_stage(bench: Bench) -> Stage:
         lambda results: [
             *judge_sessions(bench, results),
             *judge_routes(bench, results),
-            *_judge_pings(pings, results),
+            *_judge_pings(pings, results, _bare_bridges(bench)),
         ],
         (*session_collectors(bench), *route_collectors(bench), *(ping.collector() for ping in pings)),
     )
@@ -66,9 +67,18 @@ class _Ping:
         family = "" if self.family is None else f"-ip{self.family}"
         return f"ping-{self.target}{family}{'' if self.source is None else f'-from-{self.source}'}".replace(":", ".")
 
+    def of_a_bridge(self, bridges: Collection[str]) -> ValidationFinding:
+        """Return that nothing can be asked of a bridge."""
+        name = self.target if self.target in bridges else self.sender
+        why = f"{name} is a bridge without an address"
+        return inapplicable("reach", f"{self.sender} to {self.target}", self._expected(), why)
+
+    def _expected(self) -> str:
+        return "answers" if self.answers else "no answer"
+
     def judged(self, results: Results) -> ValidationFinding:
         """Return whether there was an answer where there should be, and only there."""
-        source, expected = f" from {self.source}" if self.source else "", "answers" if self.answers else "no answer"
+        source, expected = f" from {self.source}" if self.source else "", self._expected()
         where = f"{self.sender} to {self.target}{source}"
         output = collected(results, self._name(), self.sender)
         last = (output or "").strip().rpartition("\n")[2]
@@ -85,10 +95,18 @@ def _pings(bench: Bench) -> list[_Ping]:
             _Ping(sender, one.target, one.family, one.answers, one.source) for one in written for sender in one.senders
         )
         return list(dict.fromkeys(every))
-    hosts = [host.name for host in bench.hosts] or [switch.name for switch in bench.switches]
+    bridges = _bare_bridges(bench)
+    hosts = [host.name for host in bench.hosts]
+    hosts = hosts or [switch.name for switch in bench.switches if switch.name not in bridges]
     routers = not bench.hosts
     pairs = [(one, other) for one in hosts for other in hosts if one != other]
     return [_Ping(one, other, None, answers=True, by_loopback=routers) for one, other in pairs]
+
+
+def _bare_bridges(bench: Bench) -> frozenset[str]:
+    """Return the bridges without an address: they pass packets on, and answer nobody."""
+    nodes = (node for node in bench.plan.nodes if node.setup is not None and node.setup.is_bridge)
+    return frozenset(node.name for node in nodes if not any(port.address or port.ipv6 for port in node.ports))
 
 
 def _lookup(node: str) -> str:
@@ -96,7 +114,13 @@ def _lookup(node: str) -> str:
     return f"awk -F, -v n={node} '$1 == n {{print $2}}' /job/{HOSTS_FILE}"
 
 
-def _judge_pings(pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:
+def _judge_pings(every: Sequence[_Ping], results: Results, bridges: Collection[str]) -> list[ValidationFinding]:
+    pings = [ping for ping in every if not {ping.sender, ping.target} & set(bridges)]
+    idle = [ping.of_a_bridge(bridges) for ping in every if ping not in pings]
+    return [*idle, *_judge_others(pings, results)]
+
+
+def _judge_others(pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:
     found = [ping.judged(results) for ping in pings]
     silent = [
         f"{ping.sender} to {ping.target}" for ping, one in zip(pings, found, strict=True) if one.verdict == "fail"
@@ -104,11 +128,11 @@ def _judge_pings(pings: Sequence[_Ping], results: Results) -> list[ValidationFin
     if silent and all(ping.by_loopback for ping in pings):
         # Whether routers are to know each other's loopbacks, nobody says.
         measured = f"{len(pings) - len(silent)} of {len(pings)} answer; not {listed(silent)}"
-        return [unmeasured("reach", f"{len(pings)} ordered pairs", "validation.pings says", measured)]
+        return [unmeasured("reach", format_count(len(pings), "ordered pair"), "validation.pings says", measured)]
     wrong = [finding for finding in found if finding.verdict != "pass"]
     if wrong or not found:
         return shortened(wrong)
     answered = sum(ping.answers for ping in pings)
     apart = f", {len(pings) - answered} do not" if answered < len(pings) else ""
     text = f"{answered} of {len(pings)} answer{apart}"
-    return [judged("reach", f"{len(pings)} ordered pairs", text, text, holds=True)]
+    return [judged("reach", format_count(len(pings), "ordered pair"), text, text, holds=True)]

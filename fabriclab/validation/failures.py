@@ -170,4 +170,6 @@ def _followed(results: Results, slot: _Slot) -> str:
     took_ns = results.summary.get(f"reconvergence_ns[fails-{slot.number}]")
     within_ns = results.summary.get(f"reconvergence_within_ns[fails-{slot.number}]")
     sooner = "" if within_ns is None else f" or up to {format_duration(within_ns, 2)} less"
+    if (away_ns := results.summary.get(f"reconvergence_unsettled_ns[fails-{slot.number}]")) is not None:
+        return f"; routing had not come to rest within {format_duration(away_ns, 3)}"
     return "" if took_ns is None else f"; routing took {format_duration(took_ns, 3)}{sooner}"

@@ -47,6 +47,7 @@ class Bgp(Frozen):
     """Virtual time that routing gets to converge before the traffic starts."""
 
 
+_ALL_PPM = 10**6
 _OF_SETTINGS = ("settings", "nodes", "bgp")
 
 
@@ -76,6 +77,11 @@ class Event(Frozen):
     """The nodes that settings change, as they are from then on."""
     bgp: Bgp | None = None
     """Routing as it is from then on; None: as before."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether links lose everything while both ends keep the carrier: only a timer tells the ends."""
+        return self.action == "blackhole" or (self.action == "change" and self.loss_ppm == _ALL_PPM)
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:

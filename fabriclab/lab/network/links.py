@@ -315,7 +315,10 @@ def _check_ports(ends: list[Endpoint], problems: Problems) -> None:
     for end in ends:
         other = first.setdefault(end.port, end)
         if other is not end:
-            message = f"port {shown(end.port)} has a link already, in line {other.place.line}"
+            called = f"{end.node}:{end.alias or end.interface}"
+            message = f"port {shown(called)} has a link already, in line {other.place.line}"
+            if end.alias and other.alias != end.alias:
+                message += f"; it and {shown(other.alias or other.interface)} are {end.interface} for Linux"
             problems.add(end.place, end.key, message, end.port)
 
 

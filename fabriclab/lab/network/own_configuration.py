@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import PurePath
@@ -88,6 +89,8 @@ class OwnConfiguration:
     """How it chooses among next hops; None: the file says nothing."""
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of the file acts on traffic in the switch, and not in the lab."""
+    remedies: Mapping[str, str] = field(default_factory=dict)
+    """What to write where a rule finds something in a switch, in the words of its configuration, by rule."""
     contradictions: tuple[Contradiction, ...] = ()
     """What it and other switches' files say differently; told at one of them."""
     notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ are merged, the nearest one of a path in the node holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -34,7 +34,8 @@ class Bind:
 
 
 def read_binds(layers: list[Section], problems: Problems) -> list[Bind]:
-    """Return the binds of a node by their paths in it, the farthest layer's first; what is wrong is recorded."""
+    """Return the binds of a node by their paths in it, what lies in another one after that, else the farthest layer's
+    first; what is wrong is recorded."""
     found: dict[str, Bind] = {}
     for layer in reversed(layers):
         for word in _words(layer, "binds", problems):
@@ -44,7 +45,19 @@ def read_binds(layers: list[Section], problems: Problems) -> list[Bind]:
                 continue  # an anonymous volume: an empty directory
             found.pop(target, None)
             found[target] = Bind(source, target, word)
-    return list(found.values())
+    return sorted(found.values(), key=lambda bind: len(PurePosixPath(bind.target).parts))
+
+
+def refuse_nested(binds: Sequence[tuple[Bind, Sequence[NodeFile]]], problems: Problems) -> None:
+    """Record files that are bound to a place below another file."""
+    paths = {file.path: bind for bind, files in binds for file in files}
+    for path, bind in paths.items():
+        above = next((str(parent) for parent in PurePosixPath(path).parents if str(parent) in paths), None)
+        if above is not None:
+            other = paths[above].written.place.line
+            bind.written.complain(
+                problems, f"{path} lies below {above}, which line {other} makes a file; bind one of them elsewhere"
+            )
 
 
 def _words(layer: Section, key: str, problems: Problems) -> list[Written[str]]:

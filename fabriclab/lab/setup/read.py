@@ -12,9 +12,10 @@ from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
-from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds
+from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image
+from fabriclab.lab.setup.kernel_lacks import lacking
 from fabriclab.lab.setup.netlab import netlab_steps
 
 KEYS = (
@@ -61,7 +62,8 @@ def read_setup(
     problems, name = node.problems, node.key.rpartition(".")[2]
     binds = read_binds(list(layers), problems)
     by_bind = [(bind, bound_files(bind, directory, problems)) for bind in binds if is_of_lab(bind)]
-    files = [file for _, found in by_bind for file in found]
+    refuse_nested(by_bind, problems)
+    files = [*{file.path: file for _, found in by_bind for file in found}.values()]
     image = _nearest_text(layers, "image")
     starting = [found for bind, found in by_bind if inherits_frr or bind.written.key.startswith(f"{node.key}.")]
     runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found) or (
@@ -90,6 +92,7 @@ def read_setup(
         health=read_health(layers, problems),
         is_bridge=is_bridge,
     )
+    notes += lacking(name, setup)
     outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
     written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
     return written if written != WrittenSetup(Setup()) else None

@@ -19,7 +19,7 @@ from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 KEY_METRICS = (
     *("goodput_bps", "job_ns", "program_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
     *("drops", "pool_max_bytes", "queue_drops", "storm_drops", "pauses_sent", "ingress_discards", "ecn_marks"),
-    *("stalls", "reconvergence_ns", "srtt_mean_us"),
+    *("stalls", "reconvergence_ns", "reconvergence_unsettled_ns", "srtt_mean_us"),
 )
 _ONLY_WHERE_ANY = ("storm_drops", "pauses_sent", "ingress_discards", "ecn_marks")
 """Key figures of switches that tell nothing where they are 0: it has no such queues or groups."""

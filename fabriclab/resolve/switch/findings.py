@@ -7,7 +7,7 @@ them, and so is a SONiC configuration without a lab around.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -85,6 +85,11 @@ class SwitchFinding(Finding):
     def explanation(self) -> str:
         """Value, bound, consequence and remedy."""
         return "; ".join(filter(None, [f"{self.value} is {self.bound}", self.consequence, self.remedy]))
+
+
+def with_remedy(finding: SwitchFinding, remedies: Mapping[str, str]) -> SwitchFinding:
+    """Return a finding with the remedy of a switch whose configuration has words of its own, by rule."""
+    return replace(finding, remedy=remedies.get(finding.rule, finding.remedy))
 
 
 def merged(findings: Iterable[SwitchFinding]) -> tuple[SwitchFinding, ...]:

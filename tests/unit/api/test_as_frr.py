@@ -15,6 +15,8 @@ from fabriclab.cli.app import app
 from fabriclab.lab import LabError
 from fabriclab.lab.network.kinds import ALL_KINDS, OLDER_NAMES, guessed_role, interface_name, present_name
 from fabriclab.lab.network.read import read_one_topology
+from fabriclab.lab.reading.problems import Mistake, Place
+from fabriclab.other_labs.frr_lab import FrrLab
 
 VENDORS = """\
 name: mixed
@@ -137,6 +139,43 @@ topology:
     assert status == 2 and "b: a topology with 1 node of other kinds, 1 host, 2 switches, 2 links" in output
     assert "kind nokia_srlinux of x (line 5) does not run here" in output
     assert "sw (line 4)" not in output and "'nokia_srlinux'; it runs: linux, bridge, ovs-bridge, sonic-vs" in output
+
+
+HOSTS = "name: d\ntopology:\n  nodes:\n    o: {kind: ostinato}\n    p: {kind: ostinato}\n    q: {kind: ostinato}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{HOSTS}  links:\n    - endpoints: ['o:e1', 'p:e1']\n    - endpoints: ['p:e2', 'q:e1']\n",
+            "d.clab.yml:6: topology.nodes.q: no path from host 'o' to here",
+        ),
+        (f"{HOSTS}  links: []\n", "d.clab.yml:4: topology.nodes.o: one host, and no switch that a second one"),
+        (
+            f"{HOSTS}  links:\n    - endpoints: ['o:e1', 'p:1/1/aaaaaaaaaaaaaaaaaa']\n"
+            "    - endpoints: ['q:e1', 'p:1/2/aaaaaaaaaaaaaaaaaa']\n",
+            "d.clab.yml:9: topology.links[1].endpoints[1]: port 'p:1/2/aaaaaaaaaaaaaaaaaa' has a link already, in line "
+            "8; it and '1/1/aaaaaaaaaaaaaaaaaa' are aaaaaaaaaaaaaaa for Linux",
+        ),
+    ],
+)
+def test_errors_name_the_users_file(tmp_path: Path, text: str, said: str) -> None:
+    """Before: file and line of a text that nobody wrote, `topology:8`, and the interface's name in it."""
+    file = tmp_path / "d.clab.yml"
+    file.write_text(text)
+    status, output = run("check", file, "--as", "frr")
+    assert status == 2 and said in output.replace(f"{tmp_path}/", "")
+    assert "\ntopology:" not in output and "experiment:" not in output
+
+
+def test_keys_of_errors_count_the_files_links() -> None:
+    place = Place("d.clab.yml", 7)
+    made = FrrLab("", "", (), "d.clab.yml", {"topology.links[0]": ("topology.links[2]", place)})
+    wrong = Mistake("topology", 3, "topology.links[0].mtu", "1", "is wrong; write another")
+    assert str(made.in_the_file(wrong)) == "d.clab.yml:7: topology.links[2].mtu: is wrong; write another"
+    other = Mistake("experiment", 3, "traffic.ping", "1", "is wrong")
+    assert str(made.in_the_file(other)) == "d.clab.yml: traffic.ping: is wrong (in what --as frr makes of it)"
 
 
 def test_a_lone_switch_gets_two_hosts(tmp_path: Path) -> None:

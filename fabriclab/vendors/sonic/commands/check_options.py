@@ -19,7 +19,9 @@ def check(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE...", help="config_db.json of switches, or directories with them.", show_default=False
+            metavar="FILE...",
+            help="config_db.json of switches, or directories with them. Links between them are judged, too.",
+            show_default=False,
         ),
     ] = None,
     fail_on: Annotated[

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from fabriclab.cli.text.junit import JunitCase
 from fabriclab.formats.finding import SEVERITIES
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.vendors.sonic.fabric import FabricJudgement
 from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
@@ -23,8 +24,19 @@ _INDENT = " " * 7
 def as_text(judgements: Sequence[Judgement], fabric: FabricJudgement | None = None) -> str:
     """Return a table of each file: line, severity, rule, table|key|field; below each what it means. At the end what was
     judged together."""
-    files = ["".join(f"{_plain(line)}\n" for line in _text(each)) for each in judgements]
-    return "\n".join([*files, *([] if fabric is None else [f"{_plain(fabric.sentence)}\n"])])
+    files = ["".join(f"{_plain(line)}\n" for line in _text(each, len(judgements) == 1)) for each in judgements]
+    last = [*_chips(judgements), *([] if fabric is None else [fabric.sentence])] if len(judgements) > 1 else []
+    return "\n".join([*files, *(["".join(f"{_plain(line)}\n" for line in last)] if last else [])])
+
+
+def _chips(judgements: Sequence[Judgement]) -> Iterator[str]:
+    """Yield what is known of the chips of several files, each once."""
+    files: dict[str, list[str]] = {}
+    for each in judgements:
+        files.setdefault(each.chip, []).append(each.file)
+    for chip, of in files.items():
+        if chip:
+            yield f"chip: {chip}" if len(files) == 1 else f"chip of {listed(of)}: {chip}"
 
 
 def _plain(text: str) -> str:
@@ -32,13 +44,13 @@ def _plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _text(judgement: Judgement) -> Iterator[str]:
+def _text(judgement: Judgement, is_alone: bool) -> Iterator[str]:
     counts = [
         f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count
     ]
     unjudged = f", {len(judgement.not_emulated)} not judged" if judgement.not_emulated else ""
     yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}{unjudged}, {judgement.ports} ports"
-    if judgement.chip:
+    if judgement.chip and is_alone:
         yield f"chip: {judgement.chip}"
     width = max((len(one.rule) for one in judgement.findings), default=0)
     for one in judgement.findings:

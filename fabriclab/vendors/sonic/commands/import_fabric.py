@@ -15,8 +15,19 @@ from fabriclab.vendors.common.imported_lab import name_of, tried_plan
 from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
+from fabriclab.vendors.sonic.read.source_text import file_in, files_of_chips, files_of_switches
 
 DEFAULT_NAME = "fabric"
+
+
+def given(paths: Sequence[Path]) -> list[Path]:
+    """Return the configurations that files and directories stand for. Raises LabError for a directory without one, and
+    for one with the files of a switch's chips."""
+    return [one for path in paths for one in (_given_in(path) if path.is_dir() else (path,))]
+
+
+def _given_in(directory: Path) -> tuple[Path, ...]:
+    return (file_in(directory),) if files_of_chips(directory) else files_of_switches(directory)
 
 
 def import_lab(

@@ -28,7 +28,7 @@ from fabriclab.vendors.sonic.judge.check import with_more
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read import read_bytes
 from fabriclab.vendors.sonic.read.chips import Chip
-from fabriclab.vendors.sonic.read.source_text import file_in, files_of_chips
+from fabriclab.vendors.sonic.read.source_text import files_of_chips, files_of_switches
 
 _SUITE = "fabriclab sonic check"
 _LARGEST_CELL = 65_536
@@ -81,7 +81,7 @@ def check(files: Sequence[Path], options: Options) -> int:
 
 def _files_of(file: Path) -> tuple[Path, ...]:
     """Return the files that a file or a directory stands for: of a switch of several chips, one each."""
-    return (files_of_chips(file) or (file_in(file),)) if file.is_dir() else (file,)
+    return (files_of_chips(file) or files_of_switches(file)) if file.is_dir() else (file,)
 
 
 def _may_be_fabric(files: Sequence[Path]) -> bool:

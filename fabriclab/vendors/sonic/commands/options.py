@@ -26,7 +26,7 @@ def import_(
         list[Path],
         typer.Argument(
             metavar="config_db.json...",
-            help="The configuration of a switch, or of all switches of a fabric.",
+            help="The configuration of a switch, or of all switches of a fabric; a directory stands for those in it.",
             show_default=False,
         ),
     ],
@@ -69,7 +69,9 @@ def import_(
         from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import files as sonic_files
         from fabriclab.vendors.sonic.commands import import_fabric as sonic_fabric
+        from fabriclab.vendors.sonic.commands.import_fabric import given
     with failure.reported():
+        files = given(files)
         if len(files) > 1 and chip is not None:
             raise failure.BadInputError(
                 "--chip: it needs a single file; with several files, the hwsku in each file gives the chip"

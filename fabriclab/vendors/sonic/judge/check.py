@@ -36,6 +36,8 @@ _BY_THEMSELVES = (
     text_rules.old_references,
     text_rules.port_lists,
     text_rules.overlaps,
+    text_rules.blanks,
+    text_rules.unknown_tables,
     text_rules.unknown_fields,
     buffer_rules.mandatory,
     buffer_rules.thresholds,

@@ -37,6 +37,10 @@ _OF_TABLES = (
         "no two keys of a port contain the same queue or priority group",
         "sonic-swss, bufferorch, qosorch",
     ),
+    Rule(
+        "blank-in-key", "warning", "an address in a key ends with its prefix length", "sonic-swss-common, ipprefix.cpp"
+    ),
+    Rule("unknown-table", "error", "the file has tables of CONFIG_DB only", _YANG),
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
     Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
     Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),

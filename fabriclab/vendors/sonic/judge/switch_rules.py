@@ -28,7 +28,7 @@ _SMALL_DSCPS = frozenset({46, *range(48, 64)})
 """Voice (RFC 3246), congestion notifications, and control of the network (RFC 4594)."""
 _LOSSLESS_POOL = "ingress_lossless_pool"
 _LOOKUP = "write a larger xoff; the platform's pg_profile_lookup.ini lists it by speed and cable length"
-_REMEDIES = {
+REMEDIES = {
     "pool-below-frames": "write a larger size",
     "wred-unreachable": "write a smaller threshold, or a larger dynamic_th or static_th",
     "pfc-lossy-group": "bind a profile with xoff to that group in BUFFER_PG",
@@ -40,7 +40,14 @@ _REMEDIES = {
     "pause-stops-other-queue": "correct pfc_to_queue_map, tc_to_queue_map or tc_to_pg_map",
     "lossless-queue-drops": "bind a profile whose static_th is the whole memory, such as egress_lossless_profile",
     "starvation": "write a pir (with its cir) there, a cir here, or DWRR",
+    # Of a lab's switch; a file alone is told more of the first, and nothing of the others.
+    "wred-above-xoff": "write a smaller threshold, or a larger dynamic_th in the group's BUFFER_PROFILE",
+    "counted-twice": "bind queues to an egress pool in BUFFER_QUEUE, and groups to an ingress pool in BUFFER_PG",
+    "dctcp-without-marks": "bind a WRED_PROFILE with ecn_all to that queue in QUEUE",
+    "lossless-without-pfc": "name the group's priority in pfc_enable of PORT_QOS_MAP",
+    "reserved-above-pool": "write smaller sizes in BUFFER_PROFILE, or a larger BUFFER_POOL",
 }
+"""What to write instead, in CONFIG_DB's words, by rule of a switch."""
 
 
 def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterator[SonicFinding]:
@@ -111,7 +118,7 @@ def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: Confi
         group = int(found.path[1])
         path, value = ("BUFFER_PG", bindings.groups[port][group].key), f"group {group}"
         bound = "lossless, but no priority of pfc_enable belongs to it"
-    remedy = _REMEDIES.get(found.rule, "")
+    remedy = "" if found.rule == "lossless-without-pfc" else REMEDIES.get(found.rule, "")
     if found.rule == "wred-above-xoff":
         remedy = _below_xoff(int(found.path[1]), port, bindings, configured)
     ports = (port,) if port else ()

@@ -8,18 +8,21 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fabriclab.formats.finding import Severity
+from fabriclab.keys.wording import nearest
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, ConfigDb, QueueBinding
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, FieldValue
-from fabriclab.vendors.sonic.read.left_out import NOT_EMULATED
+from fabriclab.vendors.sonic.read.known_tables import KNOWN
+from fabriclab.vendors.sonic.read.left_out import MANAGEMENT, NOT_EMULATED
 
 B = TypeVar("B", BufferBinding, QueueBinding)
 _OLD_REFERENCE = re.compile(r"\[[A-Z0-9_]+\|[^\[\]]+\]")
 _PORT_TABLES = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PORT_QOS_MAP", "PFC_WD")
 """Tables whose keys begin with a port."""
+_ADDRESS_TABLES = ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")
 
 
 def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[SonicFinding]:
@@ -118,6 +121,29 @@ def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_
     return finding(
         "range-overlap", (table, binding.key), None, bound, consequence, "keep one of the two", (port,), severity
     )
+
+
+def blanks(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Addresses in keys end with the prefix length."""
+    for table in _ADDRESS_TABLES:
+        for key in entries(bindings.config, table):
+            if key != key.rstrip():
+                fate = "intfmgrd reads over the blank, but the YANG models refuse the key"
+                yield finding("blank-in-key", (table, key), None, "a key that ends with a blank", fate, "take it off")
+
+
+def unknown_tables(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Tables that SONiC does not have: a name that is nearly right is a mistake."""
+    json = bindings.config.json
+    root = json.value if json is not None and isinstance(json.value, dict) else {}
+    for table in root:
+        if table in KNOWN or table.startswith(MANAGEMENT):
+            continue
+        near = nearest(table, KNOWN)
+        severity: Severity = "note" if near is None else "warning" if near in root else "error"
+        remedy = "" if near is None else f"did you mean {near!r}?"
+        fate = "SONiC reads no table of that name, and the YANG models refuse it; nothing in it has an effect"
+        yield finding("unknown-table", (table,), None, "not a table of CONFIG_DB", fate, remedy, (), severity)
 
 
 def unknown_fields(bindings: Bindings) -> Iterator[SonicFinding]:

@@ -15,6 +15,7 @@ from fabriclab.lab.network.topology import Endpoint, LabNode, Link
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.common.profile_file import profile_text
+from fabriclab.vendors.sonic.judge.switch_rules import REMEDIES
 from fabriclab.vendors.sonic.kind.groups import written_layer2
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
 from fabriclab.vendors.sonic.lab.load_balancing import written_load_balancing
@@ -99,6 +100,7 @@ class _NodeBinder:
             layer2=written_layer2(config, self.groups),
             load_balancing=written_load_balancing(config),
             not_emulated=config.not_emulated,
+            remedies=REMEDIES,
             notes=(*self.notes, *config.static_route_notes, *config.adaptive_routing.notes),
         )
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), own=own)

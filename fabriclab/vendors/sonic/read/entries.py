@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface
 
-from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText, NotANumber, RepeatedKeys, describe
 
@@ -115,6 +115,11 @@ class Tables:
         """Return the fields of the tables that were read which nobody looked at, by table and field,
         with the number of entries."""
         return {where: len(keys) for where, keys in self._seen.items() if where not in self._asked}
+
+    def mistyped(self, table: str) -> str:
+        """Return which table was meant to be one that the file does not have; empty: it has it, or nothing is near."""
+        near = None if table in self._root else nearest(table, self._root, cutoff=0.8)
+        return "" if near is None else f"the file has {printable(near)}: did you mean {table}?"
 
     def device(self, name: str) -> str:
         """Return what DEVICE_METADATA says of the switch itself; empty: nothing."""
@@ -288,9 +293,8 @@ class Fields:
             )
             text = old[2]
         if text not in valid:
-            self.tables.complain_once(
-                (table, text), self.entry, name, f"{shown(text)} is not a {table}; {suggestion(text, valid)}", text
-            )
+            hint = self.tables.mistyped(table) or suggestion(text, valid)
+            self.tables.complain_once((table, text), self.entry, name, f"{shown(text)} is not a {table}; {hint}", text)
             return None
         return text
 

@@ -62,7 +62,9 @@ _WHY = {
     "FEATURE": "the switch's software",
     "LOGGER": "the switch's software",
 }
-_MANAGEMENT = (
+NAMED = frozenset(_WHY)
+"""Tables that are left out for a reason of their own."""
+MANAGEMENT = (
     "MGMT_",
     "NTP",
     "SNMP",
@@ -78,9 +80,20 @@ _MANAGEMENT = (
     "KDUMP",
     "TELEMETRY",
 )
+_IPV4 = "a lab made from SONiC's files has only IPv4"
+_INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
+_LOOPS = "packets that leave by the port that they came by are forwarded"
 _COLOURS = "all frames of a lab are green"
 _FIELDS = {
     **{where: one.why for where, one in acting.FIELDS.items()},
+    **{(table, "ipv6_use_link_local_only"): _IPV4 for table in _INTERFACES},
+    **{(table, "mac_addr"): "a lab's ports have addresses of their own" for table in _INTERFACES},
+    **{(table, "loopback_action"): _LOOPS for table in _INTERFACES},
+    **{(table, "mpls"): "there is no MPLS in a lab" for table in _INTERFACES},
+    **{(table, "nat_zone"): acting.WHY["STATIC_NAT"] for table in (*_INTERFACES, "LOOPBACK_INTERFACE")},
+    ("LOOPBACK_INTERFACE", "admin_status"): "a loopback of a lab is up",
+    ("BGP_GLOBALS_AF_NETWORK", "backdoor"): _ROUTING,
+    ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"): "the pool says how much headroom is shared",
     ("SCHEDULER", "priority"): "strict queues are served by their numbers, the higher one first",
     ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
     ("PFC_WD", "POLL_INTERVAL"): "the lab's watchdog is exact and does not poll",
@@ -94,7 +107,7 @@ _FIELDS = {
     },
     ("ARS_PROFILE", "ars_lag_path_selector_mode"): _PORT_CHANNELS,
     ("ARS_PROFILE", "max_flows"): "the table of flowlets has the max_flows of the ARS_OBJECT",
-    ("ARS_PROFILE", "ipv6_enable"): "a lab made from SONiC's files has only IPv4",
+    ("ARS_PROFILE", "ipv6_enable"): _IPV4,
     ("ARS_INTERFACE", "scaling_factor"): "loads are compared in bytes, whatever the ports' speeds",
     ("ARS_OBJECT", "primary_path_threshold"): _NO_ALTERNATIVE,
     ("ARS_OBJECT", "alternative_path_cost"): _NO_ALTERNATIVE,
@@ -140,6 +153,6 @@ def _why_field(table: str, name: str) -> str:
 
 
 def _why(table: str) -> str:
-    if table.startswith(_MANAGEMENT):
+    if table.startswith(MANAGEMENT):
         return "management of the switch"
     return _WHY.get(table, NOT_EMULATED)

@@ -83,7 +83,8 @@ def read_addresses(
                 (table, key), f"{shown(name)} is not an interface of that kind; {suggestion(name, names)}", name
             )
         elif bar:
-            address = parse_address(text)
+            # intfmgrd reads over a blank behind the prefix length, and only there (sonic-swss-common, ipprefix.cpp).
+            address = parse_address(text.rstrip())
             if address is not None and "/" in text:
                 addresses[name] = (*addresses.get(name, ()), address)
             elif ":" in text:

@@ -41,6 +41,22 @@ def file_in(directory: Path) -> Path:
     return directory / FILE_NAME
 
 
+def files_of_switches(directory: Path) -> tuple[Path, ...]:
+    """Return the configurations in a directory: its own config_db.json; else those of the directories in it, a switch
+    each; else every file *.json. Raises LabError without one."""
+    if (directory / FILE_NAME).is_file():
+        return (directory / FILE_NAME,)
+    below = [path for path in directory.glob(f"*/{FILE_NAME}") if path.is_file()]
+    found = below or [path for path in directory.glob("*.json") if path.is_file()]
+    if not found:
+        raise _error(
+            str(directory),
+            f"a directory without {FILE_NAME}, without */{FILE_NAME} and without *.json; give the configurations of "
+            "switches",
+        )
+    return tuple(sorted(found))
+
+
 def files_of_chips(directory: Path) -> tuple[Path, ...]:
     """Return the files of a switch of several chips, config_db0.json first; none of a switch of one."""
     found = {int(match[1]): path for path in directory.iterdir() if (match := _OF_CHIP.fullmatch(path.name))}

@@ -328,6 +328,15 @@ def test_of_a_link_that_dies_one_end_goes_down(tmp_path: Path) -> None:
     )
 
 
+def test_after_a_silent_failure_routes_are_watched_until_the_run_ends(tmp_path: Path) -> None:
+    """Nothing changes before a hold timer ends; who looked for `still` saw nothing, and gave up."""
+    events = "events: {cut: {link: h1:eth1, action: blackhole, at: 1 s}, lost: {link: h1:eth1, loss: 100 %, at: 2 s}}\n"
+    made = plan(lab(tmp_path, events))
+    job: Any = compile_job(made)
+    assert made.configured is not None and made.limit_ns > made.configured.still_ns
+    assert [event["settling"]["still_ns"] for event in job["events"]] == [made.limit_ns, made.limit_ns]
+
+
 @pytest.mark.parametrize(
     ("command", "starts"),
     [

@@ -50,7 +50,8 @@ def test_bad_input(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "no such file" in bad_input(*paths, tmp_path / "c.json", out=out)
     assert f"the same file as {paths[0]}; give each switch's file once" in bad_input(*paths, paths[0], out=out)
-    assert "a directory; give the files in it" in bad_input(paths[0], tmp_path, out=out)
+    (tmp_path / "empty").mkdir()
+    assert "a directory without config_db.json" in bad_input(paths[0], tmp_path / "empty", out=out)
     (tmp_path / "c.json").write_text("{ports")
     (tmp_path / "d.json").write_text('{"PORT": {"Ethernet0": {"speed": "fast"}}}')
     output = bad_input(*paths, tmp_path / "c.json", tmp_path / "d.json", out=out)

@@ -261,3 +261,24 @@ def test_a_doubtful_fabric_is_warned_of(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert done.exit_code == 0
     assert "warning: leaf1: leaf1.json:" in done.stdout
+
+
+def test_a_directory_stands_for_the_switches_in_it(tmp_path: Path) -> None:
+    flat, deep = tmp_path / "flat", tmp_path / "deep"
+    flat.mkdir()
+    for file in fabric(flat, {}):
+        (deep / file.stem).mkdir(parents=True)
+        shutil.copy(file, deep / file.stem / "config_db.json")
+    for directory in (flat, deep):
+        assert check([directory]).stdout.endswith("judged together: 6 switches, 8 links between them\n")
+        done = CliRunner().invoke(
+            app, ["sonic", "import", str(directory), "-o", str(tmp_path / f"{directory.name}-lab")]
+        )
+        assert done.exit_code == 0 and "6 switches, 8 links between them" in done.output
+    assert check([deep / "leaf1"]).stdout.startswith(f"{deep / 'leaf1' / 'config_db.json'}: nothing found")
+
+
+def test_a_directory_without_a_configuration_is_refused(tmp_path: Path) -> None:
+    for command in ("check", "import"):
+        done = CliRunner().invoke(app, ["sonic", command, str(tmp_path)])
+        assert done.exit_code == 2 and "a directory without config_db.json" in done.output

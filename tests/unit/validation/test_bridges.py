@@ -1,0 +1,72 @@
+"""Bridges in a validation of nodes' own files: without an address they answer nobody, and nobody asks them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from fabriclab.api.lab import load_lab
+from fabriclab.api.look import plan
+from fabriclab.validation import configured
+from fabriclab.validation.bench import Bench
+from fabriclab.validation.configured import configured_stage
+
+TOPOLOGY = """name: b
+topology:
+  defaults: {kind: linux, image: IMAGE}
+  nodes:
+    sw: {kind: bridge}
+    r1: {exec: [ip addr add 192.0.2.1/24 dev eth1]}
+    r2: {exec: [ip addr add 192.0.2.2/24 dev eth1]}
+  links:
+    - {endpoints: ['sw:e1', 'r1:eth1'], vars: {rate: 1 Gbps}}
+    - {endpoints: ['sw:e2', 'r2:eth1'], vars: {rate: 1 Gbps}IPV4}
+"""
+ANSWER = "1 received\nexit 0\n"
+
+
+def bench(directory: Path, image: str, validation: str = "", ipv4: str = "") -> Bench:
+    text = TOPOLOGY.replace("IMAGE", image).replace("IPV4", ipv4)
+    file = directory / "b.clab.yml"
+    if validation:
+        file = directory
+        (directory / "experiment.yml").write_text(
+            f"title: T\nswitches: {{default: {{buffer: 64 KB}}}}\nvalidation: {validation}\n"
+        )
+    (directory / ("topology.clab.yml" if validation else "b.clab.yml")).write_text(text)
+    lab = load_lab(file)
+    made = plan(lab)
+    return Bench(made, made, lab.written.apply({}, None).experiment.validation)
+
+
+def verdicts(asked: Bench, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, str]]:
+    """Return the findings where everybody answers whom a ping asks."""
+    monkeypatch.setattr(configured, "collected", lambda *_: ANSWER)
+    found = configured_stage(asked).judge(cast("Any", None))
+    return [(one.where, one.measured, one.verdict) for one in found if one.check == "reach"]
+
+
+def asked_pairs(asked: Bench) -> set[tuple[str, str]]:
+    return {(one.node, one.name) for one in configured_stage(asked).collectors if one.name.startswith("ping-")}
+
+
+def test_routers_do_not_ask_a_bridge_between_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before: six pairs, four of them the bridge's, of which none answers."""
+    asked = bench(tmp_path, "'frrouting/frr:v8.4.0'")
+    assert asked_pairs(asked) == {("r1", "ping-r2"), ("r2", "ping-r1")}
+    assert verdicts(asked, monkeypatch) == [("2 ordered pairs", "2 of 2 answer", "pass")]
+
+
+def test_one_with_an_address_is_asked(tmp_path: Path) -> None:
+    asked = bench(tmp_path, "'frrouting/frr:v8.4.0'", ipv4=", ipv4: ['192.0.2.9/24', '']")
+    assert ("r1", "ping-sw") in asked_pairs(asked)
+
+
+def test_who_asks_for_it_is_told_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = bench(tmp_path, "alpine", "{pings: {a: {from: [r1], to: sw}, b: {from: [r1], to: r2}}}")
+    assert verdicts(asked, monkeypatch) == [
+        ("r1 to sw", "sw is a bridge without an address", "does not apply"),
+        ("1 ordered pair", "1 of 1 answer", "pass"),
+    ]
