@@ -6,12 +6,16 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any, cast
+from xml.etree import ElementTree
 
 import pytest
 from repository import ROOT
 from sonic_traps import patched
+from typer.testing import CliRunner
 
 import fabriclab.api.validation as validating
+import fabriclab.cli.commands.validate as showing
+from fabriclab.cli.app import app
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.validation import Bench, ValidationFinding, all_pass, first_stage, why_undecided, with_reasons
@@ -120,3 +124,28 @@ def test_contradictions_of_two_files_fail_whatever_is_asked(tmp_path: Path) -> N
     assert (line.check, line.where, line.verdict) == ("configuration", "leaf1", "fail")
     assert "AS 64999, but spine1 has AS 64512 (spine1.json:" in line.measured
     assert first_stage(wrong).plan.warnings == (f"leaf1: {line.measured}",)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "options", "status", "passes"),
+    [
+        ("not judged", [], 1, None),
+        ("not judged", ["--accept-not-judged"], 0, None),
+        ("fail", ["--accept-not-judged"], 1, False),
+        ("pass", [], 0, True),
+    ],
+)
+def test_exit_status_and_files_of_the_command(
+    verdict: Any, options: list[str], status: int, passes: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings = (passed("class"), ValidationFinding("reach", "hosts", "8", "8; but leaf1: a policy", verdict))
+    found = validating.Validation("lab", tmp_path, findings, interrupted=False)
+    monkeypatch.setattr(showing, "validate_lab", lambda *_, **__: found)
+    files = ["--json", str(tmp_path / "v.json"), "--junit", str(tmp_path / "v.xml")]
+    done = CliRunner().invoke(app, ["validate", str(LAB), *files, *options])
+    assert done.exit_code == status
+    written = json.loads((tmp_path / "v.json").read_text())
+    assert written["passed"] is passes
+    assert (written["no_verdict"] is not None) is (verdict == "not judged") is ("no verdict: 1 of 2" in done.output)
+    skipped = [one.attrib["message"] for one in ElementTree.parse(tmp_path / "v.xml").iter("skipped")]
+    assert skipped == (["8; but leaf1: a policy"] if verdict == "not judged" else [])

@@ -15,9 +15,11 @@ from fabriclab.keys.wording import listed
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
+from fabriclab.vendors.sonic.judge import SonicFinding
+from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.pfc_rules import lossless_groups
 from fabriclab.vendors.sonic.judge.rules import finding
-from fabriclab.vendors.sonic.lab.fabric_switches import FabricSwitch
+from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
 
 _MOST_NAMED = 3
 
@@ -32,38 +34,57 @@ class _Treatment(NamedTuple):
         return f"{'lossless' if self.is_lossless else 'lossy'}, in queue {self.queue}"
 
 
-_Of = Mapping[str, tuple[_Treatment, ...]]
-"""By switch, for each DSCP."""
+_All = tuple[_Treatment, ...]
+"""Of each DSCP."""
 
 
 def classes(view: View) -> Iterator[FabricFinding]:
-    """Each DSCP is lossless at all switches, or at none, and has one queue."""
-    treatments = {switch.name: found for switch in view.linked if (found := _treatments(view, switch)) is not None}
-    if len(treatments) < 2:
-        return
+    """Each DSCP is lossless at both ends of each link, or at neither, and has one queue.
+
+    A switch may treat it otherwise towards another tier: SONiC's dual ToRs have classes of their own up to the T1.
+    """
+    at_ends = dict(_at_ends(view))
+    treatments = _of_switches(at_ends)
     edge = {switch.name for switch in view.linked if any(True for _ in view.host_ports(switch))}
-    others: dict[tuple[str, _Treatment, _Treatment], list[int]] = defaultdict(list)
+    others: dict[tuple[str, _Treatment, _Treatment], list[tuple[int, str]]] = defaultdict(list)
+    for name in treatments:
+        for dscp, own, port in _differing(view, name, at_ends):
+            usual = _usual(treatments, dscp, edge)
+            if own != usual:
+                others[name, own, usual].append((dscp, port))
+    for (name, own, usual), where in others.items():
+        first, port = where[0]
+        alike = [other for other, of in treatments.items() if of[first] == usual]
+        path = _path(view.fabric.switches[name], first, port)
+        yield FabricFinding(name, _differs(path, own, usual, [dscp for dscp, _ in where], alike, len(treatments)))
+
+
+def _at_ends(view: View) -> Iterator[tuple[End, _All]]:
+    """Yield what the ports of links do; those without maps, or of malformed files, say nothing."""
+    for name, configured in view.configured.items():
+        for port in configured.ports:
+            if End(name, port.name) in view.far and _has_classes(view, view.fabric.switches[name], port):
+                yield End(name, port.name), tuple(_treatment(port, dscp) for dscp in range(CODEPOINTS))
+
+
+def _of_switches(at_ends: Mapping[End, _All]) -> dict[str, _All]:
+    """Return what most of each switch's ports to other switches do."""
+    counts: dict[str, Counter[_All]] = defaultdict(Counter)
+    for end, treatments in at_ends.items():
+        counts[end.switch][treatments] += 1
+    return {name: count.most_common(1)[0][0] for name, count in counts.items()}
+
+
+def _differing(view: View, name: str, at_ends: Mapping[End, _All]) -> Iterator[tuple[int, _Treatment, str]]:
+    """Yield the DSCPs for which a link of a switch has ends that differ, with what most of its ends there do, and the
+    port of one of them."""
+    ends = [end for every in view.neighbours[name].values() for end in every]
+    both = [end for end in ends if end in at_ends and view.far[end] in at_ends]
     for dscp in range(CODEPOINTS):
-        usual = _usual(treatments, dscp, edge)
-        for name, of in treatments.items():
-            if of[dscp] != usual:
-                others[name, of[dscp], usual].append(dscp)
-    for (name, own, usual), dscps in others.items():
-        alike = [other for other, of in treatments.items() if of[dscps[0]] == usual]
-        yield _differs(view.fabric.switches[name], own, usual, dscps, alike, len(treatments))
-
-
-def _treatments(view: View, switch: FabricSwitch) -> tuple[_Treatment, ...] | None:
-    """Return what most of a switch's ports to other switches do; None where its tables do not say."""
-    configured = view.configured.get(switch.name)
-    if configured is None:
-        return None
-    ends = {end.port for ends in view.neighbours[switch.name].values() for end in ends}
-    ports = [port for port in configured.ports if port.name in ends and _has_classes(view, switch, port)]
-    if not ports:
-        return None
-    found = Counter(tuple(_treatment(port, dscp) for dscp in range(CODEPOINTS)) for port in ports)
-    return found.most_common(1)[0][0]
+        here = {end.port: own for end in both if (own := at_ends[end][dscp]) != at_ends[view.far[end]][dscp]}
+        if here:
+            most = Counter(here.values()).most_common(1)[0][0]
+            yield dscp, most, next(port for port, own in here.items() if own == most)
 
 
 def _has_classes(view: View, switch: FabricSwitch, port: CheckedPort) -> bool:
@@ -80,7 +101,7 @@ def _treatment(port: CheckedPort, dscp: int) -> _Treatment:
     return _Treatment(group in lossless_groups(port) and group in paused, maps.tc_to_queue[tc])
 
 
-def _usual(treatments: _Of, dscp: int, edge: set[str]) -> _Treatment:
+def _usual(treatments: Mapping[str, _All], dscp: int, edge: set[str]) -> _Treatment:
     """Return what most switches do with a DSCP; of equally many, what those with hosts do."""
     counts = Counter(of[dscp] for of in treatments.values())
     at_edge = Counter(of[dscp] for name, of in treatments.items() if name in edge)
@@ -88,8 +109,8 @@ def _usual(treatments: _Of, dscp: int, edge: set[str]) -> _Treatment:
 
 
 def _differs(
-    switch: FabricSwitch, own: _Treatment, usual: _Treatment, dscps: list[int], alike: list[str], total: int
-) -> FabricFinding:
+    path: tuple[str, ...], own: _Treatment, usual: _Treatment, dscps: list[int], alike: list[str], total: int
+) -> SonicFinding:
     named = listed(alike) if len(alike) <= _MOST_NAMED else f"{alike[0]}, {alike[1]} and {len(alike) - 2} more"
     severity: Severity = "warning"
     fate = "the class shares a queue with other traffic here, and gets another share of the link"
@@ -102,15 +123,13 @@ def _differs(
         )
     bound = f"{own} here, but {usual} at {len(alike)} of {total} switches ({named})"
     value = f"DSCP {number_ranges(dscps)}"
-    path = _path(switch, dscps[0])
-    one = finding("class-differs", path, value, bound, fate, "write the same maps, groups and PFC", (), severity)
-    return FabricFinding(switch.name, one)
+    return finding("class-differs", path, value, bound, fate, "write the same maps, groups and PFC", (), severity)
 
 
-def _path(switch: FabricSwitch, dscp: int) -> tuple[str, ...]:
-    """Return where the class of a DSCP is written."""
-    qos = next((one for one in switch.config.port_qos.values() if "dscp_to_tc_map" in one.maps), None)
-    return ("PORT_QOS_MAP",) if qos is None else ("DSCP_TO_TC_MAP", qos.maps["dscp_to_tc_map"], str(dscp))
+def _path(switch: FabricSwitch, dscp: int, port: str) -> tuple[str, ...]:
+    """Return where the class of a DSCP is written for a port."""
+    holder = Bindings(switch.config).map_holder(port, "dscp_to_tc_map")
+    return ("PORT_QOS_MAP",) if holder is None else ("DSCP_TO_TC_MAP", holder.maps["dscp_to_tc_map"], str(dscp))
 
 
 CLASS_RULES = (classes,)

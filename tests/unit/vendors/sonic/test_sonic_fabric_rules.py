@@ -213,6 +213,21 @@ def test_of_two_halves_the_switches_with_hosts_are_the_measure(tmp_path: Path) -
     assert {one["switch"] for one in found(some)["class-differs"]} == {"spine1", "spine2"}
 
 
+def test_a_class_towards_another_tier_only_is_not_a_contradiction(tmp_path: Path) -> None:
+    """leaf1 and spine1 have DSCP 26 lossless on their link, as dual ToRs have classes of their own up to the T1."""
+    maps = json.loads((LAB / "leaf1.json").read_text())["DSCP_TO_TC_MAP"]["AZURE"]
+    own = {"DSCP_TO_TC_MAP": {"UP": {**maps, "26": "3"}}}
+    at = {
+        name: {**own, "PORT_QOS_MAP": {port: {"dscp_to_tc_map": "UP"}}}
+        for name, port in (("leaf1", AT_LEAF), ("spine1", AT_SPINE))
+    }
+    assert found(fabric(tmp_path, at)) == {}
+    for name in at:
+        (one,) = found(fabric(tmp_path, {name: at[name]}))["class-differs"]
+        assert (one["switch"], one["key"], one["field"]) == (name, "UP", "26")
+        assert "lossless, in queue 3 here, but lossy" in one["bound"]
+
+
 def test_files_of_one_switch_are_not_judged_together_and_it_is_said(tmp_path: Path) -> None:
     files = fabric(tmp_path, {})[:2]
     shutil.copy(files[0], tmp_path / "old.json")
