@@ -23,7 +23,7 @@ def document(
         "passed": None if no_verdict is not None else all_pass(findings),
         "no_verdict": no_verdict,
         "counts": {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS},
-        "findings": [asdict(finding) for finding in findings],
+        "findings": [{**asdict(finding), "why": finding.why or None} for finding in findings],
     }
 
 

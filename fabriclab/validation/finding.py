@@ -24,6 +24,13 @@ class ValidationFinding:
     expected: str
     measured: str
     verdict: Verdict
+    why: str = ""
+    """Why what was measured could not be judged; empty where it could, or where nothing was measured."""
+
+    @property
+    def told(self) -> str:
+        """What was measured, and why it could not be judged."""
+        return f"{self.measured}; but {self.why}" if self.why else self.measured
 
 
 def judged(check: str, where: str, expected: str, measured: str, holds: bool) -> ValidationFinding:

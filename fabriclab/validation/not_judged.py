@@ -66,7 +66,7 @@ def _with_reason(
     if not reasons:
         return finding
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return replace(finding, verdict="not judged", measured=f"{finding.measured}; but {reasons[0]}{more}")
+    return replace(finding, verdict="not judged", why=f"{reasons[0]}{more}")
 
 
 def _every(bench: Bench) -> Iterator[tuple[str, NotEmulated]]:

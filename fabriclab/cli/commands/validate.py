@@ -130,20 +130,25 @@ def _show(console: Console, findings: Sequence[ValidationFinding]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("check", "where", "expected", "measured", "verdict"):
         table.add_column(heading, overflow="fold")
+    # A policy of one switch keeps many checks from being judged: its sentence stands once, below the table.
+    reasons = list(dict.fromkeys(finding.why for finding in findings if finding.why))
     for finding in findings:
         verdict = f"[{_STYLES[finding.verdict]}]{finding.verdict}[/]"
-        table.add_row(finding.check, finding.where, finding.expected, finding.measured, verdict)
+        number = f" ({reasons.index(finding.why) + 1})" if finding.why else ""
+        table.add_row(finding.check, finding.where, finding.expected, finding.measured, f"{verdict}{number}")
     console.print(table, highlight=False)
+    for number, reason in enumerate(reasons, start=1):
+        console.print(f"({number}) {reason}", highlight=False, markup=False)
     counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in _STYLES}
     text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     console.print(text, style="green" if all_pass(findings) else "red", highlight=False)
 
 
 def _case(finding: ValidationFinding) -> JunitCase:
-    told = f"expected {finding.expected}; measured {finding.measured}"
+    told = f"expected {finding.expected}; measured {finding.told}"
     return JunitCase(
         group=f"validate.{finding.check}",
         name=f"{finding.where}: {finding.expected}",
         failure=told if finding.verdict == "fail" else None,
-        skipped=finding.measured if finding.verdict in _SKIPPED else None,
+        skipped=finding.told if finding.verdict in _SKIPPED else None,
     )

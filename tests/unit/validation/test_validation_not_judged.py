@@ -61,8 +61,8 @@ def test_a_policy_of_routes_leaves_no_path_judged_and_a_failure_a_failure(tmp_pa
     assert verdicts(found, *checks) == [*["not judged"] * 5, "pass", "pass"]
     assert verdicts(found, judged("reach", "h1 to h3", "1", "0", holds=False)) == ["fail"]
     (one,) = with_reasons(found, [passed("reach")])
-    assert one.measured.startswith("8 of 8 flows; but leaf1: BGP_NEIGHBOR_AF|default|10.0.0.0|ipv4_unicast")
-    assert "leaf1.json:" in one.measured and str(tmp_path) not in one.measured
+    assert one.told.startswith("8 of 8 flows; but leaf1: BGP_NEIGHBOR_AF|default|10.0.0.0|ipv4_unicast")
+    assert "leaf1.json:" in one.told and str(tmp_path) not in one.told
 
 
 def test_sessions_hang_on_it_at_the_switch_and_at_its_neighbours(tmp_path: Path) -> None:
