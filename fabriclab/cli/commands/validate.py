@@ -134,8 +134,8 @@ def _show(console: Console, findings: Sequence[ValidationFinding]) -> None:
     reasons = list(dict.fromkeys(finding.why for finding in findings if finding.why))
     for finding in findings:
         verdict = f"[{_STYLES[finding.verdict]}]{finding.verdict}[/]"
-        number = f" ({reasons.index(finding.why) + 1})" if finding.why else ""
-        table.add_row(finding.check, finding.where, finding.expected, finding.measured, f"{verdict}{number}")
+        note = f" ({reasons.index(finding.why) + 1})" if finding.why else ""
+        table.add_row(finding.check, finding.where, finding.expected, finding.measured, f"{verdict}{note}")
     console.print(table, highlight=False)
     for number, reason in enumerate(reasons, start=1):
         console.print(f"({number}) {reason}", highlight=False, markup=False)
