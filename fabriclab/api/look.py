@@ -17,7 +17,8 @@ from fabriclab.api.rendering import rendered
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.compile import compile_job, compile_node, compiled_flows
 from fabriclab.errors import ArgumentError
-from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan import Plan, plan_json
+from fabriclab.formats.plan.runnable import check_plan
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.lab import Lab as WrittenLab
@@ -142,10 +143,11 @@ def check(
     Mistakes that `run` and `validate` refuse are refused here in the same words. If a file has nodes of kinds that do
     not run here, this refusal is returned beside the file's other contents, as `refusal`.
 
-    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError if there is
-    no lab; TraceError for an unusable flow trace of the user. `tell` is called with the current step. `variables` are
-    files of variables for a file that is a Go template. Algorithms in C are compiled if the lab is trusted or
-    `compile_own` is true; otherwise a warning says that they were not.
+    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError if
+    there is no lab; TraceError for an unusable flow trace of the user; PlanError for a plan that `run` would not
+    take. `tell` is called with the current step. `variables` are files of variables for a file that is a Go
+    template. Algorithms in C are compiled if the lab is trusted or `compile_own` is true; otherwise a warning says
+    that they were not.
     """
     if isinstance(lab, Lab):
         return _checked(lab.written, compile_own, tell)
@@ -177,6 +179,7 @@ def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
     base = resolver.resolve({})
+    check_plan(plan_json(base))
     plans = [base, *(point for point, _ in points)]
     refuse_idle_clauses(lab, resolver, [plan.parameters for plan in plans])
     refuse_idle_wishes(lab, chain(plans, plans_of_points(resolver, settings_of_points(lab))))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from fabriclab.formats.names import NODE_PATH
 from fabriclab.formats.plan.setup import NodeFile
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue
@@ -92,7 +93,7 @@ def bound_files(bind: Bind, directory: Path, problems: Problems) -> list[NodeFil
 
 def _file(bind: Bind, directory: Path, name: str, target: str, problems: Problems) -> NodeFile | None:
     path = PurePosixPath(target)
-    if not path.is_absolute() or ".." in path.parts:
+    if not path.is_absolute() or ".." in path.parts or not NODE_PATH.is_in(str(path)):
         bind.written.complain(
             problems, f"{shown(target)} is not an absolute path in the node, such as /etc/frr/frr.conf"
         )

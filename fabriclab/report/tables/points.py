@@ -21,6 +21,7 @@ KEY_METRICS = (
     *("drops", "pool_max_bytes", "queue_drops", "storm_drops", "pauses_sent", "ingress_discards", "ecn_marks"),
     *("stalls", "reconvergence_ns", "reconvergence_unsettled_ns", "srtt_mean_us"),
 )
+_OF_FAILURES = ("reconvergence_ns", "reconvergence_unsettled_ns")
 _ONLY_WHERE_ANY = ("storm_drops", "pauses_sent", "ingress_discards", "ecn_marks")
 """Key figures of switches that tell nothing where they are 0: it has no such queues or groups."""
 MOST_KEY_FIGURES = 8
@@ -143,7 +144,15 @@ def key_figures(results: Results) -> list[tuple[str, str, str]]:
     if summary.get("flows") != 0:
         complete, every = (format_metric("flows", summary.get(name)) for name in ("flows_complete", "flows"))
         figures.insert(1, ("Flows complete", f"{complete} of {every}", ""))
-    return figures[:MOST_KEY_FIGURES]
+    return _few(figures)
+
+
+def _few(figures: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return the first figures, and in the place of the last what routing did after a failure: who makes a link fail
+    asks for that."""
+    kept, left = list(figures[:MOST_KEY_FIGURES]), figures[MOST_KEY_FIGURES:]
+    asked = [figure for figure in left if figure[0] in map(metric_title, _OF_FAILURES)]
+    return [*kept[: MOST_KEY_FIGURES - len(asked)], *asked]
 
 
 def _context(results: Results, name: str, value: float) -> str:

@@ -57,4 +57,6 @@ def _contradiction(fabric: Fabric, each: FabricFinding, directory: Path) -> Cont
     """Return a finding as a sentence without the lab's directory: a plan is the same wherever it was made."""
     place = Place(fabric.switches[each.switch].config.file, each.found.line)
     sentence = f"{place}: {each.found.where}: {each.found.sentence}"
-    return Contradiction(each.found.severity, sentence.replace(f"{directory}/", ""))
+    # Names in a file may hold anything; a warning is one line.
+    line = "".join(letter if letter.isprintable() else "?" for letter in sentence.replace(f"{directory}/", ""))
+    return Contradiction(each.found.severity, line)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabriclab.api.look import check, plan
+from fabriclab.formats.plan import PlanError, runnable
 from fabriclab.lab import LabError
 
 TOPOLOGY = """name: nested
@@ -39,6 +40,18 @@ def test_a_file_below_a_file_is_a_mistake_for_check_too(tmp_path: Path) -> None:
         "nested.clab.yml:7: topology.nodes.h1.binds[1]: /etc/x/y lies below /etc/x, which line 7 makes a file; bind "
         "one of them elsewhere"
     )
+
+
+def test_a_file_in_the_place_of_everything_is_a_mistake_for_check_too(tmp_path: Path) -> None:
+    """Before: only run looked at the path, in a plan that nobody wrote."""
+    with pytest.raises(LabError, match=r"nested\.clab\.yml:7: topology\.nodes\.h1\.binds\[0\]: '/' is not an absolute"):
+        check(write(tmp_path, ["daemons:/"]))
+
+
+def test_check_asks_of_the_plan_what_run_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runnable, "_contradictions", lambda _: iter(["nodes.h1: is wrong"]))
+    with pytest.raises(PlanError, match=r"nodes\.h1: is wrong"):
+        check(write(tmp_path, ["daemons:/x"]))
 
 
 @pytest.mark.parametrize("is_first", [True, False])

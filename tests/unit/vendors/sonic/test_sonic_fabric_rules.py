@@ -297,3 +297,14 @@ def test_a_directory_without_a_configuration_is_refused(tmp_path: Path) -> None:
     for command in ("check", "import"):
         done = CliRunner().invoke(app, ["sonic", command, str(tmp_path)])
         assert done.exit_code == 2 and "a directory without config_db.json" in done.output
+
+
+def test_what_stands_in_a_file_does_not_break_a_line(tmp_path: Path) -> None:
+    acl = {
+        "ACL_TABLE": {"X\nY": {"type": "L3", "ports": ["Ethernet8"]}},
+        "ACL_RULE": {"X\nY|R\n": {"PACKET_ACTION": "DROP"}},
+    }
+    fabric(tmp_path, {"leaf2": {"BGP_GLOBALS": {"default": {"router_id": "10.255.0.3"}}, **acl}})
+    warnings = check_lab(tmp_path).warnings
+    assert len(warnings) == 2
+    assert all(warning.isprintable() for warning in warnings)

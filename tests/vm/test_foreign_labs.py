@@ -1,0 +1,109 @@
+"""What people bring, in the machine: dummy devices, Containerlab's MTU, netem on a link, a container beside the lab,
+and a silent failure that only a hold timer tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from vm import Vm, called
+
+pytestmark = pytest.mark.vm
+
+BESIDE = """name: beside
+topology:
+  defaults: {kind: linux, image: alpine, binds: ['daemons:/etc/frr/daemons']}
+  nodes:
+    x1: {exec: [ip addr add 192.0.2.1/25 dev eth1, ip addr add 198.51.100.1/24 dev eth2]}
+    x2:
+      exec:
+        - ip addr add 192.0.2.2/25 dev eth1
+        - ip route add 198.51.100.0/24 via 192.0.2.1
+        - tc qdisc add dev eth1 root netem delay 50ms
+        - ping -c 2 -i 0.2 198.51.100.1
+        - ping -c 1 -M do -s 8972 192.0.2.1
+    grafana: {image: grafana/grafana}
+  links:
+    - endpoints: [x1:eth1, x2:eth1]
+    - {type: dummy, endpoint: {node: x1, interface: eth2}}
+"""
+BGP = """hostname r{number}
+interface eth1
+ ip address 10.0.1.{number}/24
+interface eth2
+ ip address 10.{number}.0.1/24
+interface eth3
+ ip address 10.0.3.{number}/24
+router bgp 6500{number}
+ no bgp ebgp-requires-policy
+ timers bgp 1 3
+ neighbor 10.0.1.{other} remote-as 6500{other}
+ neighbor 10.0.3.{other} remote-as 6500{other}
+ address-family ipv4 unicast
+  redistribute connected
+"""
+ROUTER = "{kind: linux, image: frr, binds: ['daemons:/etc/frr/daemons', 'rN.conf:/etc/frr/frr.conf']}"
+HOST = "{kind: linux, image: alpine, exec: [ip addr add 10.N.0.10/24 dev eth1, ip route add default via 10.N.0.1]}"
+CUT = f"""name: cut
+topology:
+  nodes:
+    r1: {ROUTER.replace("N", "1")}
+    r2: {ROUTER.replace("N", "2")}
+    h1: {HOST.replace("N", "1")}
+    h2: {HOST.replace("N", "2")}
+  links:
+    - endpoints: ['r1:eth1', 'r2:eth1']
+    - endpoints: ['r1:eth3', 'r2:eth3']
+    - endpoints: ['h1:eth1', 'r1:eth2']
+    - endpoints: ['h2:eth1', 'r2:eth2']
+"""
+EXPERIMENT = """title: A silent cut
+links: {rate: 100 Mbps, delay: 1 ms}
+routing: {protocol: as-configured, still: 2 s}
+switches: {default: {buffer: 4 MB}}
+traffic: {m: {kind: flows, senders: [h1], receiver: h2, size: 20 KB, count: 400, interval: 25 ms}}
+events: {cut: {at: 1 s, link: 'r1:eth1', action: blackhole}}
+limit: 60 s
+"""
+
+
+def write(directory: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (directory / name).write_text(text)
+
+
+def summary(directory: Path) -> dict[str, float | None]:
+    metrics: dict[str, float | None] = json.loads((directory / "summary.json").read_text())["metrics"]
+    return metrics
+
+
+def test_a_file_runs_as_containerlab_deploys_it(vm: Vm, tmp_path: Path) -> None:
+    write(tmp_path, {"beside.clab.yml": BESIDE, "daemons": "bgpd=yes\n"})
+    done = called(tmp_path, "run", "beside.clab.yml", "--out", "run", "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    logs = tmp_path / "run" / "logs"
+    pinged = (logs / "exec-4@x2.log").read_text()
+    assert "2 packets transmitted, 2 received" in pinged, "the dummy device has its address"
+    last = pinged.splitlines()[2]
+    assert last.partition("time=")[2] == "50.0 ms", last
+    assert "1 packets transmitted, 1 received" in (logs / "exec-5@x2.log").read_text(), "the MTU is Containerlab's"
+    assert not [*logs.glob("bgpd@*")], "an inherited bind starts no FRR in hosts"
+
+
+@pytest.mark.parametrize(("hold", "count"), [(3, 400), (9, 240)])
+def test_a_silent_cut_is_measured_or_told(vm: Vm, tmp_path: Path, hold: int, count: int) -> None:
+    """Before: with a hold time above `still` nothing was said."""
+    write(tmp_path, {"topology.clab.yml": CUT, "daemons": "bgpd=yes\n", "experiment.yml": EXPERIMENT})
+    text = BGP.replace("timers bgp 1 3", f"timers bgp {hold // 3} {hold}")
+    write(tmp_path, {f"r{one}.conf": text.format(number=one, other=3 - one) for one in (1, 2)})
+    done = called(tmp_path, "run", ".", "--out", "run", "--set", f"traffic.m.count={count}")
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 0, said
+    found = summary(tmp_path / "run")
+    took, unsettled = found["reconvergence_ns"], found.get("reconvergence_unsettled_ns")
+    assert "Routing followed" in said, said
+    if took is None:
+        assert hold == 9 and unsettled is not None and unsettled > 5 * 10**9
+    else:
+        assert hold == 3 and unsettled is None and 2 * 10**9 < took < 4 * 10**9
