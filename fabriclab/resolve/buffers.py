@@ -23,7 +23,7 @@ from fabriclab.lab.switch.written import WrittenGroup, WrittenQueue, WrittenSwit
 from fabriclab.qdiscs import KINDS, Own, Qdisc
 from fabriclab.resolve.nic import port_of_nic, resolve_nic
 from fabriclab.resolve.switch.checks import check_switch
-from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding, with_remedy
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding, in_words_of
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
 from fabriclab.resolve.written_alike import resolve_once
@@ -48,6 +48,8 @@ class SharedBuffer:
     warnings: tuple[SwitchFinding, ...]
     remedies: Mapping[str, str] = field(default_factory=dict)
     """What to write instead, by rule, where its own configuration has other words than a lab."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Its own configuration's names of fields, by the lab's."""
 
     def port(self, interface: str) -> SwitchPort:
         """Return the port of that name."""
@@ -84,13 +86,13 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
     for each in _ends(topology):
         if each.here.node in of_switches:
             of_switches[each.here.node].append(each)
-    remedies = {node.name: node.own.remedies for node in topology.nodes if node.own is not None}
+    own = {node.name: (node.own.remedies, node.own.fields) for node in topology.nodes if node.own is not None}
     shared = {
         name: _shared_buffer(
             name,
             written,
             _lines(of_switches[name], of_switches.keys(), experiment),
-            remedies.get(name, {}),
+            *own.get(name, ({}, {})),
             problems,
         )
         for name, written in experiment.shared_switches.items()
@@ -135,16 +137,17 @@ def _shared_buffer(
     written: WrittenSwitch,
     lines: Mapping[str, Line],
     remedies: Mapping[str, str],
+    fields: Mapping[str, str],
     problems: Problems,
 ) -> SharedBuffer:
     resolved = resolve_switch(written, lines, problems)
     ports = tuple(CheckedPort(interface, line, resolved.ports[interface]) for interface, line in lines.items())
-    findings = [with_remedy(finding, remedies) for finding in check_switch(resolved.switch, ports)]
+    findings = [in_words_of(finding, remedies, fields) for finding in check_switch(resolved.switch, ports)]
     for finding in findings:
         if finding.severity == "error":
             _record(finding, name, written.of(finding.ports[0]) if finding.ports else written, problems)
     warnings = tuple(finding for finding in findings if finding.severity == "warning")
-    return SharedBuffer(resolved.switch, ports, warnings, remedies)
+    return SharedBuffer(resolved.switch, ports, warnings, remedies, fields)
 
 
 def _record(finding: SwitchFinding, name: str, written: WrittenSwitch, problems: Problems) -> None:

@@ -17,7 +17,7 @@ from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.buffers import SharedBuffer
 from fabriclab.resolve.switch.checks import unmarked
-from fabriclab.resolve.switch.findings import SwitchFinding, merged, with_remedy
+from fabriclab.resolve.switch.findings import SwitchFinding, in_words_of, merged
 from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.units import format_count
 
@@ -33,7 +33,10 @@ def plan_warnings(
     switches: dict[tuple[str, str], list[str]] = {}
     for name, buffer in shared.items():
         without_marks = merged(unmarked(buffer.switch, buffer.ports, codepoints))
-        findings = [*buffer.warnings, *(with_remedy(finding, buffer.remedies) for finding in without_marks)]
+        findings = [
+            *buffer.warnings,
+            *(in_words_of(finding, buffer.remedies, buffer.fields) for finding in without_marks),
+        ]
         for finding in _with_ranges(findings):
             switches.setdefault((_at(finding, buffer), finding.sentence), []).append(name)
     return tuple(f"{_switches(names)}{at}: {sentence}" for (at, sentence), names in switches.items())

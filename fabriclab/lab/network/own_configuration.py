@@ -91,6 +91,8 @@ class OwnConfiguration:
     """What of the file acts on traffic in the switch, and not in the lab."""
     remedies: Mapping[str, str] = field(default_factory=dict)
     """What to write where a rule finds something in a switch, in the words of its configuration, by rule."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """What it calls the fields of a switch, by the lab's words without numbers and names: `queues.wred.min`."""
     contradictions: tuple[Contradiction, ...] = ()
     """What it and other switches' files say differently; told at one of them."""
     notes: tuple[str, ...] = ()

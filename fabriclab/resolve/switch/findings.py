@@ -71,6 +71,9 @@ class SwitchFinding(Finding):
     always: bool = False
     """Whether it is so with a single busy port, too; of thresholds that depend on how many are busy."""
 
+    called: str = ""
+    """What the switch's own configuration calls the field; empty: it has none, or has the lab's words."""
+
     @property
     def field(self) -> str:
         """Return the path of the field, its words with dots between them."""
@@ -79,7 +82,8 @@ class SwitchFinding(Finding):
     @property
     def sentence(self) -> str:
         """Field, what is wrong with it, in one line, without the ports."""
-        return f"{self.field}: {self.explanation}"
+        name = f"{self.called} ({'.'.join(self.path[:2])})" if self.called else self.field
+        return f"{name}: {self.explanation}"
 
     @property
     def explanation(self) -> str:
@@ -87,9 +91,11 @@ class SwitchFinding(Finding):
         return "; ".join(filter(None, [f"{self.value} is {self.bound}", self.consequence, self.remedy]))
 
 
-def with_remedy(finding: SwitchFinding, remedies: Mapping[str, str]) -> SwitchFinding:
-    """Return a finding with the remedy of a switch whose configuration has words of its own, by rule."""
-    return replace(finding, remedy=remedies.get(finding.rule, finding.remedy))
+def in_words_of(finding: SwitchFinding, remedies: Mapping[str, str], fields: Mapping[str, str]) -> SwitchFinding:
+    """Return a finding as a switch's own configuration would have it: its remedy by rule, its field by the lab's words
+    for it without numbers and names (`queues.wred.min`)."""
+    words = ".".join((finding.path[0], *finding.path[2:])) if len(finding.path) > 2 else finding.field
+    return replace(finding, remedy=remedies.get(finding.rule, finding.remedy), called=fields.get(words, ""))
 
 
 def merged(findings: Iterable[SwitchFinding]) -> tuple[SwitchFinding, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from fabriclab.formats.finding import Severity
@@ -56,7 +57,10 @@ def classes(view: View) -> Iterator[FabricFinding]:
         first, port = where[0]
         alike = [other for other, of in treatments.items() if of[first] == usual]
         path = _path(view.fabric.switches[name], first, port)
-        yield FabricFinding(name, _differs(path, own, usual, [dscp for dscp, _ in where], alike, len(treatments)))
+        one = _differs(path, own, usual, [dscp for dscp, _ in where], alike, len(treatments))
+        # A tier that has no PFC at all may be meant to be lossy.
+        is_meant = not (view.has_pfc(name) and any(map(view.has_pfc, alike)))
+        yield FabricFinding(name, replace(one, severity="warning") if is_meant else one)
 
 
 def _at_ends(view: View) -> Iterator[tuple[End, _All]]:

@@ -58,9 +58,10 @@ def pfc(view: View) -> Iterator[FabricFinding]:
             bound = f"PFC priorities {_numbers(there)} at the other end, {far} ({_place(view, far, 'pfc_enable')})"
             fate = f"pauses of priority {listed(list(map(str, only)))} are sent by one end and ignored by the other"
             path = ("PORT_QOS_MAP", near.port, "pfc_enable")
-            one = finding(
-                "link-pfc", path, _numbers(here), f"not the {bound}", fate, "write the same at both", (near.port,)
-            )
+            both = view.has_pfc(near.switch) and view.has_pfc(far.switch)
+            severity: Severity = "error" if both else "warning"
+            remedy, value = "write the same at both", _numbers(here)
+            one = finding("link-pfc", path, value, f"not the {bound}", fate, remedy, (near.port,), severity)
             yield FabricFinding(near.switch, one)
 
 

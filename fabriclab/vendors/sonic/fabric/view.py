@@ -59,6 +59,10 @@ class View:
         built = {switch.name: configured_switch(switch.config) for switch in sound}
         return {name: one for name, one in built.items() if one is not None}
 
+    def has_pfc(self, name: str) -> bool:
+        """Return whether a switch enables PFC on any port: one without may be meant to be lossy."""
+        return any(entry.pfc_enable for entry in self.fabric.switches[name].config.port_qos.values())
+
     def host_ports(self, switch: FabricSwitch) -> Iterator[str]:
         """Yield the ports of a switch that lead to no other switch of the fabric."""
         for port in switch.ports:

@@ -25,6 +25,23 @@ _MAPS = {
     "priority_to_queue": "pfc_to_queue_map",
     "priority_to_group": "pfc_to_pg_map",
 }
+FIELDS = {
+    **{f"queues.wred.{word}": f"WRED_PROFILE|{name}" for word, name in _WRED.items()},
+    **{
+        f"queues.{word}": f"BUFFER_PROFILE|{name}"
+        for word, name in _PROFILE.items()
+        if word not in ("headroom", "lossless")
+    },
+    **{f"priority_groups.{word}": f"BUFFER_PROFILE|{name}" for word, name in (*_PROFILE.items(), ("xon", "xon"))},
+    **{f"pools.{word}": f"BUFFER_POOL|{name}" for word, name in _POOL.items()},
+    "queues.wred": "QUEUE|wred_profile",
+    "queues.scheduler": "SCHEDULER|type",
+    "queues.cir": "SCHEDULER|cir",
+    "queues.pir": "SCHEDULER|pir",
+    "pfc.priorities": "PORT_QOS_MAP|pfc_enable",
+    **{f"maps.{word}": f"PORT_QOS_MAP|{name}" for word, name in _MAPS.items()},
+}
+"""Table and field, by the lab's words without numbers and names."""
 
 
 def config_path(bindings: Bindings, pool_keys: Mapping[str, str], port: str, path: tuple[str, ...]) -> tuple[str, ...]:

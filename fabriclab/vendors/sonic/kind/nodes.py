@@ -15,6 +15,7 @@ from fabriclab.lab.network.topology import Endpoint, LabNode, Link
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.common.profile_file import profile_text
+from fabriclab.vendors.sonic.judge.places import FIELDS
 from fabriclab.vendors.sonic.judge.switch_rules import REMEDIES
 from fabriclab.vendors.sonic.kind.groups import written_layer2
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
@@ -101,6 +102,7 @@ class _NodeBinder:
             load_balancing=written_load_balancing(config),
             not_emulated=config.not_emulated,
             remedies=REMEDIES,
+            fields=FIELDS,
             notes=(*self.notes, *config.static_route_notes, *config.adaptive_routing.notes),
         )
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), own=own)

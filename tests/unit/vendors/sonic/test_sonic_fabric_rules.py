@@ -228,6 +228,17 @@ def test_a_class_towards_another_tier_only_is_not_a_contradiction(tmp_path: Path
         assert "lossless, in queue 3 here, but lossy" in one["bound"]
 
 
+def test_a_tier_without_pfc_is_only_warned_of(tmp_path: Path) -> None:
+    spines = {name: json.loads((LAB / f"{name}.json").read_text())["PORT_QOS_MAP"] for name in ("spine1", "spine2")}
+    off = {
+        name: {"PORT_QOS_MAP": {port: {"pfc_enable": None, "pfcwd_sw_enable": None} for port in ports}}
+        for name, ports in spines.items()
+    }
+    by_rule = found(fabric(tmp_path, off))
+    assert by_rule.keys() == {"link-pfc", "class-differs"}
+    assert {one["severity"] for every in by_rule.values() for one in every} == {"warning"}
+
+
 def test_files_of_one_switch_are_not_judged_together_and_it_is_said(tmp_path: Path) -> None:
     files = fabric(tmp_path, {})[:2]
     shutil.copy(files[0], tmp_path / "old.json")

@@ -114,7 +114,7 @@ def test_advice_for_a_lab_is_in_the_words_of_its_files(tmp_path: Path) -> None:
     tables = patched(json.loads(leaf.read_text()), {"WRED_PROFILE": {"WRED": {"ecn": "ecn_none"}}})
     leaf.write_text(json.dumps(tables, indent=2))
     (warning,) = (one for one in resolve_plan(parse_lab(tmp_path), {}).warnings if "DCTCP fills" in one)
-    assert warning.startswith("leaf1: ")
+    assert warning.startswith("leaf1: QUEUE|wred_profile (queues.3): none is the setting for DCTCP")
     assert warning.endswith("; bind a WRED_PROFILE with ecn_all to that queue in QUEUE")
 
 
