@@ -13,6 +13,8 @@ from fabriclab.keys.wording import nearest
 from fabriclab.lab import experiment
 from fabriclab.lab.lab_list import is_lab, labs_in
 from fabriclab.lab.network import topology
+from fabriclab.other_labs.kathara import FILE_NAME as LAB_CONF
+from fabriclab.other_labs.kathara import is_lab_conf
 from fabriclab.shipped import shipped
 
 LABS = "labs"
@@ -59,6 +61,8 @@ def find_lab(written: Path) -> Path:
 
 def find_lab_or_file(written: Path) -> Path:
     """Return what `find_lab` does, or a file as it is, for commands that take a topology alone."""
+    if (conf := _kathara(written)) is not None:
+        return conf
     is_file = _is_there(written) and not written.is_dir()
     if is_file and (said := other_program(written)) is not None:
         raise ArgumentError("{0}: {1}", written, said)
@@ -67,8 +71,18 @@ def find_lab_or_file(written: Path) -> Path:
 
 def find_lab_or_own_file(written: Path) -> Path:
     """Return what `find_lab` does, or a topology that is not part of a lab's directory: a lab by itself."""
-    is_file = written.suffix in _CONTAINERLAB and not is_part_of_lab(written)
+    is_file = _kathara(written) is not None or (written.suffix in _CONTAINERLAB and not is_part_of_lab(written))
     return find_lab_or_file(written) if is_file else find_lab(written)
+
+
+def _kathara(written: Path) -> Path | None:
+    """Return the lab.conf that is meant, as a file or by its directory, of a lab of Kathará's."""
+    if not _is_there(written):
+        return None
+    if written.is_dir():
+        is_ours = is_lab(written) or (written / experiment.FILE_NAME).is_file()
+        return None if is_ours or not is_lab_conf(written / LAB_CONF) else written / LAB_CONF
+    return written if is_lab_conf(written) else None
 
 
 def is_part_of_lab(file: Path) -> bool:

@@ -16,7 +16,6 @@ _VENDORS = (
     "whose nodes are images that do not run here; take the routers' configurations with `fabriclab import frr`, "
     f"`arista import` or `sonic import`, or {_WRITE_IT} and run that with --as frr"
 )
-_KATHARA = re.compile(rb"^\s*[A-Za-z0-9_-]+\[[0-9]+\]\s*=", re.MULTILINE)
 _MININET = re.compile(rb"^\s*(?:from|import)\s+(?:mininet|mn_wifi|containernet)\b", re.MULTILINE)
 _MINIEDIT = re.compile(rb'"(?:hosts|switches|controllers)"\s*:')
 _TOP_LEVEL = re.compile(rb"^(?:['\"]?)([A-Za-z_][A-Za-z0-9_.]*)(?:['\"]?)\s*:", re.MULTILINE)
@@ -61,10 +60,6 @@ def _text(file: Path) -> bytes:
         return b""
 
 
-def _is_kathara(file: Path) -> bool:
-    return file.name == "lab.conf" and _KATHARA.search(_text(file)) is not None
-
-
 def _is_mininet(file: Path) -> bool:
     if file.suffix == ".mn":
         return _MINIEDIT.search(_text(file)) is not None
@@ -100,16 +95,7 @@ def _mininet(file: Path) -> str:
     )
 
 
-def _kathara(file: Path) -> str:
-    del file
-    return (
-        f"is a Kathará lab; {_WRITE_IT}: a collision domain of two interfaces is a link, one of more a node of kind "
-        "bridge; NAME.startup is the node's exec, NAME/etc/frr its binds"
-    )
-
-
 _PROGRAMS = (
-    Program(_is_kathara, _kathara),
     Program(_is_mininet, _mininet),
     Program(
         lambda file: file.suffix in (".gns3", ".gns3project", ".gns3p"), lambda _: f"is a GNS3 project, {_VENDORS}"

@@ -19,6 +19,7 @@ from fabriclab.engine.go_templates import TemplateError, has_go, render_go_templ
 from fabriclab.lab.reading.document import is_go_template
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import LabError, Mistake
+from fabriclab.other_labs.kathara import containerlab_text, is_lab_conf
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _SUCH_AS = "a template's variables are such as spines: {num: 2}"
@@ -27,11 +28,14 @@ _WHERE = re.compile(r"template: .*?:(\d+)(?::\d+)?: (.*)", re.DOTALL)
 
 
 def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> str | None:
-    """Return the text that a Containerlab file makes, where it is a Go template; None for any other file.
+    """Return the text of the Containerlab file that a Go template makes, or that a Kathará lab stands for; None for any
+    other file.
 
     `variables`: files of them, in the place of those beside it. Raises LabError for a template that cannot be rendered,
     and where there is no Go to render it.
     """
+    if is_lab_conf(file):
+        return containerlab_text(file)
     text = _text(file) if file.is_file() else ""
     if not (variables or is_go_template(text)):
         return None

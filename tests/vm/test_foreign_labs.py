@@ -1,5 +1,5 @@
-"""What people bring, in the machine: dummy devices, Containerlab's MTU, netem on a link, a container beside the lab,
-and a silent failure that only a hold timer tells."""
+"""What people bring, in the machine: dummy devices, Containerlab's MTU, netem on a link, a container beside the lab, a
+silent failure that only a hold timer tells, and a lab of Kathará's."""
 
 from __future__ import annotations
 
@@ -107,3 +107,28 @@ def test_a_silent_cut_is_measured_or_told(vm: Vm, tmp_path: Path, hold: int, cou
         assert hold == 9 and unsettled is not None and unsettled > 5 * 10**9
     else:
         assert hold == 3 and unsettled is None and 2 * 10**9 < took < 4 * 10**9
+
+
+KATHARA = {
+    "lab.conf": 'r1[0]="A"\nr1[1]="B"\nr2[0]="A"\nr2[1]="C"\npc1[0]="B"\npc2[0]="C"\nsink[0]="A"\n',
+    "r1.startup": "ifconfig eth0 10.0.0.1/24 up\nip address add 10.1.0.1/24 dev eth1\nsystemctl start frr\n",
+    "r2.startup": "ifconfig eth0 10.0.0.2/24 up\nip address add 10.2.0.1/24 dev eth1\n/etc/init.d/frr start\n",
+    "pc1.startup": "ifconfig eth0 10.1.0.2 netmask 255.255.255.0 up\nroute add default gw 10.1.0.1 dev eth0\n",
+    "pc2.startup": "ip address add 10.2.0.2/24 dev eth0\nip route add default via 10.2.0.1\n",
+    "sink.startup": "ip address add 10.0.0.9/24 dev eth0\nip route add default via 10.0.0.1\n",
+}
+OSPF = "router ospf\n network 10.0.0.0/8 area 0\n"
+
+
+def test_a_lab_of_kathara_s_comes_up_with_its_routes(vm: Vm, tmp_path: Path) -> None:
+    """Two routers and a host in one collision domain, which is a bridge; OSPF between them."""
+    for name in ("r1", "r2"):
+        (tmp_path / name / "etc" / "frr").mkdir(parents=True)
+        write(tmp_path, {f"{name}/etc/frr/frr.conf": OSPF, f"{name}/etc/frr/daemons": "zebra=yes\nospfd=yes\n"})
+    write(tmp_path, KATHARA)
+    done = called(tmp_path, "validate", ".", "--json", "validation.json", "--out", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
+    assert [(each["expected"], each["verdict"]) for each in found if each["check"] == "reach"] == [
+        ("6 of 6 answer", "pass")
+    ]

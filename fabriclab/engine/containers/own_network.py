@@ -114,8 +114,8 @@ def _write_addresses(
 
 def addresses_in(told: list[dict[str, Any]], order: list[str]) -> Iterator[str]:
     """Yield the addresses of global scope of `ip -j address show`: those of the interfaces in `order` first, IPv4
-    before IPv6. The management interface is not part of the lab."""
-    every = [interface for interface in told if interface.get("ifname") != _MANAGEMENT]
+    before IPv6. eth0, the management interface, is part of the lab only if it is in `order`."""
+    every = [interface for interface in told if interface.get("ifname") != _MANAGEMENT or _MANAGEMENT in order]
     every.sort(key=lambda one: order.index(one["ifname"]) if one.get("ifname") in order else len(order))
     for interface in every:
         found = [one for one in interface.get("addr_info", ()) if one.get("scope") == "global"]

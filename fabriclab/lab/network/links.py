@@ -25,9 +25,10 @@ _VARS = ("rate", "delay")
 _NEAR_VAR = 0.74
 """Closer than this to one of our words, another variable is a mistyped one;
 else it is Containerlab's or the user's own."""
+_MANAGEMENT = "eth0"
 _RESERVED_INTERFACES = {
     "lo": "the loopback interface",
-    "eth0": "Containerlab's management interface",
+    _MANAGEMENT: "Containerlab's management interface",
     "all": "a sysctl's word for all interfaces",
     "default": "a sysctl's word for new interfaces",
 }
@@ -50,15 +51,16 @@ def read_links(
     nodes: Collection[str],
     foreign: Mapping[str, str] = MappingProxyType({}),
     with_dummies: Collection[str] = (),
+    unmanaged: Collection[str] = (),
 ) -> ReadLinks:
     """Return all links; record what is wrong with them.
 
     `foreign`: the kinds of nodes whose interfaces have names in the words of these. `with_dummies`: nodes that can have
-    dummy devices.
+    dummy devices. `unmanaged`: nodes that are not in the management network, so eth0 is an interface like others.
     """
     links, notes, dummies = [], list[str](), list[DummyLink]()
     for key, value in topology.items("links") or []:
-        reader = _LinkReader(key, topology.problems, nodes, foreign, notes)
+        reader = _LinkReader(key, topology.problems, nodes, foreign, notes, unmanaged)
         if (dummy := reader.read_dummy(value, with_dummies)) is not None:
             dummies.append(dummy)
         elif not reader.is_dummy and (link := reader.read(value)) is not None:
@@ -85,13 +87,20 @@ class _LinkReader:
     """Reads one link."""
 
     def __init__(
-        self, key: str, problems: Problems, nodes: Collection[str], foreign: Mapping[str, str], notes: list[str]
+        self,
+        key: str,
+        problems: Problems,
+        nodes: Collection[str],
+        foreign: Mapping[str, str],
+        notes: list[str],
+        unmanaged: Collection[str],
     ) -> None:
         self._key = key
         self._problems = problems
         self._nodes = nodes
         self._foreign = foreign
         self._notes = notes
+        self._unmanaged = unmanaged
         self.is_dummy = False
         """Whether the link was one of type dummy, be it a right one or not."""
 
@@ -189,7 +198,7 @@ class _LinkReader:
             return None
         name = self._interface(node, interface)
         good_node = self._check_node(Written(node, key, written.text, written.place))
-        good_interface = self._check_interface(Written(name, key, written.text, written.place))
+        good_interface = self._check_interface(node, Written(name, key, written.text, written.place))
         alias = "" if name == interface else interface
         return Endpoint(node, name, key, written.place, alias=alias) if good_node and good_interface else None
 
@@ -211,7 +220,8 @@ class _LinkReader:
         if node is None or interface is None:
             return None
         name = self._interface(node.value, interface.value)
-        good_node, good_interface = self._check_node(node), self._check_interface(replace(interface, value=name))
+        good_node = self._check_node(node)
+        good_interface = self._check_interface(node.value, replace(interface, value=name))
         if not (good_node and good_interface):
             return None
         alias = "" if name == interface.value else interface.value
@@ -227,9 +237,9 @@ class _LinkReader:
         node.complain(self._problems, f"{shown(node.value)} is not a node; {did_you_mean(node.value, self._nodes)}")
         return False
 
-    def _check_interface(self, interface: Written[str]) -> bool:
+    def _check_interface(self, node: str, interface: Written[str]) -> bool:
         name = interface.value
-        if name in _RESERVED_INTERFACES:
+        if name in _RESERVED_INTERFACES and not (name == _MANAGEMENT and node in self._unmanaged):
             interface.complain(
                 self._problems, f"{shown(name)} is {_RESERVED_INTERFACES[name]}; number the ports from eth1"
             )

@@ -97,7 +97,7 @@ def parse_topology(
         section.require("links", example="links: with a list of endpoints")
     links_before = len(problems)
     able = [] if any_kind else [name for name in reader.names if name in {*reader.apart, *_linux(written)}]
-    links, left_out, dummies = read_links(section, reader.names, foreign, able)
+    links, left_out, dummies = read_links(section, reader.names, foreign, able, reader.unmanaged)
     is_whole = links_before == len(problems) and not left_out
     written, links, impairments = (written, links, ()) if any_kind else with_netem(written, links)
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))

@@ -217,6 +217,8 @@ class NodeReader:
         self._links = count_links(topology, self.names)
         self.apart: dict[str, Place] = {} if any_kind or not self._links else dict(self._apart())
         """Nodes that are left out, as no link joins them with another one."""
+        self.unmanaged: set[str] = set()
+        """Nodes that were read and are not in the management network: they may have an eth0 of their own."""
 
     @property
     def names(self) -> list[str]:
@@ -251,6 +253,9 @@ class NodeReader:
             )
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node, self._problems)
+        mode = next((value.text for layer in layers if isinstance(value := layer.get("network-mode"), ScalarValue)), "")
+        if mode == "none":
+            self.unmanaged.add(name)
         own = kind_of(kind)
         if own is not None and self._any_kind and not binds_one_of(layers, own.config_paths):
             own = None

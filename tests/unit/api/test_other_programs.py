@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from fabriclab.cli.app import app
 
 SAMPLES = {
-    "lab.conf": ('r1[0]="A"\nr2[0]="A"\n', "is a Kathará lab; write its nodes and links as a Containerlab file"),
     "mn.py": ("from mininet.topo import Topo\nclass T(Topo):\n    pass\n", "is a Mininet topology, a script"),
     "drawing.mn": ('{"hosts": [], "switches": []}', "is a Mininet topology, a drawing of MiniEdit"),
     "p.gns3": ('{"name": "p", "topology": {"nodes": []}}', "is a GNS3 project, whose nodes are images"),

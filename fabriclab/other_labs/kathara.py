@@ -1,0 +1,182 @@
+"""From a Kathará lab to the Containerlab file that says the same: `lab.conf`, the startup scripts and the directories
+beside it.
+
+Sources: Kathará's `parser/netkit/LabParser.py` (the lines of lab.conf), `model/Machine.py` (its options), and
+kathara-lab-structure(7): `NAME.startup` runs in the device NAME after `shared.startup`, and what lies in the directory
+NAME lies below `/` there. Every device forwards packets. The first interface is eth0: there is no management network.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from fabriclab.keys.wording import did_you_mean, shown
+from fabriclab.lab.network.labels import ROLE_LABEL
+from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file, text_of
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.setup.binds import MOST_FILES
+from fabriclab.other_labs.startup import startup_commands
+
+FILE_NAME = "lab.conf"
+_LINE = re.compile(r"([a-z0-9_]{1,30})\[(\w+)\]\s*=\s*([\"']?)([^\"']+)\3(?:\s+#.*)?")
+_DOMAIN = re.compile(r"(\w+)(?:/((?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}))?")
+_METADATA = re.compile(r"LAB_[A-Z]+=")
+_FORM = 'a line is such as r1[0]="A" or r1[image]="kathara/frr"'
+_DEFAULT_IMAGE = "kathara/base"
+_SHARED = "shared"
+_AS_CONTAINERLAB = {"mem": "memory", "cpus": "cpu", "port": "ports", "bridged": "ports"}
+"""Options that have no effect in the virtual machine: Containerlab's keys for them are told as such."""
+_WITHOUT_TRAFFIC = ("shell", "num_terms", "privileged", "ulimit", "ipv6", "entrypoint", "args")
+_OPTIONS = ("image", "exec", "env", "sysctl", *_AS_CONTAINERLAB, *_WITHOUT_TRAFFIC)
+_PLACE = "/hostlab"
+"""Where Kathará keeps a device's scripts."""
+
+
+@dataclass
+class _Device:
+    line: int
+    interfaces: dict[int, tuple[str, str | None]] = field(default_factory=dict)
+    """The collision domain of each, and its MAC address; None: any."""
+    options: dict[str, list[str]] = field(default_factory=dict)
+
+
+def is_lab_conf(file: Path) -> bool:
+    """Return whether a file is a Kathará lab, of which the directory is a part."""
+    if file.name != FILE_NAME or not file.is_file():
+        return False
+    return any(_LINE.fullmatch(line.strip()) for line in _text(file, Problems()).splitlines())
+
+
+def containerlab_text(file: Path) -> str:
+    """Return the Containerlab file of a Kathará lab. Each device stands in the line in which lab.conf first names it.
+
+    Raises LabError with everything that is wrong in lab.conf, and with startup scripts that can't be read.
+    """
+    problems = Problems()
+    devices = _devices(file, _text(file, problems), problems)
+    problems.raise_if_any()
+    bridges, links = _links(devices)
+    nodes = {name: _node(file.parent, name, device, problems) for name, device in devices.items()}
+    problems.raise_if_any()
+    text = f'{{"name": {json.dumps(_name(file))}, "topology": {{"nodes": {{'
+    for name, device in sorted(devices.items(), key=lambda each: each[1].line):
+        text += "\n" * max(0, device.line - 1 - text.count("\n")) + f"{json.dumps(name)}: {json.dumps(nodes[name])}, "
+    text += "".join(f'{json.dumps(name)}: {{"kind": "bridge"}}, ' for name in bridges)
+    return f'{text}}}, "links": {json.dumps(links)}}}}}\n'
+
+
+def _text(file: Path, problems: Problems) -> str:
+    """Return what a file of the lab holds; nothing, after recording why, of one that can't be read."""
+    try:
+        return text_of(read_lab_file(file.parent, file.name, LARGEST_YAML_BYTES))
+    except UnreadableError as error:
+        problems.add(Place(str(file)), "", str(error))
+    except UnicodeDecodeError:
+        problems.add(Place(str(file)), "", "is not UTF-8; save the file as UTF-8")
+    return ""
+
+
+def _name(file: Path) -> str:
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", file.resolve().parent.name).strip("-")
+    return name[:63] or "kathara"
+
+
+def _devices(file: Path, text: str, problems: Problems) -> dict[str, _Device]:
+    devices: dict[str, _Device] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        found, place = _LINE.fullmatch(line.strip()), Place(str(file), number)
+        if found is None:
+            if line.strip() and not line.lstrip().startswith("#") and not _METADATA.match(line):
+                problems.add(
+                    place, "", f'{shown(line.strip())}: a line is such as r1[0]="A" or r1[image]="kathara/frr"'
+                )
+            continue
+        name, word, _, value = found.groups()
+        if name == _SHARED:
+            problems.add(place, name, "is the directory that all devices share; give the device another name")
+            continue
+        device = devices.setdefault(name, _Device(number))
+        if word.isdigit():
+            _connect(device, name, int(word), value, place, problems)
+        elif word in _OPTIONS:
+            device.options.setdefault(word, []).append(value)
+        else:
+            problems.add(place, f"{name}[{word}]", f"no option of Kathará's; {did_you_mean(word, _OPTIONS)}")
+    if not devices:
+        problems.add(Place(str(file)), "", f"names no device; {_FORM}")
+    return devices
+
+
+def _connect(device: _Device, name: str, number: int, value: str, place: Place, problems: Problems) -> None:
+    found = _DOMAIN.fullmatch(value)
+    if found is None:
+        problems.add(place, f"{name}[{number}]", f"{shown(value)} is no collision domain; write letters and digits")
+    elif number in device.interfaces:
+        problems.add(place, f"{name}[{number}]", "stands twice; an interface is in one collision domain")
+    else:
+        device.interfaces[number] = (found[1], found[2])
+
+
+def _node(directory: Path, name: str, device: _Device, problems: Problems) -> dict[str, Any]:
+    options = device.options
+    node: dict[str, Any] = {
+        "kind": "linux",
+        "image": options.get("image", [_DEFAULT_IMAGE])[-1],
+        "network-mode": "none",
+    }
+    if len(device.interfaces) > 1:
+        node["labels"] = {ROLE_LABEL: "switch"}
+    commands, scripts = [], []
+    for script in (f"{_SHARED}.startup", f"{name}.startup"):
+        if (directory / script).is_file():
+            commands += startup_commands(_text(directory / script, problems), f"{_PLACE}/{script}")
+            scripts.append(f"{script}:{_PLACE}/{script}")
+    files = list(islice(_files(directory, name), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        problems.add(Place(str(directory / name)), "", f"holds more than {MOST_FILES} files, the most of a device")
+    node["binds"] = [*files, *scripts]
+    node["exec"] = [*commands, *options.get("exec", ())]
+    for option, key in (("env", "env"), ("sysctl", "sysctls")):
+        if option in options:
+            node[key] = {name: value for name, _, value in (each.partition("=") for each in options[option])}
+    for option, key in _AS_CONTAINERLAB.items():
+        if option in options:
+            node[key] = options[option] if key == "ports" else options[option][-1]
+    return node
+
+
+def _files(directory: Path, name: str) -> Iterator[str]:
+    """Yield a bind for each file of a device's directory."""
+    for path in sorted((directory / name).rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            inside = path.relative_to(directory / name).as_posix()
+            yield f"{name}/{inside}:/{inside}"
+
+
+def _links(devices: dict[str, _Device]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the bridges, one for each collision domain of three and more interfaces, and all links."""
+    domains: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for name, device in devices.items():
+        for number, (domain, mac) in sorted(device.interfaces.items()):
+            end = {"node": name, "interface": f"eth{number}"} | ({} if mac is None else {"mac": mac})
+            domains[domain].append(end)
+    bridges: list[str] = []
+    links: list[dict[str, Any]] = []
+    for domain, ends in domains.items():
+        if len(ends) == 1:
+            links.append({"type": "dummy", "endpoint": ends[0]})
+        elif len(ends) == 2 and ends[0]["node"] != ends[1]["node"]:
+            links.append({"type": "veth", "endpoints": ends})
+        else:
+            bridge = domain if domain not in devices else f"lan_{domain}"
+            bridges.append(bridge)
+            for number, end in enumerate(ends):
+                links.append({"type": "veth", "endpoints": [end, {"node": bridge, "interface": f"p{number}"}]})
+    return bridges, links

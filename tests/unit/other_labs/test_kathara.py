@@ -1,0 +1,169 @@
+"""Kathará's labs: lab.conf, startup scripts and directories become the Containerlab file that says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fabriclab.api.lab import lab_of_file, load_lab
+from fabriclab.cli.app import app
+from fabriclab.lab import LabError
+from fabriclab.lab.network.topology import LabNode
+from fabriclab.other_labs.startup import startup_commands
+
+CONF = """LAB_NAME="three routers"
+# the backbone
+r1[0]="A"
+r1[1]="B"
+r1[image]="kathara/frr"
+
+r2[0]="A"
+r2[1]="C/02:00:00:00:00:07"
+r2[sysctl]="net.ipv4.conf.all.rp_filter=0"
+r3[0]=A
+pc1[0]="B" # behind r1
+pc2[0]='C'
+pc2[1]="D"
+pc2[mem]="256m"
+"""
+
+
+def lab(directory: Path, conf: str = CONF, files: dict[str, str] | None = None) -> Path:
+    directory.mkdir(exist_ok=True)
+    for name, text in {"lab.conf": conf, **(files or {})}.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text)
+    return directory
+
+
+def nodes_of(directory: Path) -> dict[str, LabNode]:
+    return {node.name: node for node in lab_of_file(directory / "lab.conf").written.topology.nodes}
+
+
+def test_devices_interfaces_and_domains_become_nodes_and_links(tmp_path: Path) -> None:
+    written = load_lab(lab(tmp_path / "my lab")).written.topology
+    assert written.name == "my-lab"
+    assert {f"{link.a.port} {link.b.port}" for link in written.links} == {
+        *("r1:eth0 A:p0", "r2:eth0 A:p1", "r3:eth0 A:p2"),
+        *("r1:eth1 pc1:eth0", "r2:eth1 pc2:eth0"),
+    }
+    (mac,) = (end.mac.value for link in written.links for end in link.ends if end.mac is not None)
+    assert mac == "02:00:00:00:00:07"
+    nodes = {node.name: node for node in written.nodes}
+    assert {name: node.role for name, node in nodes.items()} == {
+        **{"r1": "switch", "r2": "switch", "A": "switch", "pc2": "switch"},
+        **{"r3": "host", "pc1": "host"},
+    }
+    assert [dummy.interface for dummy in nodes["pc2"].dummies] == ["eth1"]
+    assert nodes["r1"].place.line == 3 and nodes["pc1"].place.line == 11
+    (memory,) = (one for one in written.not_applied if one.key == "memory")
+    assert (memory.nodes, memory.place.line) == (("pc2",), 12)
+
+
+def test_scripts_and_files_are_the_devices(tmp_path: Path) -> None:
+    files = {
+        "shared.startup": "sysctl -w net.ipv4.ip_forward=1\n",
+        "r1.startup": "# addresses\nifconfig eth0 10.0.0.1/24 up\n\nip address add 10.1.0.1/24 dev eth1\n"
+        "/etc/init.d/frr start\necho a > /b\n",
+        "pc1.startup": "if true; then\n  ip address add 10.1.0.2/24 dev eth0\nfi\n",
+        "r1/etc/frr/daemons": "zebra=yes\nospfd=yes\n",
+        "r1/etc/frr/frr.conf": "router ospf\n network 10.0.0.0/8 area 0\n",
+    }
+    nodes = nodes_of(lab(tmp_path / "lab", files=files))
+    setup = nodes["r1"].setup
+    assert setup is not None
+    assert {file.path for file in setup.files} >= {"/etc/frr/daemons", "/etc/frr/frr.conf", "/hostlab/r1.startup"}
+    assert [daemon.name for daemon in setup.daemons if daemon.name in ("zebra", "ospfd")] == ["zebra", "ospfd"]
+    ran = [" ".join(command.argv) for command in setup.commands if command.by == "containerlab"]
+    assert ran == [
+        "sysctl -w net.ipv4.ip_forward=1",
+        "ip address add 10.0.0.1/24 dev eth0",
+        "ip address add 10.1.0.1/24 dev eth1",
+        "/etc/init.d/frr start",  # not run where the machine starts FRR itself
+        "bash -c echo a > /b",
+    ]
+    pc1 = nodes["pc1"].setup
+    assert pc1 is not None
+    assert " ".join(pc1.commands[-1].argv) == "bash /hostlab/pc1.startup"
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("ifconfig eth0 10.0.0.1 netmask 255.255.255.0 broadcast 10.0.0.255 up", "ip address add 10.0.0.1/24 dev eth0"),
+        ("/sbin/ifconfig eth1 192.168.7.1", "ip address add 192.168.7.1/24 dev eth1"),
+        ("ifconfig eth1:0 172.16.0.1", "ip address add 172.16.0.1/16 dev eth1"),
+        ("ifconfig eth0 down", "ip link set dev eth0 down"),
+        ("ifconfig eth0 mtu 1400", "ip link set dev eth0 mtu 1400"),
+        ("ifconfig eth0 hw ether 00:00:00:00:00:01", "ip link set dev eth0 address 00:00:00:00:00:01"),
+        ("route add default gw 10.0.0.1 dev eth0", "ip route add default via 10.0.0.1 dev eth0"),
+        ("route add -net 10.2.0.0/16 gw 10.0.0.2", "ip route add 10.2.0.0/16 via 10.0.0.2"),
+        ("route add -net 10.0.0.0 netmask 255.0.0.0 gw 10.0.0.2 eth0", "ip route add 10.0.0.0/8 via 10.0.0.2 dev eth0"),
+        ("route add -host 10.3.0.1 gw 10.0.0.2", "ip route add 10.3.0.1/32 via 10.0.0.2"),
+        ("route del -net 192.168.0.0 metric 5", "ip route del 192.168.0.0/24 metric 5"),
+        ("ifconfig", "ifconfig"),
+        ("ifconfig eth0 nonsense words here", "ifconfig eth0 nonsense words here"),
+        ("route add -net 10.0.0.300/24 gw 10.0.0.1", "route add -net 10.0.0.300/24 gw 10.0.0.1"),
+        ("sleep 2 &", "bash -c 'sleep 2 &'"),
+        ("X=1 ip route", "bash -c 'X=1 ip route'"),
+        ("echo 'it is", "bash -c 'echo '\"'\"'it is'"),
+    ],
+)
+def test_a_line_of_a_script_is_a_command(line: str, command: str) -> None:
+    assert startup_commands(f"{line}\n", "/x") == [command]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("r1[0]", "lab.conf:15: 'r1[0]': a line is such as r1[0]=\"A\""),
+        ('r1[0]="B"', "lab.conf:15: r1[0]: stands twice"),
+        ('r1[2]="B-1"', "lab.conf:15: r1[2]: 'B-1' is no collision domain"),
+        ('r1[imago]="x"', "lab.conf:15: r1[imago]: no option of Kathará's; did you mean 'image'?"),
+        ('shared[0]="A"', "lab.conf:15: shared: is the directory that all devices share"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(LabError) as caught:
+        load_lab(lab(tmp_path / "lab", f"{CONF}{line}\n"))
+    assert said in str(caught.value)
+
+
+def test_too_many_files_and_files_outside_are_refused(tmp_path: Path) -> None:
+    directory = lab(tmp_path / "lab", files={f"r1/etc/{number}": "" for number in range(257)})
+    (directory / "r2.startup").symlink_to("/etc/passwd")
+    with pytest.raises(LabError) as caught:
+        load_lab(directory)
+    assert "holds more than 256 files" in str(caught.value) and "r2.startup: " in str(caught.value)
+
+
+def test_a_directory_is_a_lab_for_every_command(tmp_path: Path) -> None:
+    files = {
+        f"{name}.startup": f"ip address add 10.0.0.{number}/24 dev eth0\n" for number, name in ((1, "a"), (2, "b"))
+    }
+    directory = lab(tmp_path / "pair", 'a[0]="X"\nb[0]="X"\n', files)
+    call = CliRunner()
+    for words in (
+        ("check", str(directory)),
+        ("check", str(directory / "lab.conf")),
+        ("graph", str(directory), "-o", "-"),
+    ):
+        result = call.invoke(app, list(words))
+        assert result.exit_code == 0, result.output
+    made = tmp_path / "mine"
+    assert call.invoke(app, ["new", str(made), "--from", str(directory)]).exit_code == 0
+    assert {"topology.clab.yml", "experiment.yml", "a.startup"} <= {path.name for path in made.iterdir()}
+    assert load_lab(made).name == "mine"
+
+
+def test_eth0_is_an_interface_where_there_is_no_management_network(tmp_path: Path) -> None:
+    file = tmp_path / "x.clab.yml"
+    text = "name: x\ntopology:\n  nodes:\n    a: {kind: linux, MODE}\n    b: {kind: linux}\n  links:\n"
+    text += "    - endpoints: ['a:eth0', 'b:eth1']\n"
+    file.write_text(text.replace("MODE", "network-mode: none"))
+    assert lab_of_file(file).written.topology.links[0].a.port == "a:eth0"
+    file.write_text(text.replace(", MODE", ""))
+    with pytest.raises(LabError, match="'eth0' is Containerlab's management interface"):
+        lab_of_file(file)
