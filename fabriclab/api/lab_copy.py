@@ -104,24 +104,29 @@ def _split_comment(section: list[str]) -> tuple[list[str], list[str]]:
 
 def _short(origin: str, directory: Path, has_experiment: bool) -> bytes:
     """Return the README of a copy without results."""
+    files = [f"`{topology.FILE_NAME}` says which hosts and switches there are, and how they are connected."]
+    commands = {"check": "says what is wrong, with file and line", "run": "runs it once"}
+    if has_experiment:
+        files.append(f"`{experiment.FILE_NAME}` says what is sent and measured.")
+        commands["run --set KEY=VALUE"] = "with another value of a parameter, or of any key"
+        commands["sweep"] = "runs all points of its first matrix"
+    typed = {_typed(command, directory): told for command, told in commands.items()}
     lines = [
         f"# {directory.resolve().name}",
         "",
         f"A copy of fabriclab's lab `{origin}` ({_version()}), without its text, its results and its checks.",
         f"`fabriclab new DIR --from {origin} --with-results` brings them.",
         "",
-        f"`{topology.FILE_NAME}` says which hosts and switches there are, and how they are connected.",
-        *([f"`{experiment.FILE_NAME}` says what is sent and measured."] if has_experiment else []),
+        *files,
         "",
-        f"    fabriclab check {directory}        says what is wrong, with file and line",
-        f"    fabriclab run {directory}          runs it once",
+        *(f"    {command:<{max(map(len, typed))}}  {told}" for command, told in typed.items()),
     ]
-    if has_experiment:
-        lines += [
-            f"    fabriclab run {directory} --set KEY=VALUE  with another value of a parameter, or of any key",
-            f"    fabriclab sweep {directory}        runs all points of its first matrix",
-        ]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _typed(command: str, directory: Path) -> str:
+    name, _, options = command.partition(" ")
+    return f"fabriclab {name} {directory} {options}".rstrip()
 
 
 def _annotated(text: bytes, origin: str, directory: Path, has_experiment: bool) -> bytes:
