@@ -48,6 +48,8 @@ class Group:
     shown: list[Row]
     others: list[Row]
     """What a reader has to ask for."""
+    hidden: str
+    """In words what those are."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def _group(point: ComparedPoint, comparison: Comparison) -> Group:
         f"±{100 * reach:.3g} %",
         [row for is_shown, row in rows if is_shown],
         [row for is_shown, row in rows if not is_shown],
+        words.hidden([metric for metric in point.metrics if not comparison.shows(metric)], comparison),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from fabriclab.formats.where_clause import Scalar
@@ -81,10 +82,15 @@ class Comparison:
         )
 
     def shows(self, metric: ComparedMetric) -> bool:
-        """Return whether a reader is shown a metric without asking: one with a verdict, and if they are not too many,
-        every one that changed."""
-        changed = [each for point in self.points for each in point.metrics if _has_changed(each)]
-        return metric.verdict in DECIDED or (_has_changed(metric) and len(changed) <= MOST_UNDECIDED)
+        """Return whether a reader is shown a metric without asking: one with a verdict, and one that changed without a
+        verdict if they are not too many; of too many the first, where there are no verdicts at all."""
+        return metric.verdict in DECIDED or id(metric) in self._listed
+
+    @cached_property
+    def _listed(self) -> frozenset[int]:
+        every = (metric for point in self.points for metric in point.metrics)
+        changed = [id(metric) for metric in every if metric.verdict not in DECIDED and _has_changed(metric)]
+        return frozenset() if self.tested and len(changed) > MOST_UNDECIDED else frozenset(changed[:MOST_UNDECIDED])
 
     @property
     def counts(self) -> dict[Verdict, int]:

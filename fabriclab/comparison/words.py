@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabriclab.comparison.records import ComparedMetric, ComparedPoint, Comparison
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.units import format_count
@@ -58,6 +60,15 @@ def promise(comparison: Comparison) -> str:
         f"equal, at most {100 * (1 - comparison.level):.3g} of 100 such comparisons would give any verdict "
         "(Holm)."
     )
+
+
+def hidden(metrics: Sequence[ComparedMetric], comparison: Comparison) -> str:
+    """Return what metrics are that a reader is not shown: `3 undecided, the same or not measured`; empty for none."""
+    if not metrics:
+        return ""
+    undecided = "undecided, " if comparison.tested else "changed without a verdict, "
+    has_undecided = any(metric.verdict == "undecided" for metric in metrics)
+    return f"{len(metrics)} {undecided if has_undecided else ''}the same or not measured"
 
 
 def next_step(comparison: Comparison) -> str:

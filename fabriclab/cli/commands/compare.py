@@ -81,7 +81,8 @@ def _show(console: Console, found: Compared, every: bool) -> None:
         shown = list(_lines(comparison, every))
         if shown:
             console.print(_table(comparison, shown))
-        _show_hidden(console, comparison, len(shown))
+        if not every:
+            _show_hidden(console, comparison)
         _show_changes(console, comparison)
         sentences = (f"{words.tally(comparison)}.", words.promise(comparison), words.bits(comparison))
         console.print(" ".join(filter(None, sentences)), highlight=False)
@@ -90,12 +91,10 @@ def _show(console: Console, found: Compared, every: bool) -> None:
     _show_findings(console, found.findings, every)
 
 
-def _show_hidden(console: Console, comparison: Comparison, shown: int) -> None:
-    hidden = sum(comparison.counts.values()) - shown
-    if hidden:
-        others = "1 other metric is" if hidden == 1 else f"{hidden} other metrics are"
-        undecided = "undecided, " if comparison.tested else ""
-        console.print(f"{others} {undecided}the same or not measured; --all shows them", style="dim")
+def _show_hidden(console: Console, comparison: Comparison) -> None:
+    every = (metric for point in comparison.points for metric in point.metrics)
+    if text := words.hidden([metric for metric in every if not comparison.shows(metric)], comparison):
+        console.print(f"others: {text}; --all shows them", style="dim", highlight=False)
 
 
 def _show_findings(console: Console, findings: Sequence[Finding], every: bool) -> None:

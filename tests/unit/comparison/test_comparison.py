@@ -15,12 +15,14 @@ from whole_plans import with_plan
 
 import fabriclab
 from fabriclab.cli.app import app
+from fabriclab.comparison import words
 from fabriclab.comparison.compare import compare
 from fabriclab.comparison.conditions import judge, read_condition
-from fabriclab.comparison.records import Comparison
+from fabriclab.comparison.records import ComparedMetric, ComparedPoint, Comparison
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.metrics import METRICS
 from fabriclab.results import Results, Sweep, SweepPoint, read_run
+from fabriclab.results.differences import difference
 
 SEEDS = range(1, 6)
 GOODPUT = [900.0, 880.0, 905.0, 870.0, 890.0]
@@ -190,6 +192,19 @@ def test_changes_are_shown_without_a_verdict_and_what_would_give_one(directory: 
     assert invoke(directory, other, "--format", "html", "--out", page)[0] == 0
     text = page.read_text()
     assert text.index("Goodput") < text.index("What differs") and text.count("One run each") == 1
+
+
+@pytest.mark.parametrize(("count", "seeds", "shown"), [(40, 1, 40), (50, 1, 40), (40, 3, 40), (50, 3, 0)])
+def test_of_many_changes_without_a_verdict_some_are_shown(count: int, seeds: int, shown: int) -> None:
+    values = [{seed: float(seed * side) for seed in range(1, seeds + 1)} for side in (1, 2)]
+    found = difference(*values, is_count=False)
+    metrics = [ComparedMetric("goodput_bps", found, "undecided", "") for _ in range(count)]
+    points = tuple(ComparedPoint(str(at), {}, seeds, (seeds, seeds), None, (one,)) for at, one in enumerate(metrics))
+    comparison = Comparison("a", "b", (), points, (), (), "again", 0.95)
+    assert sum(map(comparison.shows, metrics)) == shown
+    left = [metric for metric in metrics if not comparison.shows(metric)]
+    word = "undecided" if seeds == 3 else "changed without a verdict"
+    assert words.hidden(left, comparison) == (f"{len(left)} {word}, the same or not measured" if left else "")
 
 
 def test_json_junit_page_and_files(sweeps: tuple[Path, Path], directory: Path, tmp_path: Path) -> None:
