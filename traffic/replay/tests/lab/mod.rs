@@ -145,18 +145,17 @@ impl Lab {
     }
 
     fn read_log(&self, host: &str) -> Vec<Row> {
-        let text = std::fs::read_to_string(self.path(host)).expect("log");
-        let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("# fabriclab-flows-2"));
-        let columns: Vec<_> = lines.next().expect("column names").split(',').collect();
-        let row = |line: &str| {
-            Row(columns
-                .iter()
-                .map(|&column| column.to_owned())
-                .zip(line.split(',').map(str::to_owned))
-                .collect())
-        };
-        lines.map(row).collect()
+        rows_of(&std::fs::read_to_string(self.path(host)).expect("log"))
+    }
+
+    /// What a host that still plays has logged: its last line may not be whole yet, nor its first.
+    fn read_open_log(&self, host: &str) -> Vec<Row> {
+        let text = std::fs::read_to_string(self.path(host)).unwrap_or_default();
+        let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
+        match whole.lines().count() {
+            0 | 1 => vec![],
+            _ => rows_of(whole),
+        }
     }
 
     fn start_each(&self, hosts: &[String], lead_ns: i64, more: &[&str]) -> Vec<Child> {
@@ -165,6 +164,10 @@ impl Lab {
             std::fs::remove_dir_all(&meet).expect("directory");
         }
         std::fs::create_dir(&meet).expect("directory");
+        for host in hosts {
+            // The log of an attempt that was late is not to be taken for this one's.
+            _ = std::fs::remove_file(self.path(host));
+        }
         let epoch_ns = monotonic_ns() + lead_ns;
         let start = |host: &String| self.start(host, epoch_ns, more);
         hosts.iter().map(start).collect()
@@ -217,11 +220,8 @@ impl Lab {
 
     fn wait_for_flow(&self, processes: &mut [Child], flow: i64) {
         let logged = |host: &String| {
-            self.path(host).exists()
-                && self
-                    .read_log(host)
-                    .iter()
-                    .any(|row| row.number("flow") == flow)
+            let rows = self.read_open_log(host);
+            rows.iter().any(|row| row.number("flow") == flow)
         };
         while !self.hosts.iter().all(logged) {
             for process in processes.iter_mut() {
@@ -263,6 +263,21 @@ impl Lab {
             String::from_utf8_lossy(&output.stderr).into_owned(),
         )
     }
+}
+
+/// The rows of a log that is whole.
+fn rows_of(text: &str) -> Vec<Row> {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("# fabriclab-flows-2"));
+    let columns: Vec<_> = lines.next().expect("column names").split(',').collect();
+    let row = |line: &str| {
+        Row(columns
+            .iter()
+            .map(|&column| column.to_owned())
+            .zip(line.split(',').map(str::to_owned))
+            .collect())
+    };
+    lines.map(row).collect()
 }
 
 /// CLOCK_MONOTONIC; the standard library's clock does not show its value.
