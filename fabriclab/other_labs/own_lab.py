@@ -141,7 +141,9 @@ class _MadeUp:
         if self.tests.wait_s * 10**9 > STILL_NS:
             yield f"routing: {{still: {max(self.tests.wait_s, SLOW_STILL_NS // 10**9)} s}}"
         if self.tests.wanted:
-            yield f"validation: {json.dumps(self.tests.wanted)}"
+            # netlab pings nobody where its tests name nobody; some of its hosts are bridges without an address.
+            asks_otherwise = self.tests.wanted.keys() & {"answers", "steps"}
+            yield f"validation: {json.dumps({**({'pings': {}} if asks_otherwise else {}), **self.tests.wanted})}"
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence on each thing that was made up."""
