@@ -83,9 +83,8 @@ def test_a_change_and_what_follows_are_a_step(tmp_path: Path) -> None:
     assert steps["down"] == {"on": ["r1"], "run": steps["down"]["run"], "wait": "0 s"}
     assert steps["down-2"]["wait"] == "12 s", "5 s after a change, and 7 s that netlab waits"
     assert steps["down-2"]["pings"] == {"after": {"from": ["h1"], "to": "r1", "answers": False}}
-    assert "vrrp 1 priority 20" in steps["prio"]["run"] and steps["prio"]["run"].endswith(
-        "; vtysh -f /tmp/netlab-config"
-    )
+    assert "vrrp 1 priority 20" in steps["prio"]["run"]
+    assert steps["prio"]["run"].endswith("; vtysh -f /tmp/netlab-config")
     assert steps["sysctl"] == {"on": ["h1"], "run": "sysctl -w net.ipv4.ip_forward=1", "wait": "5 s"}
 
 
