@@ -80,7 +80,7 @@ class Bench:
         names = {node.name for node in self.switches}
         racks: dict[str, list[str]] = {}
         for host in self.hosts:
-            if host.ports[0].peer_node in names:
+            if host.ports and host.ports[0].peer_node in names:
                 racks.setdefault(host.ports[0].peer_node, []).append(host.name)
         return racks
 
