@@ -168,7 +168,7 @@ PINGS = Key(
         "names to pings",
     ),
     "As configured: which nodes must reach each other, and which must not.",
-    unset="every host reaches every other host; without hosts, every router",
+    unset="every host reaches every other host; with fewer than two hosts, every router",
 )
 ANSWER = Keys(
     "validation-answer",

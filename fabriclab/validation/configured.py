@@ -23,6 +23,8 @@ from fabriclab.validation.wanted_state import judge_routes, judge_sessions, rout
 
 _MS = 10**6
 _TRIES = 3
+_FEW = 2
+"""With fewer hosts than these routers are asked as well: there is no pair."""
 _EXIT = "exit "
 
 
@@ -118,8 +120,9 @@ def _pings(bench: Bench) -> list[_Ping]:
         return []
     bridges = _bare_bridges(bench)
     hosts = [host.name for host in bench.hosts]
-    hosts = hosts or [switch.name for switch in bench.switches if switch.name not in bridges]
-    routers = not bench.hosts
+    routers = len(hosts) < _FEW
+    if routers:
+        hosts += [switch.name for switch in bench.switches if switch.name not in bridges]
     pairs = [(one, other) for one in hosts for other in hosts if one != other]
     return [_Ping(one, other, None, answers=True, by_loopback=routers) for one, other in pairs]
 
