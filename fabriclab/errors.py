@@ -17,6 +17,7 @@ _ARGUMENTS = (
     "algorithm",
     "hosts",
     "speed",
+    "story",
     "template",
     "on",
     "jobs",

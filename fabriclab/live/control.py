@@ -12,11 +12,11 @@ from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.run_directory import HOSTS_FILE
+from fabriclab.formats.speed import format_speed, parse_speed
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.changes_log import Done, Kind
 from fabriclab.live.changing import NetworkChanges
 from fabriclab.live.clients import Refused
-from fabriclab.live.pace import format_speed, parse_speed
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.started_traffic import compile_start, names_of, one_flow, traffic_named
@@ -64,6 +64,7 @@ class Control:
             "traffic": [traffic.name for traffic in self._plan.traffic],
             "routers": [node.name for node in self._plan.nodes if runs_frr(node, self._plan)],
             "idle": self._running.wanted.idle,
+            "speed": format_speed(self._running.wanted.speed),
         }
 
     def _addresses(self) -> dict[str, str]:

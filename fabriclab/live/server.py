@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,10 @@ class Server:
     def answer(self, name: str, question: Question) -> None:
         """Let a question of this name be answered by a function."""
         self._questions[name] = question
+
+    async def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a question of the server's own. Raises what the question raises."""
+        return await self._questions[question["do"]](dict(question))
 
     # -- Sessions -----------------------------------------------------------------------------------------------------
 

@@ -46,6 +46,8 @@ class FakeLab:
         self.refused: set[str] = set()
         self.paused = False
         self.down: set[str] = set()
+        self.stories: list[dict[str, Any]] = []
+        self.played = 0
         self._begun = time.monotonic_ns()
         self._stopped_ns = 0
         self.entry = Entry("fake")
@@ -139,7 +141,7 @@ class FakeLab:
                 return
 
     def _answer(self, question: dict[str, Any]) -> tuple[int, bytes]:
-        if question["do"] not in ("look", "state", "started", "adjustable", "breaks"):
+        if question["do"] not in ("look", "state", "started", "adjustable", "breaks", "stories", "story"):
             self.asked.append(question)
         match question["do"]:
             case refused if refused in self.refused:
@@ -147,10 +149,8 @@ class FakeLab:
             case "pause" | "resume" | "state" | "speed" | "step":
                 self._pace(question)
                 body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
-            case "started":
-                body = {"started": {}}
-            case "breaks" | "break":
-                body = {"breaks": [{"number": 1, "condition": "s1 drop"}], "number": 1}
+            case "started" | "breaks" | "break" | "stories" | "story" | "play":
+                body = self._told(question["do"])
             case "adjustable":
                 body = {"adjustable": list(adjustable(self.plan))}
             case "look":
@@ -163,6 +163,17 @@ class FakeLab:
             case other:
                 return Output.ERROR, json.dumps({"message": f"{other!r}: unknown request"}).encode()
         return Output.ANSWER, encode(body)
+
+    def _told(self, do: str) -> dict[str, Any]:
+        self.played += do == "play"
+        breaks = {"breaks": [{"number": 1, "condition": "s1 drop"}], "number": 1}
+        answers: dict[str, dict[str, Any]] = {
+            **{"started": {"started": {}}, "breaks": breaks, "break": breaks},
+            "stories": {"stories": self.stories, "chosen": None},
+            "story": {"steps": {one["name"]: self.played for one in self.stories}, "playing": None},
+            "play": {"told": ["time stands at 0.1 s"], "step": self.played},
+        }
+        return answers[do]
 
     def _pace(self, question: dict[str, Any]) -> None:
         if question["do"] == "pause":

@@ -11,6 +11,7 @@ import * as format from "./format.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
 import { chips, PortTables } from "./ports.js";
+import { StoryPanel } from "./story.js";
 import { MOST, Strips } from "./strips.js";
 import { Terminals } from "./terminals.js";
 import { Topology } from "./topology.js";
@@ -48,6 +49,8 @@ class Page {
       state: (body) => this.told(body),
       adjustable: (body) => this.changes?.show(body.adjustable),
       breaks: (body) => this.breaks?.show(body.breaks),
+      stories: (body) => this.story?.show(body),
+      story: (body) => this.story?.placed(body),
       flows: (body) => {
         if (this.flows?.show(body) && byId("repeat").checked) startTraffic(this);
       },
@@ -81,6 +84,7 @@ class Page {
     setUpTraffic(lab, this);
     this.changes = new Changes(this);
     this.breaks = new Breaks(this);
+    this.story = new StoryPanel(this);
     this.isDefault = true;
     this.stop = null;
     this.choose(names.filter((name) => !this.hosts.has(name.split(":")[0])).slice(0, BY_THEMSELVES), false);
@@ -189,6 +193,17 @@ class Page {
     this.strips.choose(this.chosen);
     chips(this.chosen, this.strips, (name) => this.choose(this.chosen.filter((other) => other !== name), true));
     if (this.model) this.strips.show(this.model);
+  }
+
+  // Show a port or a node: its strips and its packets, or its terminal's place.
+  lookAt(place) {
+    if (!this.model.names.includes(place)) return this.selectNode(place);
+    this.isDefault = false; // Those that came by themselves make room.
+    this.choose([...(this.byHand ? this.chosen : []).filter((name) => name !== place), place], true);
+    const ports = byId("packet-port");
+    if ([...ports.options].some((option) => option.value === place)) ports.value = place;
+    this.selectLink(this.lab.drawing.links.find((link) => link.a === place || link.b === place));
+    this.wants();
   }
 
   selectLink(link) {

@@ -81,3 +81,25 @@ def break_at(
             breaking.show(lab)
         else:
             breaking.add(lab, condition)
+
+
+@app.command()
+def story(
+    name: Annotated[
+        str | None, typer.Argument(metavar="STORY", help="The story, if the lab has several.", show_default=False)
+    ] = None,
+    lab: NameOption = None,
+) -> None:
+    """Play a story of a lab on the terminal: each Enter does the next step.
+
+    `fabriclab up LAB --story NAME` plays it in the live page.
+
+    [bold]Example[/bold]
+
+      fabriclab story collapse
+    """
+    from fabriclab.cli.commands.live import story as telling
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        telling.story(name, lab)

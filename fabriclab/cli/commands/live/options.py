@@ -55,7 +55,10 @@ def up(
         ),
     ] = None,
     seed: Seed = None,
-    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "1",
+    speed: Annotated[
+        str | None,
+        typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.", show_default="1"),
+    ] = None,
     idle: Annotated[bool, typer.Option("--idle", help="Do not start the lab's own traffic.")] = False,
     name: Annotated[
         str | None, typer.Option(help="The name by which other commands find it.", show_default="the lab's name")
@@ -73,6 +76,10 @@ def up(
         typer.Option("--break", metavar="CONDITION", help="Stop time when this is true, as `break` does. Repeatable."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
+    story: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Play a story of the lab in the live page.", show_default=False),
+    ] = None,
 ) -> None:
     """Start a lab that stays up; its virtual time follows the wall clock.
 
@@ -89,7 +96,7 @@ def up(
         from fabriclab.cli.host import failure
     with failure.reported():
         arguments = (settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
-        raise typer.Exit(bringing.up(lab, *arguments, trust=trust))
+        raise typer.Exit(bringing.up(lab, *arguments, trust=trust, story=story))
 
 
 @app.command()
