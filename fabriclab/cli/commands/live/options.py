@@ -112,6 +112,12 @@ def ui(
             help="Listen on this Unix socket instead, for a proxy that authenticates users, such as JupyterHub.",
         ),
     ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the token into this file, for a scraper of /metrics.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Serve the live page of the running labs on loopback until Ctrl-C, and print its address.
 
@@ -122,7 +128,7 @@ def ui(
         from fabriclab.cli.commands.live import ui as page
         from fabriclab.cli.host import failure
     with failure.reported():
-        page.ui(name, port, browser, proxied)
+        page.ui(name, port, browser, proxied, token_file)
 
 
 @app.command()
@@ -370,31 +376,3 @@ def forward(
 
     with failure.reported():
         forwarding.forward(lab, written)
-
-
-@app.command()
-def replay(
-    session: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The run directory of a lab that was up.", show_default=False)
-    ],
-    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "max",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME-replay")
-    ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust",
-            help="Let the recording's algorithms in C run, this time, even if no trusted lab has them.",
-        ),
-    ] = False,
-) -> None:
-    """Replay a live lab's recording, and compare its flows and outputs with the original.
-
-    Exit status: 0 they are the same, 1 they differ or the replay failed.
-    """
-    with waiting("loading"):
-        from fabriclab.cli.commands.live import replay as replaying
-        from fabriclab.cli.host import failure
-    with failure.reported():
-        raise typer.Exit(replaying.replay(session, speed, out, trust))
