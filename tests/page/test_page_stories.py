@@ -34,6 +34,9 @@ def test_next_does_a_step_and_words_are_never_html(fake: FakeLab, server: Server
     page = context.new_page()
     page.goto(server.keys.address())
     words = page.locator("#story-words")
+    # The lab did not come up for a story: it is offered.
+    expect(page.locator("#story-heading")).to_be_hidden()
+    page.click("#story-open")
     expect(page.locator("#story-heading")).to_have_text("First")
     expect(page.locator("#story-place")).to_have_text("step 1 of 2")
     expect(words.locator("strong")).to_have_text("this")
@@ -64,6 +67,7 @@ def test_a_story_with_mistakes_says_them_and_a_lab_without_stories_shows_none(
     mistake = "stories/two.yml:5: steps[0].do[0]: 'srv' is not here; did you mean 'sru'?"
     fake.stories = [told("one"), told("two", steps=[], problem=mistake)]
     page.reload()
+    page.click("#story-open")
     page.select_option("#stories", "two")
     expect(page.locator("#story-words")).to_have_text(mistake)
     expect(page.locator("#story-next")).to_be_disabled()

@@ -70,7 +70,11 @@ class FakeLab:
         self._ready.wait()
         nodes = [node.name for node in self.plan.nodes]
         facts: dict[str, Any] = {"lab": "incast", "directory": str(self.directory), "nodes": nodes, "traffic": ["sru"]}
-        facts |= {"idle": False, "routers": []}
+        facts |= {
+            "idle": False,
+            "routers": [],
+            "ports": {n.name: [p.interface for p in n.ports] for n in self.plan.nodes},
+        }
         self.entry.fill(facts)
         return self
 
@@ -156,7 +160,7 @@ class FakeLab:
             case "look":
                 body = self._look(question)
             case "link":
-                (self.down.discard if question["action"] == "up" else self.down.add)(question["port"])
+                (self.down.add if question["action"] == "down" else self.down.discard)(question["port"])
                 body = {"changes": [f"{question['port']}: {question['action']}"], "changed": True}
             case "set":
                 body = {"changes": ["switches.s1.buffer: 64 KB -> 70 KB"], "changed": True}

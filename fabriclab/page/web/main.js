@@ -10,6 +10,7 @@ import { FlowList, setUpTraffic, startTraffic } from "./flows.js";
 import * as format from "./format.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
+import { LinkBar, NodeBar, PortFacts } from "./places.js";
 import { chips, PortTables } from "./ports.js";
 import { StoryPanel } from "./story.js";
 import { MOST, Strips } from "./strips.js";
@@ -69,20 +70,22 @@ class Page {
     setText(byId("title"), lab.name);
     fill(byId("labs"), lab.labs, lab.name);
     byId("labs-label").hidden = lab.labs.length < 2;
-    this.topology = new Topology(lab.drawing, (link) => this.selectLink(link), (node) => this.selectNode(node));
+    this.topology = new Topology(lab.drawing, {
+      link: (link) => this.links.select(link),
+      node: (node) => this.nodes.select(node),
+      port: (port) => this.showPort(port),
+    });
     this.ports = new PortTables();
     this.flows = new FlowList();
     this.packets = new Packets();
     const names = this.model.names.toSorted(naturally);
     fill(byId("ports"), names);
     fill(byId("packet-port"), names.filter((name) => !this.hosts.has(name.split(":")[0])));
-    fill(byId("nodes"), lab.drawing.nodes.map((node) => node.name));
-    fill(byId("links"), lab.drawing.links.map((link) => `${link.a} – ${link.b}`));
-    byId("nodes").onchange = () => this.selectNode();
-    this.selectNode();
-    this.selectLink(lab.drawing.links[0]);
+    this.links = new LinkBar(this);
+    this.nodes = new NodeBar(this);
     setUpTraffic(lab, this);
     this.changes = new Changes(this);
+    this.facts = new PortFacts(this);
     this.breaks = new Breaks(this);
     this.story = new StoryPanel(this);
     this.isDefault = true;
@@ -177,14 +180,8 @@ class Page {
 
   setUpPorts() {
     byId("chart").onclick = () => this.choose([...this.chosen, byId("ports").value], true);
-    byId("links").onchange = () => this.selectLink(this.lab.drawing.links[byId("links").selectedIndex]);
-    byId("chart-link").onclick = () => this.choose([...this.chosen, this.link.a, this.link.b], true);
-    byId("cut").onclick = () => this.cut();
     byId("packet-port").onchange = () => this.wants();
     byId("all-ports").ontoggle = () => this.wants();
-    for (const program of ["shell", "vtysh"]) {
-      byId(program).onclick = () => this.say(this.terminals.start(this.lab.name, byId("nodes").value, program));
-    }
   }
 
   choose(names, byHand) {
@@ -197,39 +194,20 @@ class Page {
 
   // Show a port or a node: its strips and its packets, or its terminal's place.
   lookAt(place) {
-    if (!this.model.names.includes(place)) return this.selectNode(place);
+    if (!this.model.names.includes(place)) return this.nodes.select(place);
     this.isDefault = false; // Those that came by themselves make room.
     this.choose([...(this.byHand ? this.chosen : []).filter((name) => name !== place), place], true);
     const ports = byId("packet-port");
     if ([...ports.options].some((option) => option.value === place)) ports.value = place;
-    this.selectLink(this.lab.drawing.links.find((link) => link.a === place || link.b === place));
+    this.showPort(place);
     this.wants();
   }
 
-  selectLink(link) {
-    if (!link) return;
-    this.link = link;
-    byId("links").selectedIndex = this.lab.drawing.links.indexOf(link);
-    this.topology.select(link);
-    this.showCut();
-  }
-
-  selectNode(node = byId("nodes").value) {
-    byId("nodes").value = node;
-    byId("vtysh").disabled = !this.lab.routers.includes(node);
-  }
-
-  get isCut() {
-    return [this.link.a, this.link.b].some((name) => this.model.ports.get(name)?.up === false);
-  }
-
-  showCut() {
-    setText(byId("cut"), this.isCut ? "Mend" : "Cut");
-  }
-
-  cut() {
-    const action = this.isCut ? "up" : "down";
-    this.ask({ do: "link", port: this.link.a, action }, ({ changes }) => changes.join("; "));
+  // Show a port's queues and its link.
+  showPort(name) {
+    this.facts.choose(name);
+    this.nodes.select(name.split(":")[0]);
+    this.links.select(this.lab.drawing.links.find((link) => link.a === name || link.b === name));
   }
 
   // Tell the server what is shown: nothing in a tab that nobody sees.
@@ -269,7 +247,8 @@ class Page {
       this.topology.show(this.model);
       if (moved) this.strips.show(this.model);
       this.ports.show(this.model, this.chosen);
-      this.showCut();
+      this.links.show();
+      this.facts.show();
     });
     if (this.state.paused && moved) this.askPackets();
   }

@@ -14,6 +14,7 @@ export class StoryPanel {
     this.asking = false;
     byId("stories").onchange = () => this.choose(byId("stories").selectedIndex);
     byId("story-next").onclick = () => this.next();
+    byId("story-open").onclick = () => this.open(byId("story-body").hidden);
     this.show({ stories: [], chosen: null });
   }
 
@@ -23,6 +24,14 @@ export class StoryPanel {
     byId("stories-label").hidden = stories.length < 2;
     byId("stories").replaceChildren(...stories.map(({ title, name }) => element("option", { value: name }, title)));
     this.choose(Math.max(0, stories.findIndex(({ name }) => name === chosen)));
+    // A lab that did not come up for a story only offers it.
+    this.open(chosen !== null);
+  }
+
+  open(isOpen) {
+    byId("story-body").hidden = !isOpen;
+    byId("story-open").setAttribute("aria-expanded", isOpen);
+    setText(byId("story-open"), isOpen ? "Hide" : "Show");
   }
 
   choose(index) {
