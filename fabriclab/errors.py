@@ -17,6 +17,8 @@ _ARGUMENTS = (
     "algorithm",
     "hosts",
     "speed",
+    "loop",
+    "idle",
     "story",
     "template",
     "on",

@@ -242,6 +242,7 @@ def up(
     engine: str = "vm",
     trust: bool = False,
     story: str | None = None,
+    loop: bool = False,
     stage: Callable[[str], None] | None = None,
 ) -> Live:
     """Start a lab and return it as soon as it is up. A separate process serves it from then on.
@@ -251,12 +252,13 @@ def up(
     `"vm"`, or `"containerlab"` for containers in real time (docs/live.md says what they lack). `name` is the name that
     commands use, by default the lab's. `out` is the run directory. With `trust`, code that the lab brings and that runs
     outside of its nodes may run (docs/trust.md). `story` is the name or the file of a story (docs/stories.md): the lab
-    comes up as that says, and time stands still at the start; what is given here has the last word. `stage` is called
-    with each step while the virtual machine boots. Raises UpFailed if the lab is wrong or can't come up; the text says
-    why. Raises ConsentError as `run` does, and OSError.
+    comes up as that says, and time stands still at the start; what is given here has the last word. With `loop` the
+    lab's traffic starts again whenever it has ended, until it is stopped. `stage` is called with each step while the
+    virtual machine boots. Raises UpFailed if the lab is wrong or can't come up; the text says why. Raises ConsentError
+    as `run` does, and OSError.
     """
     wanted = None if speed is None else str(speed)
-    request = up_request(lab, set, seed, wanted, idle, probes, name, out, engine, breaks, trust, story)
+    request = up_request(lab, set, seed, wanted, idle, probes, name, out, engine, breaks, trust, story, loop)
     return live_of(bring_up(request, stage or (lambda _: None), lambda _: None))
 
 
@@ -278,6 +280,7 @@ def up_request(
     breaks: Sequence[str] = (),
     trust: bool = False,
     story: str | None = None,
+    loop: bool = False,
 ) -> UpRequest:
     """Return what a server is asked for. Raises ArgumentError for a setting that is none."""
     texts: tuple[str, str] | None = None
@@ -295,6 +298,7 @@ def up_request(
         seed=seed,
         speed=speed,
         idle=idle,
+        loop=loop,
         breaks=tuple(breaks),
         story=story,
         probes=probes,

@@ -44,6 +44,8 @@ class UpRequest:
     speed: str | None = None
     """None: as the story says, else 1."""
     idle: bool = False
+    loop: bool = False
+    """Whether its traffic starts again when it has ended."""
     breaks: tuple[str, ...] = ()
     """Conditions at which its time stops, from its beginning on."""
     story: str | None = None
@@ -68,6 +70,7 @@ class Up:
     """The address that the flows of each host use."""
     traffic: tuple[str, ...]
     idle: bool
+    loop: bool
     speed: str
     pid: int
     """The server's process."""
@@ -102,6 +105,7 @@ def bring_up(request: UpRequest, on_stage: Callable[[str], None], on_warning: Ca
         addresses=found["addresses"],
         traffic=tuple(found["traffic"]),
         idle=found["idle"],
+        loop=found["loop"],
         speed=found["speed"],
         pid=pid,
     )

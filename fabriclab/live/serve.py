@@ -192,6 +192,8 @@ async def _open(running: Running, server: Server, front: Front) -> asyncio.Serve
     for condition in running.wanted.breaks:
         breaks.add(condition)
     Storytelling(server, running, breaks)
+    if running.wanted.loop:
+        await control.begin_loop()
     listening = await server.listen()
     facts = control.facts()
     server.entry.fill({**facts, "pid": os.getpid()})

@@ -60,6 +60,11 @@ class Server:
         self.why_stopped: Callable[[], str | None] = lambda: None
         """Which break point stopped the clock, in words."""
 
+    @property
+    def is_going_down(self) -> bool:
+        """Whether the lab is being ended."""
+        return self._going_down is not None
+
     def answer(self, name: str, question: Question) -> None:
         """Let a question of this name be answered by a function."""
         self._questions[name] = question

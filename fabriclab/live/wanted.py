@@ -22,6 +22,7 @@ from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
 from fabriclab.lab.reading.problems import Place
 from fabriclab.live.recording import Header
+from fabriclab.live.started_traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, plan_for
 from fabriclab.stories import find_story, story_name
@@ -43,6 +44,8 @@ class Wanted:
     idle: bool
     """Whether the lab's own traffic is left out."""
     speed: Speed
+    loop: bool = False
+    """Whether its traffic is started by hand, and again when it has ended."""
     breaks: tuple[Condition, ...] = ()
     """At which its time stops, from its beginning on."""
     story: str | None = None
@@ -106,6 +109,8 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     plan = plan_for(resolve_plan(lab.written, settings, seed), engine)
     if engine == "containerlab":  # its own traffic and events are left out
         plan = plan.model_copy(update={"events": ()})
+    if question["loop"]:
+        _check_loop(plan, question)
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
     ports = {node.name: [port.interface for port in node.ports] for node in plan.nodes}
@@ -115,7 +120,8 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         artefacts=fit_engine(engine, lab.written, [plan], bool(question["trust"])),
         command=tuple(question["command"]),
         report=lab.written.report,
-        idle=question["idle"] or engine == "containerlab" or (story is not None and story.is_idle),
+        idle=question["idle"] or question["loop"] or engine == "containerlab" or (story is not None and story.is_idle),
+        loop=question["loop"],
         speed=parse_speed(question["speed"] or (story.speed if story else None) or "1"),
         breaks=tuple(parse_condition(text, ports) for text in question["breaks"]),
         story=named,
@@ -123,6 +129,16 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         lab=lab,
         settings=settings,
     )
+
+
+def _check_loop(plan: Plan, question: Mapping[str, Any]) -> None:
+    """Raise ArgumentError where there is no traffic that can start again."""
+    if question["idle"]:
+        raise ArgumentError("{loop} and {idle} contradict each other: one starts the lab's traffic, the other does not")
+    if question["engine"] == "containerlab":
+        raise ArgumentError("{loop}: in containers no traffic is started; leave it out")
+    for traffic in plan.traffic:
+        traffic_named(plan, traffic.name)
 
 
 def _check_engine(engine: EngineName, question: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ _LONGEST_MESSAGE = 1 << 16
 QUESTIONS = (
     *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
     *("look", "connections", "set", "link", "node", "adjustable", "break", "breaks", "unbreak"),
-    *("stories", "story", "play"),
+    *("stories", "story", "play", "loop"),
 )
 """What a browser may ask a lab's server for."""
 

@@ -31,16 +31,16 @@ async def serve_terminal(socket: WebSocket) -> None:
     asked = socket.query_params
     await socket.accept()
     rows, columns = (_size(asked.get(name)) for name in ("rows", "columns"))
-    lab, node, program = asked.get("lab", ""), asked.get("node", ""), asked.get("program", "")
+    lab, node, what = asked.get("lab", ""), asked.get("node", ""), asked.get("program", "")
     execution: dict[str, Any] = {
         "node": node,
-        "argv": _PROGRAMS.get(program, _PROGRAMS["shell"]),
+        "argv": _PROGRAMS.get(what, _PROGRAMS["shell"]),
         "environment": _ENVIRONMENT,
         "watches": False,
         "terminal": {"rows": rows, "columns": columns},
     }
     try:
-        if program == _CAPTURE:
+        if what == _CAPTURE:
             execution["argv"] = as_text(find_port(f"{lab}:{node}:{asked.get('port', '')}")[2])
         async with connected(lab) as line:
             program = Program(line)

@@ -48,6 +48,7 @@ class FakeLab:
         self.down: set[str] = set()
         self.stories: list[dict[str, Any]] = []
         self.played = 0
+        self.loop: dict[str, Any] = {"again": {}, "failed": ""}
         self._begun = time.monotonic_ns()
         self._stopped_ns = 0
         self.entry = Entry("fake")
@@ -152,7 +153,7 @@ class FakeLab:
                 return Output.ERROR, json.dumps({"message": f"{refused}: not here"}).encode()
             case "pause" | "resume" | "state" | "speed" | "step":
                 self._pace(question)
-                body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
+                body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0, "loop": self.loop}
             case "started" | "breaks" | "break" | "stories" | "story" | "play":
                 body = self._told(question["do"])
             case "adjustable":

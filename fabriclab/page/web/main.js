@@ -6,7 +6,7 @@ import "./style.css";
 import { Breaks } from "./breaks.js";
 import { Changes } from "./changes.js";
 import { byId, fill, setText } from "./elements.js";
-import { FlowList, setUpTraffic, startTraffic } from "./flows.js";
+import { FlowList, isLooped, setUpTraffic, showLoop, startTraffic } from "./flows.js";
 import * as format from "./format.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
@@ -53,7 +53,7 @@ class Page {
       stories: (body) => this.story?.show(body),
       story: (body) => this.story?.placed(body),
       flows: (body) => {
-        if (this.flows?.show(body) && byId("repeat").checked) startTraffic(this);
+        if (this.flows?.show(body) && byId("repeat").checked && !isLooped(this)) startTraffic(this);
       },
       gone: ({ message }) => this.end(message),
       closed: () => this.end("The page's server has gone."),
@@ -119,7 +119,9 @@ class Page {
 
   told(state) {
     const changed = state.paused !== this.state.paused;
+    const before = this.state.loop;
     this.state = state;
+    if (this.lab) showLoop(this, before);
     if (document.activeElement !== byId("speed")) byId("speed").value = state.speed;
     setText(byId("now"), format.seconds(state.now_ns));
     const ratio = state.ratio === null ? "" : `, really ${Number(state.ratio.toPrecision(3))}`;

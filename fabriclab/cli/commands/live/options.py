@@ -60,6 +60,7 @@ def up(
         typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.", show_default="1"),
     ] = None,
     idle: Annotated[bool, typer.Option("--idle", help="Do not start the lab's own traffic.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Start traffic again when it has ended.")] = False,
     name: Annotated[
         str | None, typer.Option(help="The name by which other commands find it.", show_default="the lab's name")
     ] = None,
@@ -96,7 +97,7 @@ def up(
         from fabriclab.cli.host import failure
     with failure.reported():
         arguments = (settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
-        raise typer.Exit(bringing.up(lab, *arguments, trust=trust, story=story))
+        raise typer.Exit(bringing.up(lab, *arguments, trust=trust, story=story, loop=loop))
 
 
 @app.command()
@@ -208,13 +209,14 @@ def speed(
 def start(
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="An entry of `traffic`.", show_default=False)],
     lab: NameOption = None,
+    loop: Annotated[bool, typer.Option("--loop", help="Start it again when it has ended, until `stop`.")] = False,
 ) -> None:
     """Start an entry of the lab's `traffic` section now."""
     from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
-        starting.start(lab, traffic)
+        starting.start(lab, traffic, loop)
 
 
 @app.command()

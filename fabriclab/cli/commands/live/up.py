@@ -32,10 +32,11 @@ def up(
     *,
     trust: bool = False,
     story: str | None = None,
+    loop: bool = False,
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
     settled = parse_settings(settings)
-    request = up_request(lab, settled, seed, speed, idle, probes, name, out, engine, breaks, story=story)
+    request = up_request(lab, settled, seed, speed, idle, probes, name, out, engine, breaks, story=story, loop=loop)
     warnings: list[str] = []
 
     def bring(trusted: bool) -> Up:
@@ -64,7 +65,7 @@ def text(up: Up, story: str | None = None) -> str:
     lines = [
         f"{up.name} is up, at speed {up.speed}; {up.directory}",
         *_nodes(up),
-        f"  traffic   {', '.join(up.traffic) or 'none'}" + (" (none runs: `start` begins it)" if up.idle else ""),
+        f"  traffic   {', '.join(up.traffic) or 'none'}{_how(up)}",
         *([f"  story     {story} (time stands still; `fabriclab story` plays it here)"] if story else []),
         "",
         f"  fabriclab shell {first}                 a shell in a node; `exec {first} -- ping -c3 {last}`",
@@ -74,6 +75,13 @@ def text(up: Up, story: str | None = None) -> str:
         "  fabriclab down                           the end: results, report",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _how(up: Up) -> str:
+    """Return how the lab's traffic goes, where it does not go by itself, once."""
+    if up.loop:
+        return " (again when it has ended: `stop` ends that)"
+    return " (none runs: `start` begins it)" if up.idle else ""
 
 
 def containers_text(up: Up) -> str:
