@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.commands.live.options import NameOption
+from fabriclab.cli.commands.live.options import Name, NameOption
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.completing import complete_live_place
 
@@ -133,3 +133,26 @@ def replay(
         from fabriclab.cli.host import failure
     with failure.reported():
         raise typer.Exit(replaying.replay(session, speed, out, trust))
+
+
+@app.command()
+def gnmi(
+    name: Name = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback.", show_default="any free port")] = 0,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the token into this file.", show_default=False)
+    ] = None,
+) -> None:
+    """Serve gNMI for a lab's nodes on loopback until Ctrl-C: OpenConfig's interfaces and queues.
+
+    It prints the address and a token, which a client gives as the password of any user.
+
+    [bold]Example[/bold]
+
+      fabriclab gnmi --port 9339 --token-file runs/token
+    """
+    with waiting("loading"):
+        from fabriclab.cli.commands.live import gnmi as serving
+        from fabriclab.cli.host import failure
+    with failure.reported():
+        serving.gnmi(name, port, token_file)

@@ -34,7 +34,7 @@ def ui(lab: str | None, port: int, browser: bool, proxied: Path | None, token_fi
     except OSError as error:
         raise ArgumentError("--port {0}: {1}", port, os.strerror(error.errno or 0)) from None
     if token_file is not None:
-        _write_token(token_file, page.keys.token)
+        write_token(token_file, page.keys.token)
     sys.stdout.write(f"{page.keys.address(path_of(lab))}\n")
     sys.stdout.flush()
     say("the live page: anybody who has this address can use it; Ctrl-C ends it")
@@ -43,7 +43,7 @@ def ui(lab: str | None, port: int, browser: bool, proxied: Path | None, token_fi
     page.serve()
 
 
-def _write_token(file: Path, token: str) -> None:
+def write_token(file: Path, token: str) -> None:
     """Write the token for this user's eyes alone, whole or not at all. Raises ArgumentError."""
     try:
         with replacing(file) as part:
