@@ -15,6 +15,7 @@ from fabriclab.lab.reading.section import Section, Written, as_text
 from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image
+from fabriclab.lab.setup.frr_versions import other_versions
 from fabriclab.lab.setup.kernel_lacks import lacking
 from fabriclab.lab.setup.netlab import netlab_steps
 
@@ -92,7 +93,7 @@ def read_setup(
         health=read_health(layers, problems),
         is_bridge=is_bridge,
     )
-    notes += lacking(name, setup)
+    notes += [*lacking(name, setup), *other_versions(name, image, setup)]
     outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
     written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
     return written if written != WrittenSetup(Setup()) else None
