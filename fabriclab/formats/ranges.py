@@ -130,6 +130,12 @@ MISSED = Within(2, 255)
 CONVERGENCE = Within(_MS, 3600 * _S)
 STILL = Within(100 * _MS, 600 * _S)
 DISTANCE = Within(0, 255)
+SEQUENCE = Within(1, 2**32 - 1)
+"""Of an entry of a list or a map."""
+PREFIX_LENGTH = Within(0, 32)
+METRIC = Within(0, 2**32 - 1)
+WEIGHT = Within(0, 65_535)
+OWN_AS = Within(0, 10)
 VLAN = Within(1, 4094)
 
 # Probes
