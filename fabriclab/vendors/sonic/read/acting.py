@@ -19,6 +19,7 @@ class Acting(NamedTuple):
     why: str
 
 
+_UNBOUND = "no session and no network of a lab names it, or what names it is not emulated"
 _POLICY = Acting("routes", "a lab's routes follow from its topology and `routing`, whatever a policy permits")
 _SESSION = Acting("routes", "a lab's sessions have neighbours, AS numbers, timers and BFD, and nothing else")
 _ROUTES = Acting("routes", "a lab has the routes of its topology, in the default VRF")
@@ -99,9 +100,9 @@ INACTIVE = Acting("routes", "a lab's neighbours exchange IPv4 routes")
 """Of a neighbour without them."""
 WHY = {
     **{table: acting.why for table, acting in TABLES.items()},
-    **dict.fromkeys(("ROUTE_MAP", "ROUTE_MAP_SET", "PREFIX_SET", "PREFIX"), _POLICY.why),
-    **dict.fromkeys(("COMMUNITY_SET", "EXTENDED_COMMUNITY_SET", "AS_PATH_SET", "BGP_MONITORS"), _POLICY.why),
-    **dict.fromkeys(("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF", "BGP_BBR", "BGP_DEVICE_GLOBAL"), _POLICY.why),
+    **dict.fromkeys(("ROUTE_MAP", "ROUTE_MAP_SET", "PREFIX_SET", "PREFIX"), _UNBOUND),
+    **dict.fromkeys(("COMMUNITY_SET", "EXTENDED_COMMUNITY_SET", "AS_PATH_SET"), _UNBOUND),
+    **dict.fromkeys(("BGP_MONITORS", "BGP_BBR", "BGP_DEVICE_GLOBAL"), _POLICY.why),
     **dict.fromkeys(("ACL_TABLE", "ACL_RULE"), _FILTER.why),
     **dict.fromkeys(("NAT_POOL", "NAT_GLOBAL"), _REWRITE.why),
     **dict.fromkeys(("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"), _PORT_LIMIT.why),

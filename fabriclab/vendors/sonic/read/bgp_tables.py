@@ -13,6 +13,7 @@ from ipaddress import IPv4Address, IPv4Network
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
+from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies, read_policies
 
 DEFAULT_VRF = "default"
 _LARGEST_ASN = 2**32 - 1
@@ -31,6 +32,7 @@ class Bgp:
     """That frrcfgd announces."""
     announces_connected: bool
     """frrcfgd announces the networks of all interfaces."""
+    policies: SwitchPolicies
 
 
 def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
@@ -44,14 +46,19 @@ def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
             fields = Fields(tables, entry)
             asn = fields.number("local_asn", 1, _LARGEST_ASN) or asn
             router_id = _router_id(fields, "router_id") or router_id
+    policies = read_policies(tables, by_tables)
     return Bgp(
         asn=asn or None,
         router_id=router_id,
         frrcfgd=by_tables,
         max_paths=_max_paths(tables),
-        neighbours=_neighbours(tables, ports, by_tables),
+        neighbours=tuple(
+            replace(neighbour, policy=policies.neighbours.get(neighbour.key))
+            for neighbour in _neighbours(tables, ports, by_tables)
+        ),
         networks=_networks(tables),
         announces_connected=_announces_connected(tables),
+        policies=policies,
     )
 
 
@@ -94,7 +101,11 @@ def _networks(tables: Tables) -> tuple[IPv4Network, ...]:
 
 
 def _announces_connected(tables: Tables) -> bool:
-    return f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
+    """Return whether frrcfgd announces all networks of its interfaces: ROUTE_REDISTRIBUTE, or a field of the family
+    that older versions have."""
+    older = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv4_unicast")
+    is_older = any(Fields(tables, one).text("redistribute_connected") == "true" for one in older)
+    return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
 def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tuple[BgpNeighbour, ...]:

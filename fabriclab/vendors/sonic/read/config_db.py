@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal
 
+from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place, Problems
@@ -211,6 +212,8 @@ class BgpNeighbour:
     hold_s: int | None
     bfd: bool
     up: bool
+    policy: NeighbourPolicy | None = None
+    """What becomes of routes over the session; None: all pass."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +277,12 @@ class ConfigDb:
     """BGP_GLOBALS_AF_NETWORK."""
     announces_connected: bool = False
     """ROUTE_REDISTRIBUTE of connected routes into BGP."""
+    policies: Policies | None = None
+    """The lists and maps that act."""
+    network_maps: Mapping[str, str] = field(default_factory=dict)
+    """The map that a network of BGP_GLOBALS_AF_NETWORK goes through."""
+    redistribution_maps: Mapping[str, str] = field(default_factory=dict)
+    """The map that routes go through which are announced by their protocol: connected, static."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()

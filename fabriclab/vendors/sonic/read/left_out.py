@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from fabriclab.vendors.sonic.read import acting, ars_tables
+from collections.abc import Collection
+
+from fabriclab.vendors.sonic.read import acting, ars_tables, policy_tables
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 from fabriclab.vendors.sonic.read.entries import Tables, printable
 
@@ -38,6 +40,8 @@ READ = (
         "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
     ),
     *ars_tables.TABLES,
+    *("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF"),
+    *policy_tables.TABLES,
 )
 """The tables that are read."""
 
@@ -122,6 +126,8 @@ _FIELDS_OF = {
     "PORT": "settings of the front panel, the transceiver, or the chip",
     "BGP_NEIGHBOR": _ROUTING,
     "BGP_PEER_GROUP": _ROUTING,
+    "BGP_NEIGHBOR_AF": _ROUTING,
+    "BGP_PEER_GROUP_AF": _ROUTING,
     "BGP_GLOBALS": _ROUTING,
     "BGP_GLOBALS_AF": _ROUTING,
     "VLAN": "a VLAN of a lab has members and an address",
@@ -132,11 +138,14 @@ _FIELDS_OF = {
 """Why any other field of a table is left out."""
 
 
-def left_out(tables: Tables) -> tuple[LeftOut, ...]:
+def left_out(tables: Tables, acting_policies: Collection[str] = ()) -> tuple[LeftOut, ...]:
     """Return what was not read: whole tables, and fields, those of a table that are left out
-    for one reason together."""
+    for one reason together. `acting_policies`: tables of policies of which something acts."""
+    unused = set(policy_tables.TABLES) - set(acting_policies)
     whole = [
-        LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ
+        LeftOut(printable(table), tables.count(table), _why(table))
+        for table in tables.names()
+        if table not in READ or table in unused
     ]
     partly: dict[tuple[str, str], dict[str, int]] = {}
     for (table, name), count in tables.unasked().items():

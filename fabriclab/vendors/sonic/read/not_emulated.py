@@ -10,6 +10,7 @@ from fabriclab.vendors.sonic.read import acting
 from fabriclab.vendors.sonic.read.acting import Acting
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, printable
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText
+from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
 
 _Entries = Mapping[str, Mapping[str, Json]]
 _PASSING = frozenset({"FORWARD", "ACCEPT"})
@@ -19,17 +20,19 @@ _PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_L
 _DOWN = frozenset({"false", "down", "False"})
 
 
-def not_emulated(json: JsonText) -> tuple[NotEmulated, ...]:
-    """Return what acts on traffic in the switch and not in a lab, in the order of the file."""
-    reader = _Reader(json)
+def not_emulated(json: JsonText, policies: SwitchPolicies) -> tuple[NotEmulated, ...]:
+    """Return what acts on traffic in the switch and not in a lab, in the order of the file. `policies`: those of routes
+    that do act, and why others do not."""
+    reader = _Reader(json, policies)
     return tuple(sorted(reader.found(), key=lambda one: one.place.line or 0))
 
 
 class _Reader:
     """Looks through the tables of a file; what is malformed there is somebody else's to tell."""
 
-    def __init__(self, json: JsonText) -> None:
+    def __init__(self, json: JsonText, policies: SwitchPolicies) -> None:
         self._json = json
+        self._policies = policies
 
     def found(self) -> Iterator[NotEmulated]:
         """Yield what acts."""
@@ -57,13 +60,17 @@ class _Reader:
         """Yield a field once for each value, with the ports of all entries that have it."""
         by_value: dict[str, list[str]] = {}
         for key, fields in self._entries(table).items():
+            if (table, key, name) in self._policies.acting:
+                continue
             value = "(set)" if name == acting.SECRET and fields.get(name) else _text(fields.get(name))
             if value not in acting.OFF and _number(value) >= acting.LEAST.get((table, name), 0):
                 by_value.setdefault(value, []).append(key)
         for value, keys in by_value.items():
             more = _more(len(keys) - 1, "entry", "entries")
             ports = tuple(dict.fromkeys(key.partition(SEPARATOR)[0] for key in keys))
-            one = self._one((table, keys[0], name), value, what, ports if table.startswith("PORT") else ())
+            why = self._policies.why_not.get((table, keys[0], name), what.why)
+            told = what._replace(why=why)
+            one = self._one((table, keys[0], name), value, told, ports if table.startswith("PORT") else ())
             yield replace(one, value=f"{one.value} {more}".rstrip())
 
     def _inactive(self) -> Iterator[NotEmulated]:

@@ -25,6 +25,7 @@ from fabriclab.vendors.sonic.read.network_tables import (
     read_vlans,
 )
 from fabriclab.vendors.sonic.read.not_emulated import not_emulated
+from fabriclab.vendors.sonic.read.policy_tables import TABLES as POLICY_TABLES
 from fabriclab.vendors.sonic.read.qos_tables import QosReader
 from fabriclab.vendors.sonic.read.route_tables import read_static_routes
 from fabriclab.vendors.sonic.read.source_text import (
@@ -125,6 +126,9 @@ def _read(tables: Tables) -> ConfigDb:
         max_paths=bgp.max_paths,
         networks=bgp.networks,
         announces_connected=bgp.announces_connected,
+        policies=bgp.policies.policies,
+        network_maps=bgp.policies.networks,
+        redistribution_maps=bgp.policies.redistributed,
         static_routes=static_routes,
         static_route_notes=static_route_notes,
         ports=ports,
@@ -149,8 +153,8 @@ def _read(tables: Tables) -> ConfigDb:
         lossless_defaults=next(iter(lossless.values()), None),
         trimming=read_trimming(tables, ports),
         adaptive_routing=read_ars(tables, ports, bgp.neighbours, addresses),
-        left_out=left_out(tables),
-        not_emulated=not_emulated(tables.json),
+        left_out=left_out(tables, POLICY_TABLES if bgp.policies.policies is not None else ()),
+        not_emulated=not_emulated(tables.json, bgp.policies),
         notes=tuple(tables.notes),
         json=tables.json,
     )
