@@ -136,6 +136,9 @@ PREFIX_LENGTH = Within(0, 32)
 METRIC = Within(0, 2**32 - 1)
 WEIGHT = Within(0, 65_535)
 OWN_AS = Within(0, 10)
+UINT8 = Within(0, 255)
+UINT16 = Within(0, 65_535)
+ETHER_TYPE = Within(0x0600, 0xFFFF)
 VLAN = Within(1, 4094)
 
 # Probes

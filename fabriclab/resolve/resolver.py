@@ -291,6 +291,7 @@ def _resolve_network(
             routes=routed.routes[node.name],
             setup=node.setup,
             dummies=node.dummies,
+            filters=node.own.filters if node.own is not None else (),
         )
         for node in topology.nodes
     )

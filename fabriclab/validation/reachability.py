@@ -32,6 +32,7 @@ from fabriclab.validation.bench import (
     set_up,
     single_flows,
 )
+from fabriclab.validation.filter_causes import filter_collectors, with_filters
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
 from fabriclab.validation.routing import collectors as routing_collectors
 from fabriclab.validation.routing import judge_routing
@@ -72,7 +73,8 @@ def reach_stage(bench: Bench) -> Stage:
     caches = tuple(
         Collector(_mtu_name(family), host, _CACHE[family]) for family in bench.plan.families for host in hosts
     )
-    return Stage("reach", plan, lambda results: _judge(bench, results), (*routing_collectors(bench), *caches))
+    asked = (*routing_collectors(bench), *caches, *filter_collectors(bench))
+    return Stage("reach", plan, lambda results: with_filters(bench, results, _judge(bench, results)), asked)
 
 
 def _of(size: str, family: Family) -> str:

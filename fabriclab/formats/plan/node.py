@@ -9,6 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
+from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
 from fabriclab.formats.plan.roce import Roce
@@ -360,10 +361,12 @@ class Node(Frozen):
     """Switches only: None: by the hash of the five-tuple, whose seed follows from name and run."""
     dummies: tuple[Dummy, ...] = ()
     """Devices of its own that lead nowhere."""
+    filters: tuple[FilterTable, ...] = ()
+    """Packet filters of a switch whose own configuration says them."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies"}
+        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies", "filters"}
         return {key: value for key, value in record.items() if value or key not in newer}

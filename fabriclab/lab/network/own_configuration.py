@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from fabriclab.formats.finding import Severity
+from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
@@ -92,6 +93,8 @@ class OwnConfiguration:
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
     """Its VLANs and port channels."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
+    filters: tuple[FilterTable, ...] = ()
+    """Its packet filters, of ports that have links."""
     load_balancing: WrittenLoadBalancing | None = None
     """How it chooses among next hops; None: the file says nothing."""
     not_emulated: tuple[NotEmulated, ...] = ()

@@ -33,7 +33,7 @@ POLICY = {
 def acl(port: str) -> dict[str, Any]:
     return {
         "ACL_TABLE": {"A": {"type": "L3", "ports": [port]}},
-        "ACL_RULE": {"A|R1": {"PACKET_ACTION": "DROP", "L4_DST_PORT": "179"}},
+        "ACL_RULE": {"A|R1": {"PRIORITY": "1", "PACKET_ACTION": "DROP", "VLAN_ID": "7"}},
     }
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TypeVar
 
+from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
@@ -103,6 +104,7 @@ class _NodeBinder:
             announcements=tuple(self._announcements(networks)),
             static_routes=config.static_routes,
             layer2=written_layer2(config, self.groups),
+            filters=tuple(self._filters()),
             load_balancing=written_load_balancing(config),
             not_emulated=config.not_emulated,
             remedies=REMEDIES,
@@ -215,6 +217,18 @@ class _NodeBinder:
             return list(dict.fromkeys([*config.networks, *static]))
         routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
         return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))
+
+    def _filters(self) -> Iterator[FilterTable]:
+        """Yield the ACLs of ports that have links; that of a port channel or a VLAN is its members'."""
+        every = (*self.groups.vlans, *self.groups.channels)
+        here = [near.interface for near, _ in self.links_here]
+        for acl in self.config.acls:
+            bound = set(acl.ports)
+            for group in every:
+                bound |= set(group.members) if group.name in bound else set()
+            ports = tuple(port for port in dict.fromkeys(here) if port in bound)
+            if ports:
+                yield FilterTable(name=acl.name, stage=acl.stage, ports=ports, rules=acl.rules)
 
     def _announcements(self, networks: Sequence[IPv4Network]) -> Iterator[Announcement]:
         """Yield the networks that go through a map: their own entry's, or that of the protocol that they are from."""

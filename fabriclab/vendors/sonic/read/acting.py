@@ -19,6 +19,7 @@ class Acting(NamedTuple):
     why: str
 
 
+_NO_FILTER = "no port has it, it copies packets or guards the switch's CPU, or it is not emulated"
 _UNBOUND = "no session and no network of a lab names it, or what names it is not emulated"
 _POLICY = Acting("routes", "a lab's routes follow from its topology and `routing`, whatever a policy permits")
 _SESSION = Acting("routes", "a lab's sessions have neighbours, AS numbers, timers and BFD, and nothing else")
@@ -103,7 +104,7 @@ WHY = {
     **dict.fromkeys(("ROUTE_MAP", "ROUTE_MAP_SET", "PREFIX_SET", "PREFIX"), _UNBOUND),
     **dict.fromkeys(("COMMUNITY_SET", "EXTENDED_COMMUNITY_SET", "AS_PATH_SET"), _UNBOUND),
     **dict.fromkeys(("BGP_MONITORS", "BGP_BBR", "BGP_DEVICE_GLOBAL"), _POLICY.why),
-    **dict.fromkeys(("ACL_TABLE", "ACL_RULE"), _FILTER.why),
+    **dict.fromkeys(("ACL_TABLE", "ACL_RULE"), _NO_FILTER),
     **dict.fromkeys(("NAT_POOL", "NAT_GLOBAL"), _REWRITE.why),
     **dict.fromkeys(("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"), _PORT_LIMIT.why),
     **dict.fromkeys(("DOT1P_TO_TC_MAP", "TC_TO_DOT1P_MAP"), _NO_TAGS.why),

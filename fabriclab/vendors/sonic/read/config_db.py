@@ -16,6 +16,7 @@ from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.vendors.sonic.read.acl_tables import AclTable
 from fabriclab.vendors.sonic.read.chips import UNKNOWN, Chip
 from fabriclab.vendors.sonic.read.json_text import JsonText
 
@@ -312,6 +313,8 @@ class ConfigDb:
     lossless_defaults: LosslessDefaults | None = None
     trimming: SwitchTrimming | None = None
     adaptive_routing: AdaptiveRouting = AdaptiveRouting()
+    acls: tuple[AclTable, ...] = ()
+    """ACL_TABLE with its rules, as far as packets of ports are filtered by it."""
     left_out: tuple[LeftOut, ...] = ()
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of it acts on traffic in the switch, and not in a lab."""

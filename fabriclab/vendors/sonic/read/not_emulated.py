@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.vendors.sonic.read import acting
+from fabriclab.vendors.sonic.read.acl_tables import COPYING, SwitchAcls
 from fabriclab.vendors.sonic.read.acting import Acting
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, printable
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText
@@ -14,25 +15,25 @@ from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
 
 _Entries = Mapping[str, Mapping[str, Json]]
 _PASSING = frozenset({"FORWARD", "ACCEPT"})
-_COPYING = frozenset({"MIRROR", "MIRRORV6", "MIRROR_DSCP", "CTRLPLANE"})
-"""Types of ACLs that copy packets, or that guard the switch's own CPU."""
 _PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _DOWN = frozenset({"false", "down", "False"})
 
 
-def not_emulated(json: JsonText, policies: SwitchPolicies) -> tuple[NotEmulated, ...]:
-    """Return what acts on traffic in the switch and not in a lab, in the order of the file. `policies`: those of routes
-    that do act, and why others do not."""
-    reader = _Reader(json, policies)
+def not_emulated(json: JsonText, policies: SwitchPolicies, acls: SwitchAcls) -> tuple[NotEmulated, ...]:
+    """Return what acts on traffic in the switch and not in a lab, in the order of the file. `policies` and
+    `acls`: those of routes and the filters that do act, and why others do not."""
+    reader = _Reader(json, policies, acls)
     return tuple(sorted(reader.found(), key=lambda one: one.place.line or 0))
 
 
 class _Reader:
     """Looks through the tables of a file; what is malformed there is somebody else's to tell."""
 
-    def __init__(self, json: JsonText, policies: SwitchPolicies) -> None:
+    def __init__(self, json: JsonText, policies: SwitchPolicies, acls: SwitchAcls) -> None:
         self._json = json
         self._policies = policies
+        self._acls_why_not = acls.why_not
+        self._acting_acls = frozenset(one.name for one in acls.tables)
 
     def found(self) -> Iterator[NotEmulated]:
         """Yield what acts."""
@@ -90,10 +91,14 @@ class _Reader:
                 rules.setdefault(table, []).append(f"{rule} {action}")
         for name, fields in self._entries("ACL_TABLE").items():
             ports = tuple(_text(fields.get("ports")).split(",")) if _text(fields.get("ports")) else ()
-            if ports and rules.get(name) and _text(fields.get("type")).upper() not in _COPYING:
+            is_filter = ports and rules.get(name) and _text(fields.get("type")).upper() not in COPYING
+            if is_filter and name not in self._acting_acls:
                 first, *others = rules[name]
                 value = f"{_text(fields.get('stage')) or 'ingress'}: {first} {_more(len(others), 'rule', 'rules')}"
-                yield self._one(("ACL_TABLE", name), value.rstrip(), acting.FILTER, ports)
+                reason = self._acls_why_not.get(name)
+                why = f"{acting.FILTER.why}: {reason}" if reason else acting.FILTER.why
+                told = acting.FILTER._replace(why=why)
+                yield self._one(("ACL_TABLE", name), value.rstrip(), told, ports)
 
     def _port_limits(self) -> Iterator[NotEmulated]:
         """Yield the profiles of whole ports that are a limit: not those that allow as much as their pool has."""

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import LabError, Mistake, Problems
+from fabriclab.vendors.sonic.read.acl_tables import TABLES as ACL_TABLES
+from fabriclab.vendors.sonic.read.acl_tables import SwitchAcls, read_acls
 from fabriclab.vendors.sonic.read.ars_tables import read_ars
-from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
+from fabriclab.vendors.sonic.read.bgp_tables import Bgp, read_bgp
 from fabriclab.vendors.sonic.read.chips import chip_of
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
@@ -93,6 +95,7 @@ def _read(tables: Tables) -> ConfigDb:
     ports = read_ports(tables)
     qos = QosReader(tables, ports)
     bgp = read_bgp(tables, ports)
+    acls = read_acls(tables)
     static_routes, static_route_notes = read_static_routes(tables)
     metres, cable_origin = read_cables(tables, ports)
     addresses, ipv6 = {}, 0
@@ -153,11 +156,18 @@ def _read(tables: Tables) -> ConfigDb:
         lossless_defaults=next(iter(lossless.values()), None),
         trimming=read_trimming(tables, ports),
         adaptive_routing=read_ars(tables, ports, bgp.neighbours, addresses),
-        left_out=left_out(tables, POLICY_TABLES if bgp.policies.policies is not None else ()),
-        not_emulated=not_emulated(tables.json, bgp.policies),
+        acls=tuple(acls.tables),
+        left_out=left_out(tables, _acting_tables(bgp, acls)),
+        not_emulated=not_emulated(tables.json, bgp.policies, acls),
         notes=tuple(tables.notes),
         json=tables.json,
     )
     if not ports and not tables.problems:
         tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")
     return config
+
+
+def _acting_tables(bgp: Bgp, acls: SwitchAcls) -> tuple[str, ...]:
+    """Return the tables of policies and filters of which something acts in a lab."""
+    policies = POLICY_TABLES if bgp.policies.policies is not None else ()
+    return (*policies, *(ACL_TABLES if acls.tables else ()))

@@ -24,7 +24,8 @@ AF = "default|10.0.0.0|ipv4_unicast"
 DENY = {"ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_tag": ["7"]}}}
 WHY_NOT = "ROUTE_MAP|DENY|10|match_tag: a lab's maps do not look at tags"
 ACL = {"ACL_TABLE": {"A": {"type": "L3", "stage": "ingress", "ports": ["Ethernet8", "Ethernet12"]}}}
-DROP = {"ACL_RULE": {"A|R1": {"PRIORITY": "10", "PACKET_ACTION": "DROP", "L4_DST_PORT": "179"}}}
+DROP = {"ACL_RULE": {"A|R1": {"PRIORITY": "10", "PACKET_ACTION": "DROP", "VLAN_ID": "7"}}}
+NOT_FILTERED = "packets are not filtered: ACL_RULE|A|R1|VLAN_ID: a lab's filters do not look at it"
 LIMITED = {
     "BUFFER_PROFILE": {"port": {"pool": "egress", "size": "0", "static_th": "1000000"}},
     "BUFFER_PORT_EGRESS_PROFILE_LIST": {"Ethernet0": {"profile_list": "port"}},
@@ -73,6 +74,7 @@ def test_what_acts_is_found_with_its_place(change: dict[str, Any], where: str, t
     assert one.place.file == "leaf1.json" and one.place.line is not None and one.place.line > 1
     assert one.why in {
         WHY_NOT,
+        NOT_FILTERED,
         *(acting.why for acting in (*TABLES.values(), *FIELDS.values(), FILTER, PORT_LIMIT, INACTIVE)),
     }
 
@@ -108,7 +110,7 @@ def test_entries_alike_are_told_once() -> None:
 
 
 def test_malformed_tables_are_left_to_the_reader() -> None:
-    assert found({"ACL_TABLE": {"A": "x"}, "ACL_RULE": {"A|1": ["y"]}, "STATIC_NAT": {"a": None}}) == ()
+    assert found({"FG_NHG": {"A": "x"}, "PBH_RULE": {"A|1": ["y"]}, "STATIC_NAT": {"a": None}}) == ()
 
 
 def judged() -> Judgement:
@@ -121,7 +123,7 @@ def test_sonic_check_tells_it_in_each_form_and_fails_for_none_of_it() -> None:
     assert judgement.findings == ()
     text = as_text([judgement])
     assert text.startswith("c.json: nothing found, 1 not judged, 5 ports\n")
-    assert "ACL_TABLE|A ingress: R1 DROP (Ethernet8): packets are not filtered\n" in text
+    assert f"ACL_TABLE|A ingress: R1 DROP (Ethernet8): {NOT_FILTERED}\n" in text
     (told,) = json.loads(as_json([judgement]))["files"][0]["not_judged"]
     assert told == {
         "line": judgement.not_emulated[0].place.line,
@@ -130,7 +132,7 @@ def test_sonic_check_tells_it_in_each_form_and_fails_for_none_of_it() -> None:
         "field": None,
         "value": "ingress: R1 DROP",
         "touches": "packets",
-        "why": "packets are not filtered",
+        "why": NOT_FILTERED,
         "ports": ["Ethernet8"],
     }
     suite = ElementTree.fromstring(junit_xml("s", junit_cases([judgement], (), ("error",))))
