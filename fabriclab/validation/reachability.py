@@ -218,9 +218,10 @@ def _judge_balance(bench: Bench, results: Results) -> Iterator[ValidationFinding
             if sum(sent) < len(interfaces) * _FLOWS_A_PATH:
                 yield unmeasured("balance", switch.name, expected, "no traffic came here")
             else:
-                yield judged(
-                    "balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(interfaces)
-                )
+                least = _LEAST_SHARE * sum(sent) / len(interfaces)
+                used = sum(packets >= least for packets in sent)
+                told = shares if used == len(sent) else f"{used} of {len(sent)} paths used: {shares}"
+                yield judged("balance", switch.name, expected, told, holds=used == len(sent))
 
 
 def _equals(bench: Bench, switch: Node) -> list[tuple[str, ...]]:

@@ -180,7 +180,7 @@ class NeighbourPolicy(Record):
     prefixes_out: Annotated[str, POLICY_NAME] | None = None
     paths_in: Annotated[str, POLICY_NAME] | None = None
     paths_out: Annotated[str, POLICY_NAME] | None = None
-    weight: Annotated[int, ranges.WEIGHT] = 0
+    weight: Annotated[int, ranges.ROUTE_WEIGHT] = 0
     own_as_in: Annotated[int, ranges.OWN_AS] = 0
     """How often the switch's own AS number may be in a path that comes."""
     hides_communities: bool = False

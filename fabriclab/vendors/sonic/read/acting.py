@@ -47,7 +47,7 @@ TABLES: dict[str, Acting] = {
     **dict.fromkeys(("STATIC_NAT", "STATIC_NAPT", "NAT_BINDINGS"), _REWRITE),
     **dict.fromkeys(("DASH_ACL_IN", "DASH_ACL_OUT", "POLICY_BINDING_TABLE"), _FILTER),
     **dict.fromkeys(("STP", "STP_VLAN", "STP_PORT"), Acting("packets", "spanning tree is not emulated")),
-    **dict.fromkeys(("FG_NHG", "PBH_RULE", "SWITCH_HASH"), _HASH),
+    **dict.fromkeys(("FG_NHG", "PBH_RULE"), _HASH),
     **dict.fromkeys(("PORT_STORM_CONTROL", "STORM_CONTROL"), _POLICING),
 }
 """Tables of which each entry acts."""
@@ -93,6 +93,8 @@ LEAST = {("PORTCHANNEL", "min_links"): 2}
 """The least number with which a field acts."""
 SECRET = "auth_password"
 """A field whose value is not shown."""
+HASH = _HASH
+"""Of fields of SWITCH_HASH that Linux has not."""
 FILTER = _FILTER
 """Of an ACL that is bound to ports and has a rule that does more than forward."""
 PORT_LIMIT = _PORT_LIMIT

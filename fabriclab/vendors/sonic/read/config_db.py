@@ -18,6 +18,7 @@ from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.sonic.read.acl_tables import AclTable
 from fabriclab.vendors.sonic.read.chips import UNKNOWN, Chip
+from fabriclab.vendors.sonic.read.hash_tables import SwitchHash
 from fabriclab.vendors.sonic.read.json_text import JsonText
 
 
@@ -315,6 +316,8 @@ class ConfigDb:
     adaptive_routing: AdaptiveRouting = AdaptiveRouting()
     acls: tuple[AclTable, ...] = ()
     """ACL_TABLE with its rules, as far as packets of ports are filtered by it."""
+    hash: SwitchHash = field(default_factory=SwitchHash)
+    """SWITCH_HASH, and the seed."""
     left_out: tuple[LeftOut, ...] = ()
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of it acts on traffic in the switch, and not in a lab."""

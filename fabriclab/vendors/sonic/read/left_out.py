@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from fabriclab.vendors.sonic.read import acl_tables, ars_tables, policy_tables
+from fabriclab.vendors.sonic.read import acl_tables, ars_tables, hash_tables, policy_tables
 from fabriclab.vendors.sonic.read.acting import FIELDS, WHY
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 from fabriclab.vendors.sonic.read.entries import Tables, printable
@@ -44,6 +44,7 @@ READ = (
     *("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF"),
     *policy_tables.TABLES,
     *acl_tables.TABLES,
+    hash_tables.TABLE,
 )
 """The tables that are read."""
 
@@ -136,6 +137,7 @@ _FIELDS_OF = {
     "VLAN_INTERFACE": "a VLAN of a lab has members and an address",
     "PORTCHANNEL": "a lab's port channels are static: LACP is not emulated",
     "PFC_WD": "telemetry is the sampler's",
+    "SWITCH_HASH": "the hash is Linux's",
 }
 """Why any other field of a table is left out."""
 

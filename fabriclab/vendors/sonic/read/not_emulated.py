@@ -10,6 +10,8 @@ from fabriclab.vendors.sonic.read import acting
 from fabriclab.vendors.sonic.read.acl_tables import COPYING, SwitchAcls
 from fabriclab.vendors.sonic.read.acting import Acting
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, printable
+from fabriclab.vendors.sonic.read.hash_tables import TABLE as HASH
+from fabriclab.vendors.sonic.read.hash_tables import SwitchHash
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
 
@@ -19,19 +21,22 @@ _PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_L
 _DOWN = frozenset({"false", "down", "False"})
 
 
-def not_emulated(json: JsonText, policies: SwitchPolicies, acls: SwitchAcls) -> tuple[NotEmulated, ...]:
+def not_emulated(
+    json: JsonText, policies: SwitchPolicies, acls: SwitchAcls, hashing: SwitchHash
+) -> tuple[NotEmulated, ...]:
     """Return what acts on traffic in the switch and not in a lab, in the order of the file. `policies` and
     `acls`: those of routes and the filters that do act, and why others do not."""
-    reader = _Reader(json, policies, acls)
+    reader = _Reader(json, policies, acls, hashing)
     return tuple(sorted(reader.found(), key=lambda one: one.place.line or 0))
 
 
 class _Reader:
     """Looks through the tables of a file; what is malformed there is somebody else's to tell."""
 
-    def __init__(self, json: JsonText, policies: SwitchPolicies, acls: SwitchAcls) -> None:
+    def __init__(self, json: JsonText, policies: SwitchPolicies, acls: SwitchAcls, hashing: SwitchHash) -> None:
         self._json = json
         self._policies = policies
+        self._hashing = hashing
         self._acls_why_not = acls.why_not
         self._acting_acls = frozenset(one.name for one in acls.tables)
 
@@ -44,12 +49,15 @@ class _Reader:
         for (table, name), what in acting.FIELDS.items():
             yield from self._fields(table, name, what)
         yield from self._inactive()
+        yield from self._hash()
         yield from self._acls()
         yield from self._port_limits()
 
     def _one(self, path: tuple[str, ...], value: str, what: Acting, ports: tuple[str, ...] = ()) -> NotEmulated:
         words = tuple(map(printable, path))
-        return NotEmulated(words, printable(value), what.touches, what.why, self._json.place(path), ports)
+        # A reason names keys of the file, which may hold anything; a warning is one line.
+        why = "".join(letter if letter.isprintable() else "?" for letter in what.why)
+        return NotEmulated(words, printable(value), what.touches, why, self._json.place(path), ports)
 
     def _entries(self, table: str) -> _Entries:
         root = self._json.value
@@ -80,6 +88,12 @@ class _Reader:
             if key.endswith("ipv4_unicast") and _text(fields.get("admin_status")) in _DOWN:
                 path = ("BGP_NEIGHBOR_AF", key, "admin_status")
                 yield self._one(path, _text(fields.get("admin_status")), acting.INACTIVE)
+
+    def _hash(self) -> Iterator[NotEmulated]:
+        """Yield what of SWITCH_HASH a lab's switches do not choose by."""
+        said = self._entries(HASH).get("GLOBAL", {})
+        for name, why in self._hashing.why_not.items():
+            yield self._one((HASH, "GLOBAL", name), _text(said.get(name)), acting.HASH._replace(why=why))
 
     def _acls(self) -> Iterator[NotEmulated]:
         """Yield the ACLs that are bound to ports and have a rule that does more than forward."""

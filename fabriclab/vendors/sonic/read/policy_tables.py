@@ -124,7 +124,7 @@ class _Reader:
             for slot, (name, kind) in _KINDS.items():
                 if (found := self._bound(entry, name, kind)) is not None:
                     names[slot] = found
-            weight = self._number(entry, "weight", ranges.WEIGHT.most) or weight
+            weight = self._number(entry, "weight", ranges.ROUTE_WEIGHT.most) or weight
             own_as = self._own_as(entry) or own_as
             told = _TOLD.get(_text(entry.fields.get("send_community")), told)
         return NeighbourPolicy(

@@ -16,6 +16,7 @@ from fabriclab.vendors.sonic.read.chips import chip_of
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
 from fabriclab.vendors.sonic.read.entries import Tables, TooManyProblemsError
+from fabriclab.vendors.sonic.read.hash_tables import read_hash
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, parse_json
 from fabriclab.vendors.sonic.read.left_out import READ, left_out
 from fabriclab.vendors.sonic.read.network_tables import (
@@ -96,6 +97,7 @@ def _read(tables: Tables) -> ConfigDb:
     qos = QosReader(tables, ports)
     bgp = read_bgp(tables, ports)
     acls = read_acls(tables)
+    hashing = read_hash(tables, has_channels=bool(tables.keys("PORTCHANNEL_MEMBER")))
     static_routes, static_route_notes = read_static_routes(tables)
     metres, cable_origin = read_cables(tables, ports)
     addresses, ipv6 = {}, 0
@@ -157,8 +159,9 @@ def _read(tables: Tables) -> ConfigDb:
         trimming=read_trimming(tables, ports),
         adaptive_routing=read_ars(tables, ports, bgp.neighbours, addresses),
         acls=tuple(acls.tables),
+        hash=hashing,
         left_out=left_out(tables, _acting_tables(bgp, acls)),
-        not_emulated=not_emulated(tables.json, bgp.policies, acls),
+        not_emulated=not_emulated(tables.json, bgp.policies, acls, hashing),
         notes=tuple(tables.notes),
         json=tables.json,
     )

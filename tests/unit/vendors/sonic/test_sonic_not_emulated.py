@@ -59,7 +59,7 @@ def found(change: dict[str, Any], base: dict[str, Any] | None = None) -> tuple[N
         ({"PREFIX_LIST": {"ANCHOR_PREFIX|10.0.0.0/8": {}}}, "PREFIX_LIST|ANCHOR_PREFIX|10.0.0.0/8", "routes"),
         ({**ACL, **DROP}, "ACL_TABLE|A ingress: R1 DROP", "packets"),
         ({"STATIC_NAT": {"1.2.3.4": {"local_ip": "10.64.0.1"}}}, "STATIC_NAT|1.2.3.4", "packets"),
-        ({"SWITCH_HASH": {"GLOBAL": {"ecmp_hash": ["SRC_IP"]}}}, "SWITCH_HASH|GLOBAL", "paths"),
+        ({"SWITCH_HASH": {"GLOBAL": {"ecmp_hash": ["IN_PORT"]}}}, "SWITCH_HASH|GLOBAL|ecmp_hash IN_PORT", "paths"),
         (
             {"PORT_QOS_MAP": {"Ethernet0": {"tc_to_dscp_map": "AZURE"}}},
             "PORT_QOS_MAP|Ethernet0|tc_to_dscp_map AZURE",
@@ -75,6 +75,7 @@ def test_what_acts_is_found_with_its_place(change: dict[str, Any], where: str, t
     assert one.why in {
         WHY_NOT,
         NOT_FILTERED,
+        "Linux does not hash by IN_PORT",
         *(acting.why for acting in (*TABLES.values(), *FIELDS.values(), FILTER, PORT_LIMIT, INACTIVE)),
     }
 
