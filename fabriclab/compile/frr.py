@@ -164,11 +164,15 @@ def compile_daemons(node: Node, plan: Plan) -> list[Program]:
 def compile_router_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
     """Return the sysctls that the sessions need in a fabric of IPv4: IPv6 link-local addresses on the links between
     switches, and nowhere else (with IPv6 everywhere: `ipv6.py`)."""
-    if plan.bgp is None or not plan.bgp.unnumbered or 6 in plan.families:
+    if plan.bgp is None or 6 in plan.families:
         return []
+    own = () if node.bgp is None else node.bgp.neighbours
+    without = {neighbour.interface for neighbour in own if neighbour.address is None}
     settings = []
     ports = {port.interface for port in node.ports}
     for interface, _ in fabric_neighbours(node, plan.by_name()):
+        if not plan.bgp.unnumbered and interface.name not in without:
+            continue
         # A port channel is made later, with the settings of new interfaces.
         name = f"net.ipv6.conf.{interface.name if interface.name in ports else 'default'}"
         settings += [

@@ -18,6 +18,8 @@ from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, Entry, FieldValue, Tables, printable
 
 TABLES = ("ACL_TABLE", "ACL_RULE")
+MOST_RULES = 10_000
+"""Of a switch: more than a chip holds, and few enough for a kernel that asks them one by one."""
 COPYING = frozenset({"MIRROR", "MIRRORV6", "MIRROR_DSCP", "CTRLPLANE"})
 """Types of tables that copy packets, or that guard the switch's own CPU."""
 _PASSING = frozenset({"FORWARD", "ACCEPT"})
@@ -40,7 +42,7 @@ _ACTING = frozenset(
         *_MIRRORING,
     }
 )
-_OF_TABLE = ("policy_desc", "type", "stage", "ports", "services", "NULL")
+_OF_TABLE = ("ACL_TABLE_NAME", "policy_desc", "type", "stage", "ports", "services", "NULL")
 _FLAGS = re.compile(r"(0[xX][0-9a-fA-F]{1,2})(?:/(0[xX][0-9a-fA-F]{1,2}))?")
 _RANGE = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _NUMBER = re.compile(r"[0-9]{1,6}|0[xX][0-9a-fA-F]{1,6}")
@@ -75,6 +77,9 @@ class _NotExpressibleError(Exception):
 def read_acls(tables: Tables) -> SwitchAcls:
     """Return the tables of a file that are bound to ports and filter packets."""
     tables.ask("ACL_TABLE", *_OF_TABLE)
+    if max(map(tables.count, TABLES)) > MOST_RULES:
+        why = f"the file has more than {MOST_RULES} rules or tables"
+        return SwitchAcls(why_not=dict.fromkeys(tables.keys("ACL_TABLE"), why))
     rules: dict[str, list[Entry]] = {}
     for entry in tables.entries("ACL_RULE"):
         tables.ask("ACL_RULE", *entry.fields)

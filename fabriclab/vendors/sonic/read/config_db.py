@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
 from typing import Literal
 
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
@@ -216,6 +216,8 @@ class BgpNeighbour:
     up: bool
     policy: NeighbourPolicy | None = None
     """What becomes of routes over the session; None: all pass."""
+    over_ipv6: bool = False
+    """It is known by an address of IPv6, whose link is `interface`."""
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,8 @@ class ConfigDb:
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
+    addresses6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
+    """Those of IPv6: a lab has none, but they tell who is at the other end of a link."""
     loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()

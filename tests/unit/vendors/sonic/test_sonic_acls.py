@@ -132,6 +132,17 @@ def test_a_table_with_a_rule_that_cannot_act_does_not_act(tmp_path: Path, rules:
     assert plan.node("leaf1").filters == ()
 
 
+def test_more_rules_than_a_switch_has_are_told_and_not_read(tmp_path: Path) -> None:
+    configs = json.loads(stock())
+    configs["leaf1"] |= {
+        "ACL_TABLE": {"A": {"type": "L3", "ports": ["Ethernet0"]}},
+        "ACL_RULE": {f"A|R{number}": {"PRIORITY": "1", **DROP} for number in range(10_001)},
+    }
+    plan = plan_of(write_lab(tmp_path / "lab", configs))
+    (told,) = (one for one in plan.warnings if "ACL_TABLE|A" in one)
+    assert "the file has more than 10000 rules or tables" in told and plan.node("leaf1").filters == ()
+
+
 @pytest.mark.parametrize("kind", ["MIRROR", "MIRRORV6", "CTRLPLANE"])
 def test_tables_that_copy_or_guard_the_cpu_filter_nothing(tmp_path: Path, kind: str) -> None:
     plan = lab_of(tmp_path, {"A": {"type": kind}}, {"A|R": DROP})
