@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fabriclab.api.other_programs import other_program
+from fabriclab.api.other_programs import is_netlab, other_program
 from fabriclab.errors import ArgumentError
 from fabriclab.files import NotReadableError, check_regular
 from fabriclab.formats.run_directory import MANIFEST, SWEEP
@@ -63,6 +63,8 @@ def find_lab_or_file(written: Path) -> Path:
     """Return what `find_lab` does, or a file as it is, for commands that take a topology alone."""
     if (conf := _kathara(written)) is not None:
         return conf
+    if (made := _netlab(written)) is not None:
+        return made
     is_file = _is_there(written) and not written.is_dir()
     if is_file and (said := other_program(written)) is not None:
         raise ArgumentError("{0}: {1}", written, said)
@@ -71,8 +73,19 @@ def find_lab_or_file(written: Path) -> Path:
 
 def find_lab_or_own_file(written: Path) -> Path:
     """Return what `find_lab` does, or a topology that is not part of a lab's directory: a lab by itself."""
+    if (made := _netlab(written)) is not None:
+        return made
     is_file = _kathara(written) is not None or (written.suffix in _CONTAINERLAB and not is_part_of_lab(written))
     return find_lab_or_file(written) if is_file else find_lab(written)
+
+
+def _netlab(written: Path) -> Path | None:
+    """Return the Containerlab file that netlab makes of a topology of its own."""
+    if not (_is_there(written) and written.is_file() and is_netlab(written)):
+        return None
+    from fabriclab.api.netlab_lab import netlab_lab
+
+    return netlab_lab(written)
 
 
 def _kathara(written: Path) -> Path | None:

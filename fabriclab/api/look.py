@@ -33,6 +33,7 @@ from fabriclab.resolve.points import plans_of_points, settings_of_points
 from fabriclab.resolve.warnings import contradictions
 from fabriclab.resolve.where_clauses import refuse_idle_clauses
 from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
+from fabriclab.stories import read_stories
 from fabriclab.workload import trace_summary, trace_text
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class CheckedLab(CheckedTopology):
     matrices: Mapping[str, int]
     """The number of points of each matrix."""
     checks: int
+    stories: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    """The number of steps of each story, by its name."""
     faults: tuple[str, ...] = field(default=(), kw_only=True)
     """Those warnings that say what breaks traffic: the files of two switches contradict each other."""
 
@@ -183,6 +186,7 @@ def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
     plans = [base, *(point for point, _ in points)]
     refuse_idle_clauses(lab, resolver, [plan.parameters for plan in plans])
     refuse_idle_wishes(lab, chain(plans, plans_of_points(resolver, settings_of_points(lab))))
+    stories = read_stories(lab)
     tell("compiling algorithms")
     uncompiled = compiled_or_why_not(lab, plans, compile_own)
     tell("drawing the flows")
@@ -201,6 +205,7 @@ def _checked(lab: WrittenLab, compile_own: bool, tell: Tell) -> CheckedLab:
         variants=lab.variants,
         matrices={matrix: len(lab.points(matrix)) for matrix in lab.matrices},
         checks=len(base.checks),
+        stories={story.name: len(story.steps) for story in stories},
         faults=contradictions(lab.topology, ("error",)),
     )
 

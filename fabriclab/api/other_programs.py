@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.engine.netlab import MADE, create_line
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 
 _LARGEST_BYTES = 1 << 20
@@ -66,7 +67,7 @@ def _is_mininet(file: Path) -> bool:
     return file.suffix == ".py" and _MININET.search(_text(file)) is not None
 
 
-def _is_netlab(file: Path) -> bool:
+def is_netlab(file: Path) -> bool:
     """Return whether a file has netlab's keys at its top, and not Containerlab's `topology`."""
     if file.suffix not in _YAML:
         return False
@@ -76,12 +77,12 @@ def _is_netlab(file: Path) -> bool:
 
 
 def _of_netlab(file: Path) -> str:
-    made = file.with_name("clab.yml")
+    made = file.with_name(MADE)
     if made.is_file():
         return f"is a netlab topology; name the Containerlab file that netlab made of it, {made}"
-    create = f"netlab create -d frr -p clab {file.name}"
     return (
-        f"is a netlab topology; `{create}` in its directory writes clab.yml, which is the lab to name. (If it is meant "
+        f"is a netlab topology; `{create_line(file.name)}` in its directory writes {MADE}, which is the lab to name, "
+        "and fabriclab calls that itself where netlab is installed. (If it is meant "
         "for Containerlab, nodes and links stand below `topology`)"
     )
 
@@ -101,5 +102,5 @@ _PROGRAMS = (
         lambda file: file.suffix in (".gns3", ".gns3project", ".gns3p"), lambda _: f"is a GNS3 project, {_VENDORS}"
     ),
     Program(lambda file: file.suffix == ".unl", lambda _: f"is an EVE-NG lab, {_VENDORS}"),
-    Program(_is_netlab, _of_netlab),
+    Program(is_netlab, _of_netlab),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from fabriclab.api.consent import code_subject, lab_subject
 from fabriclab.api.lab import PathLike
 from fabriclab.api.lab_names import find_lab_or_own_file
+from fabriclab.api.other_programs import is_netlab
 from fabriclab.consent import store
 from fabriclab.consent.request import Subject
 from fabriclab.errors import ArgumentError
@@ -45,7 +46,7 @@ def trusted() -> list[Subject]:
 def _subject(path: Path) -> Subject:
     recorded = path / CONTENT if (path / CONTENT).is_dir() else path
     if not any((recorded / mark).is_file() for mark in (MANIFEST, SWEEP)):
-        return lab_subject(find_lab_or_own_file(path))
+        return lab_subject(path if is_netlab(path) else find_lab_or_own_file(path))
     algorithms = {(one.file, one.text): one for run in runs_of(recorded) for one in run.plan.algorithms}
     if not algorithms:
         raise ArgumentError("{0}: has no algorithm in C, so there is nothing to trust", path)

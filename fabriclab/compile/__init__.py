@@ -6,6 +6,7 @@ The formats are those of `images/machine/README.md`, `traffic/README.md` and `pr
 
 from fabriclab.compile.brought_programs import brings_programs
 from fabriclab.compile.container_differences import SAMPLED_INSTEAD_NS, shortfalls
+from fabriclab.compile.labels import routes_labels
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
@@ -36,6 +37,7 @@ __all__ = [
     "machine_memory_bytes",
     "needed_layers",
     "program_nodes",
+    "routes_labels",
     "shortfalls",
     "trace_text",
 ]

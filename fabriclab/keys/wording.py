@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _MOST_LISTED = 20
 """Longer lists of valid words are cut: a message is one line."""
@@ -32,6 +32,16 @@ def listed(words: Iterable[str]) -> str:
     if len(every) > _MOST_LISTED:
         every = [*every[: _MOST_LISTED - 2], "...", every[-1]]
     return ", ".join(every)
+
+
+def told_once(notes: Iterable[str], names: Collection[str]) -> tuple[str, ...]:
+    """Return notes, of which those that say the same of several names (`r1: x`, `r2: x`) are one: `r1, r2: x`."""
+    found: dict[str, list[str]] = {}
+    for note in notes:
+        name, colon, rest = note.partition(": ")
+        is_of_name = bool(colon) and name in names
+        found.setdefault(rest if is_of_name else note, []).extend([name] if is_of_name else [])
+    return tuple(f"{listed(dict.fromkeys(those))}: {said}" if those else said for said, those in found.items())
 
 
 def shown(text: str) -> str:

@@ -6,36 +6,21 @@ whether the network does what its configuration says, and not whether that is wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import TypeVar
 
-from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab import validation_keys as keys
 from fabriclab.lab.network.links import read_mtu
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.switch.keys import EIGHTH
 from fabriclab.lab.switch.numbered_sections import read_map
+from fabriclab.lab.wanted_pings import WrittenPing, read_pings
 from fabriclab.lab.wanted_state import WrittenRoute, WrittenSession, read_routes, read_sessions
+from fabriclab.lab.wanted_steps import WrittenAnswer, WrittenStep, read_answers, read_steps
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class WrittenPing:
-    """Who asks whom by ping, and whether there is to be an answer."""
-
-    name: str
-    senders: tuple[str, ...]
-    target: str
-    """A node, or an address."""
-    family: int | None
-    """4 or 6; None: whichever the target's name leads to."""
-    answers: bool
-    source: str | None = None
-    """The address that is asked from; None: whichever the route gives."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +43,9 @@ class WrittenValidation:
     """Of a lab whose nodes' own files give them addresses and routes, as those that follow."""
     sessions: tuple[WrittenSession, ...] = ()
     routes: tuple[WrittenRoute, ...] = ()
+    answers: tuple[WrittenAnswer, ...] = ()
+    steps: tuple[WrittenStep, ...] = ()
+    """One after another, after all else."""
     keys: tuple[str, ...] = field(default=(), compare=False)
     """What the section has."""
 
@@ -76,52 +64,13 @@ def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
         mtu=None if mtu is None else mtu.value,
         failure_action=keys.FAILURE_ACTION.or_default(failure.read(keys.FAILURE_ACTION) if failure else None),
         recovery_ns=keys.FAILURE_RECOVERY.or_default(failure.read(keys.FAILURE_RECOVERY) if failure else None),
-        pings=tuple(_pings(section, nodes)),
+        pings=tuple(read_pings(section, nodes)),
         sessions=tuple(read_sessions(section, nodes)),
         routes=tuple(read_routes(section, nodes)),
+        answers=tuple(read_answers(section, nodes)),
+        steps=tuple(read_steps(section, nodes)),
         keys=tuple(section.names()),
     )
-
-
-def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
-    below = section.section("pings", None)
-    for name in below.names() if below is not None else ():
-        ping = None if below is None else below.section(name, keys.PING)
-        if ping is None:
-            continue
-        ping.require("from", "to")
-        senders = (ping.words("from") if "from" in ping else None) or []
-        for sender in senders:
-            if sender.value not in nodes:
-                sender.complain(
-                    section.problems, f"{shown(sender.value)} is not a node; {did_you_mean(sender.value, nodes)}"
-                )
-        target = ping.convert("to", "a node's name or an address", lambda text: _target(text, nodes))
-        family, answers = ping.read(keys.PING_FAMILY), ping.read(keys.PING_ANSWERS)
-        source = ping.convert("source", "an address of the node that sends the ping", _address)
-        if target is not None:
-            yield WrittenPing(
-                name=name,
-                senders=tuple(sender.value for sender in senders),
-                target=target.value,
-                family=None if family is None else family.value,
-                answers=keys.PING_ANSWERS.or_default(answers),
-                source=None if source is None else source.value,
-            )
-
-
-def _target(text: str, nodes: Sequence[str]) -> str:
-    try:
-        return text if text in nodes else str(ip_address(text))
-    except ValueError:
-        raise ValueError(f"{shown(text)} is neither a node nor an address; {did_you_mean(text, nodes)}") from None
-
-
-def _address(text: str) -> str:
-    try:
-        return str(ip_address(text))
-    except ValueError:
-        raise ValueError(f"{shown(text)} is not an address; write one such as 10.0.0.1") from None
 
 
 def _by_dscp(section: Section, name: str, read: Callable[[Section, str], Written[int] | None]) -> dict[int, int]:

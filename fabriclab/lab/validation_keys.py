@@ -22,6 +22,7 @@ LEVELS = ("1", "2")
 THRESHOLD = Quantity(SIZE, 1)
 _LARGEST_NUMBER = 2**32 - 1
 _S = 10**9
+COMMAND = Text("a command")
 _NODES = Several(Text("a node"), "nodes, a list or one")
 _ANY = "any"
 _NUMBER = Number(0, _LARGEST_NUMBER)
@@ -160,6 +161,74 @@ PING = Keys(
         PING_ANSWERS,
     ),
 )
+PINGS = Key(
+    "pings",
+    Named(
+        PING,
+        "names to pings",
+    ),
+    "As configured: which nodes must reach each other, and which must not.",
+    unset="every host reaches every other host; with fewer than two hosts, every router",
+)
+ANSWER = Keys(
+    "validation-answer",
+    "What a command must print",
+    (
+        Key("on", _NODES, "The nodes that run the command.", required=True),
+        Key(
+            "run",
+            COMMAND,
+            "The command, a line of the shell.",
+            required=True,
+            examples=("vtysh -c 'show mpls ldp neighbor json'",),
+        ),
+        Key(
+            "holds",
+            Text("a condition"),
+            "A condition on what it prints, an expression of Jinja: `stdout` is the text, `result` the JSON value, and "
+            "the keys of a JSON mapping are names.",
+            required=True,
+            examples=("neighbors[0].state == 'OPERATIONAL'", "'10.1.0.0/24' in stdout"),
+        ),
+    ),
+)
+ANSWERS = Key(
+    "answers",
+    Named(ANSWER, "names to answers"),
+    "As configured: commands, and what they must print.",
+    unset="not asked",
+)
+STEP_WAIT = Key(
+    "wait",
+    Quantity(DURATION, 0, 600 * _S),
+    "The time between the change and the checks.",
+    default=5 * _S,
+)
+STEP = Keys(
+    "validation-step",
+    "A change of nodes, and what must hold after it",
+    (
+        Key("on", _NODES, "The nodes that run the command.", required=True),
+        Key(
+            "run",
+            COMMAND,
+            "What changes them, a line of the shell.",
+            required=True,
+            examples=("ip link set eth1 down",),
+        ),
+        STEP_WAIT,
+        PINGS.but(unset="none"),
+        SESSIONS.but(unset="none"),
+        ROUTES,
+        ANSWERS,
+    ),
+)
+STEPS = Key(
+    "steps",
+    Named(STEP, "names to steps"),
+    "As configured: changes after all other checks, one after another, each with checks of its own.",
+    unset="none",
+)
 VALIDATION = Keys(
     "validation",
     "What fabriclab validate compares the lab with",
@@ -189,16 +258,10 @@ VALIDATION = Keys(
             FAILURE,
             "How links fail, and how soon routing must recover.",
         ),
-        Key(
-            "pings",
-            Named(
-                PING,
-                "names to pings",
-            ),
-            "As configured: which nodes must reach each other, and which must not.",
-            unset="every host reaches every other host; without hosts, every router",
-        ),
+        PINGS,
         SESSIONS,
         ROUTES,
+        ANSWERS,
+        STEPS,
     ),
 )

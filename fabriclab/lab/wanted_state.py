@@ -94,7 +94,7 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
         neighbor, states = one.scalar("neighbor", "an address, an interface, a router ID or a name"), one.words("state")
         family, level = one.read(keys.SESSION.by_name["family"]), one.read(keys.SESSION.by_name["level"])
         vrf, area = one.scalar("vrf", "a VRF's name"), one.scalar("area", "an IS-IS area")
-        negotiated, where = one.read(keys.SESSION.by_name["negotiated"]), _nodes(one, nodes)
+        negotiated, where = one.read(keys.SESSION.by_name["negotiated"]), read_nodes(one, nodes)
         if protocol is None or neighbor is None:
             continue
         for key, protocols in _OF_PROTOCOL.items():
@@ -124,7 +124,7 @@ def read_routes(section: Section, nodes: Sequence[str]) -> Iterator[WrittenRoute
         one.require("on", "table", "prefix")
         table = one.value("table", keys.ROUTE_TABLE)
         prefix = one.convert("prefix", "a prefix such as 10.1.0.0/24", _prefix)
-        present, where, attributes = one.read(keys.ROUTE.by_name["present"]), _nodes(one, nodes), _attributes(one)
+        present, where, attributes = one.read(keys.ROUTE.by_name["present"]), read_nodes(one, nodes), _attributes(one)
         if table is None or prefix is None:
             continue
         for key, tables in _OF_TABLE.items():
@@ -155,7 +155,8 @@ def _is_as_number(text: str) -> bool:
     return _DIGITS.fullmatch(text) is not None and int(text) <= LARGEST_NUMBER
 
 
-def _nodes(one: Section, nodes: Sequence[str]) -> tuple[str, ...]:
+def read_nodes(one: Section, nodes: Sequence[str]) -> tuple[str, ...]:
+    """Return the nodes of a section's key `on`, of a lab with these; what is wrong is recorded."""
     found = (one.words("on") if "on" in one else None) or []
     for word in found:
         if word.value not in nodes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.break_conditions import Condition, parse_condition
 from fabriclab.formats.live_break import CONDITIONS
 from fabriclab.live.clients import Refused
-from fabriclab.live.conditions import Condition, parse_condition
 from fabriclab.live.machine import Broke
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
@@ -54,8 +54,19 @@ class Breaks:
         self._set[number] = condition
         return number
 
+    def parse(self, text: str) -> Condition:
+        """Return a condition of this lab. Raises ArgumentError."""
+        return parse_condition(text, self._ports)
+
+    def remove(self, number: int) -> None:
+        """Take a break point back; what it stopped stays explained. Raises MachineGone."""
+        if number in self._set:
+            self.why_stopped()  # in the words of a condition that is gone then
+            self._machine.set_condition(number, b"")
+            del self._set[number]
+
     async def _break(self, asked: dict[str, Any]) -> dict[str, Any]:
-        number = self.add(parse_condition(str(asked.get("condition")), self._ports))
+        number = self.add(self.parse(str(asked.get("condition"))))
         return {"number": number, "condition": self._set[number].text}
 
     async def _list(self, _: dict[str, Any]) -> dict[str, Any]:
@@ -67,8 +78,6 @@ class Breaks:
         if number is not None and number not in self._set:
             numbers = ", ".join(map(str, sorted(self._set))) or "none"
             raise ArgumentError("{0}: there is no such break point; break points that are set: {1}", number, numbers)
-        self.why_stopped()  # in the words of a condition that may be gone then
         for one in list(self._set) if number is None else [number]:
-            self._machine.set_condition(one, b"")
-            del self._set[one]
+            self.remove(one)
         return await self._list(asked)

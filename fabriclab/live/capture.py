@@ -23,15 +23,23 @@ def capture(port: str, what: Sequence[str], write: str | None) -> int:
     none, OSError for a file that can't be written.
     """
     lab, node, interface = find_port(port)
-    argv = ["tcpdump", "-Z", "root", "-n", "-i", interface, "--immediate-mode", "--time-stamp-precision=nano"]
     if write is None:
-        return run_in_node(lab, node, [*argv, "-l", *what], watches=True, streams=Streams(stdin=None))
-    argv += ["-U", "-w", "-", *what]
+        return run_in_node(lab, node, [*as_text(interface), *what], watches=True, streams=Streams(stdin=None))
+    argv = [*_tcpdump(interface), "-U", "-w", "-", *what]
     convert = Pcapng(f"{node}:{interface}").take
     if write == _OUTPUT:
         return run_in_node(lab, node, argv, watches=True, streams=Streams(stdin=None, convert=convert))
     with naming(Path(write)), Path(write).open("wb") as file:
         return run_in_node(lab, node, argv, watches=True, streams=Streams(None, file.fileno(), convert=convert))
+
+
+def as_text(interface: str) -> list[str]:
+    """Return the command that prints what passes a port, a line a packet."""
+    return [*_tcpdump(interface), "-l"]
+
+
+def _tcpdump(interface: str) -> list[str]:
+    return ["tcpdump", "-Z", "root", "-n", "-i", interface, "--immediate-mode", "--time-stamp-precision=nano"]
 
 
 def find_port(written: str) -> tuple[str, str, str]:

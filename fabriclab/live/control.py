@@ -12,11 +12,12 @@ from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.run_directory import HOSTS_FILE
+from fabriclab.formats.speed import format_speed, parse_speed
 from fabriclab.keys.wording import did_you_mean
 from fabriclab.live.changes_log import Done, Kind
 from fabriclab.live.changing import NetworkChanges
 from fabriclab.live.clients import Refused
-from fabriclab.live.pace import format_speed, parse_speed
+from fabriclab.live.looping import TrafficLoop
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.started_traffic import compile_start, names_of, one_flow, traffic_named
@@ -42,11 +43,12 @@ class Control:
         self._next_flow: int | None = None
         self._live_programs: dict[str, list[list[str]]] = {}
         self._starting = asyncio.Lock()
+        self._loop = TrafficLoop(server, self.start)
         server.check_opening = self.check_opening
         answers = {
             **{"state": self._state, "pause": self._pause, "resume": self._resume, "step": self._step},
             **{"speed": self._speed, "start": self._start, "stop": self._stop, "flow": self._flow, "down": self._down},
-            **{"started": self._started},
+            **{"started": self._started, "loop": self._set_loop},
         }
         for name, answer in answers.items():
             server.answer(name, answer)
@@ -64,6 +66,8 @@ class Control:
             "traffic": [traffic.name for traffic in self._plan.traffic],
             "routers": [node.name for node in self._plan.nodes if runs_frr(node, self._plan)],
             "idle": self._running.wanted.idle,
+            "loop": self._running.wanted.loop,
+            "speed": format_speed(self._running.wanted.speed),
         }
 
     def _addresses(self) -> dict[str, str]:
@@ -96,6 +100,7 @@ class Control:
             "busy": [{"program": who, "node": node, "s": int(s)} for who, node, s in machine.busy.programs()],
             "directory": str(self._running.directory.absolute()),
             "stage": self._server.stage,
+            "loop": self._loop.told(),
         }
 
     # -- Time ---------------------------------------------------------------------------------------------------------
@@ -123,7 +128,28 @@ class Control:
 
     async def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
         name = str(asked.get("traffic"))
+        found = await self.start(name)
+        if asked.get("loop"):
+            self._loop.add(name)
+        return {**found, "loop": self._loop.told()}
+
+    async def start(self, name: str) -> dict[str, Any]:
+        """Start a traffic of the lab now. Raises ArgumentError, Refused, MachineGone."""
         return await self._begin(traffic_named(self._plan, name), "start", f"start {name}", {"traffic": name})
+
+    async def begin_loop(self) -> None:
+        """Start all traffic of the lab, and again when it has ended. Raises what `start` raises."""
+        for traffic in self._plan.traffic:
+            self._loop.add(traffic.name)
+            await self.start(traffic.name)
+
+    async def _set_loop(self, asked: dict[str, Any]) -> dict[str, Any]:
+        name = traffic_named(self._plan, str(asked.get("traffic"))).name
+        if asked.get("on"):
+            self._loop.add(name)
+        else:
+            self._loop.remove(name)
+        return await self._state(asked)
 
     async def _flow(self, asked: dict[str, Any]) -> dict[str, Any]:
         size, control = asked.get("size_bytes"), asked.get("congestion_control")
@@ -161,6 +187,8 @@ class Control:
         """Forget programs that have ended."""
         if names in self._live_programs.get(traffic, []):
             self._live_programs[traffic].remove(names)
+        if not self._live_programs.get(traffic):
+            self._loop.ended(traffic)
 
     def _flows_of_the_lab(self) -> int:
         """Return the first number that no flow of the lab's own trace has."""
@@ -180,6 +208,9 @@ class Control:
         name = str(asked.get("traffic"))
         traffic = [each.name for each in self._plan.traffic]
         names = [one for start in self._live_programs.get(name, []) for one in start]
+        was_looped = self._loop.remove(name)
+        if not names and was_looped:
+            return await self._state(asked)
         if not names:
             if name not in traffic and name != "flow":
                 raise ArgumentError("{0!r}: the lab has no such traffic; {1}", name, did_you_mean(name, traffic))

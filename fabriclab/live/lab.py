@@ -233,7 +233,7 @@ def up(
     *,
     set: Settings | None = None,
     seed: int | None = None,
-    speed: str | float = 1,
+    speed: str | float | None = None,
     idle: bool = False,
     breaks: Sequence[str] = (),
     probes: bool = False,
@@ -241,18 +241,24 @@ def up(
     out: PathLike | None = None,
     engine: str = "vm",
     trust: bool = False,
+    story: str | None = None,
+    loop: bool = False,
     stage: Callable[[str], None] | None = None,
 ) -> Live:
     """Start a lab and return it as soon as it is up. A separate process serves it from then on.
 
-    `speed` is virtual seconds per second, or `"max"`. With `idle` the lab's own traffic does not start. `breaks` are
-    conditions that stop time (`Live.break_at`). With `probes` the lab is sampled as in a run. `engine` is `"vm"`, or
-    `"containerlab"` for containers in real time (docs/live.md says what they lack). `name` is the name that commands
-    use, by default the lab's. `out` is the run directory. With `trust`, code that the lab brings and that runs outside
-    of its nodes may run (docs/trust.md). `stage` is called with each step while the virtual machine boots. Raises
-    UpFailed if the lab is wrong or can't come up; the text says why. Raises ConsentError as `run` does, and OSError.
+    `speed` is virtual seconds per second, 1 by default, or `"max"`. With `idle` the lab's own traffic does not start.
+    `breaks` are conditions that stop time (`Live.break_at`). With `probes` the lab is sampled as in a run. `engine` is
+    `"vm"`, or `"containerlab"` for containers in real time (docs/live.md says what they lack). `name` is the name that
+    commands use, by default the lab's. `out` is the run directory. With `trust`, code that the lab brings and that runs
+    outside of its nodes may run (docs/trust.md). `story` is the name or the file of a story (docs/stories.md): the lab
+    comes up as that says, and time stands still at the start; what is given here has the last word. With `loop` the
+    lab's traffic starts again whenever it has ended, until it is stopped. `stage` is called with each step while the
+    virtual machine boots. Raises UpFailed if the lab is wrong or can't come up; the text says why. Raises ConsentError
+    as `run` does, and OSError.
     """
-    request = up_request(lab, set, seed, str(speed), idle, probes, name, out, engine, breaks, trust)
+    wanted = None if speed is None else str(speed)
+    request = up_request(lab, set, seed, wanted, idle, probes, name, out, engine, breaks, trust, story, loop)
     return live_of(bring_up(request, stage or (lambda _: None), lambda _: None))
 
 
@@ -265,7 +271,7 @@ def up_request(
     lab: Lab | PathLike,
     settings: Settings | None,
     seed: int | None,
-    speed: str,
+    speed: str | None,
     idle: bool,
     probes: bool,
     name: str | None,
@@ -273,6 +279,8 @@ def up_request(
     engine: str = "vm",
     breaks: Sequence[str] = (),
     trust: bool = False,
+    story: str | None = None,
+    loop: bool = False,
 ) -> UpRequest:
     """Return what a server is asked for. Raises ArgumentError for a setting that is none."""
     texts: tuple[str, str] | None = None
@@ -290,7 +298,9 @@ def up_request(
         seed=seed,
         speed=speed,
         idle=idle,
+        loop=loop,
         breaks=tuple(breaks),
+        story=story,
         probes=probes,
         name=name,
         out=None if out is None else str(out),

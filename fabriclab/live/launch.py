@@ -41,10 +41,15 @@ class UpRequest:
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """What is set, each with its place for errors."""
     seed: int | None = None
-    speed: str = "1"
+    speed: str | None = None
+    """None: as the story says, else 1."""
     idle: bool = False
+    loop: bool = False
+    """Whether its traffic starts again when it has ended."""
     breaks: tuple[str, ...] = ()
     """Conditions at which its time stops, from its beginning on."""
+    story: str | None = None
+    """The name or the file of a story: it comes up as that says, and stands still at its beginning."""
     probes: bool = False
     name: str | None = None
     out: str | None = None
@@ -65,6 +70,8 @@ class Up:
     """The address that the flows of each host use."""
     traffic: tuple[str, ...]
     idle: bool
+    loop: bool
+    speed: str
     pid: int
     """The server's process."""
 
@@ -98,6 +105,8 @@ def bring_up(request: UpRequest, on_stage: Callable[[str], None], on_warning: Ca
         addresses=found["addresses"],
         traffic=tuple(found["traffic"]),
         idle=found["idle"],
+        loop=found["loop"],
+        speed=found["speed"],
         pid=pid,
     )
 

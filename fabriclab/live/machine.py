@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 from fabriclab.formats.live import FOR_EVER, Answer, Request, Stop
 from fabriclab.formats.live_break import VALUE
+from fabriclab.formats.speed import Speed, kernel_speed
 from fabriclab.live.busy import Busy
-from fabriclab.live.pace import Ratio, Speed, kernel_speed
+from fabriclab.live.pace import Ratio
 from fabriclab.live.recording import Nap, Outputs, Taken
 from fabriclab.live.wire import (
     DATA_MAX,
@@ -368,6 +369,18 @@ class LiveMachine:
         self.go_on(begun_ns + duration_ns)
         try:
             return await self._wait_for(Stop.UNTIL)
+        except asyncio.CancelledError:
+            await asyncio.shield(self.stop())
+            raise
+
+    async def go_on_until_stopped(self) -> int:
+        """Let time go on until it stands still, whatever stops it; returns the instant. Cancelled, it stops at once."""
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        for waiting in self._stops.values():
+            waiting.append(future)
+        self.go_on()
+        try:
+            return await future
         except asyncio.CancelledError:
             await asyncio.shield(self.stop())
             raise

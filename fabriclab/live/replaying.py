@@ -20,8 +20,8 @@ from fabriclab.formats.live import Input
 from fabriclab.formats.plan import Plan, PlanError, parse_plan_json
 from fabriclab.formats.plan.runnable import check_runnable
 from fabriclab.formats.run_directory import MANIFEST, PLAN
+from fabriclab.formats.speed import Speed
 from fabriclab.live.machine import MachineGone
-from fabriclab.live.pace import Speed
 from fabriclab.live.recording import Header, Nap, Recording, RecordingError, Taken, is_down, read_recording
 from fabriclab.live.running import Running
 from fabriclab.live.wanted import Wanted, plan_hash

@@ -18,12 +18,12 @@ from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.files import write_all
 from fabriclab.formats.live import Input, Output
+from fabriclab.formats.speed import Speed
 from fabriclab.live.changes_log import LAB_FILES, ChangesLog
 from fabriclab.live.clients import Refused
 from fabriclab.live.deployed import DeployedMachine, Machine
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
-from fabriclab.live.pace import Speed
 from fabriclab.live.recording import Nap, Recorder, Taken, is_down
 from fabriclab.live.wanted import Wanted
 from fabriclab.live.wire import Frame, WireError, decode

@@ -33,6 +33,7 @@ from fabriclab.live.looking import Looking
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
+from fabriclab.live.storytelling import Storytelling
 from fabriclab.live.wanted import Wanted, wanted_lab
 from fabriclab.runs import RunResult
 from fabriclab.runs.claim import claimed
@@ -139,7 +140,8 @@ async def _serve(wanted: Wanted, directory: Path, entry: Entry, front: Front, *,
     try:
         if await _is_up(running, server.result, taken):
             listening = await _open(running, server, front)
-            running.machine.go_on()
+            if wanted.story is None:
+                running.machine.go_on()
         # Who started it and has gone does not know of it.
         if listening is None or not await taken:
             _stop_at_once(running)
@@ -189,6 +191,9 @@ async def _open(running: Running, server: Server, front: Front) -> asyncio.Serve
     breaks = Breaks(server, running)
     for condition in running.wanted.breaks:
         breaks.add(condition)
+    Storytelling(server, running, breaks)
+    if running.wanted.loop:
+        await control.begin_loop()
     listening = await server.listen()
     facts = control.facts()
     server.entry.fill({**facts, "pid": os.getpid()})

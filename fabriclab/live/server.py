@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,18 @@ class Server:
         self.why_stopped: Callable[[], str | None] = lambda: None
         """Which break point stopped the clock, in words."""
 
+    @property
+    def is_going_down(self) -> bool:
+        """Whether the lab is being ended."""
+        return self._going_down is not None
+
     def answer(self, name: str, question: Question) -> None:
         """Let a question of this name be answered by a function."""
         self._questions[name] = question
+
+    async def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a question of the server's own. Raises what the question raises."""
+        return await self._questions[question["do"]](dict(question))
 
     # -- Sessions -----------------------------------------------------------------------------------------------------
 

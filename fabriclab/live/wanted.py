@@ -14,16 +14,18 @@ from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.host import fabriclab_version
 from fabriclab.errors import ArgumentError
 from fabriclab.files import read_text
+from fabriclab.formats.break_conditions import Condition, parse_condition
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.model import Probes
+from fabriclab.formats.speed import Speed, parse_speed
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
 from fabriclab.lab.reading.problems import Place
-from fabriclab.live.conditions import Condition, parse_condition
-from fabriclab.live.pace import Speed, parse_speed
 from fabriclab.live.recording import Header
+from fabriclab.live.started_traffic import traffic_named
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, plan_for
+from fabriclab.stories import find_story, story_name
 
 _NO_PROBES = Probes(
     queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None
@@ -42,8 +44,12 @@ class Wanted:
     idle: bool
     """Whether the lab's own traffic is left out."""
     speed: Speed
+    loop: bool = False
+    """Whether its traffic is started by hand, and again when it has ended."""
     breaks: tuple[Condition, ...] = ()
     """At which its time stops, from its beginning on."""
+    story: str | None = None
+    """The name or the file of a story: time stands still until that lets it go."""
     warnings: tuple[str, ...] = ()
     lab: Lab | None = None
     """The lab as written; None of a replay."""
@@ -94,13 +100,17 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     seed = question["seed"]
     check_seed(seed)
     lab = _lab(question)
+    named = None if question["story"] is None else story_name(lab.directory, question["story"])
+    story = None if named is None else find_story(lab.written, named)
     settings: dict[str, str | ScalarValue] = {
         name: ScalarValue(text, Place(place), quoted=True) for name, (text, place) in question["settings"].items()
     }
-    settings = {**written_settings(lab, None), **settings}
+    settings = {**written_settings(lab, None), **(story.settings if story else {}), **settings}
     plan = plan_for(resolve_plan(lab.written, settings, seed), engine)
     if engine == "containerlab":  # its own traffic and events are left out
         plan = plan.model_copy(update={"events": ()})
+    if question["loop"]:
+        _check_loop(plan, question)
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
     ports = {node.name: [port.interface for port in node.ports] for node in plan.nodes}
@@ -110,21 +120,35 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         artefacts=fit_engine(engine, lab.written, [plan], bool(question["trust"])),
         command=tuple(question["command"]),
         report=lab.written.report,
-        idle=question["idle"] or engine == "containerlab",
-        speed=parse_speed(question["speed"]),
+        idle=question["idle"] or question["loop"] or engine == "containerlab" or (story is not None and story.is_idle),
+        loop=question["loop"],
+        speed=parse_speed(question["speed"] or (story.speed if story else None) or "1"),
         breaks=tuple(parse_condition(text, ports) for text in question["breaks"]),
+        story=named,
         warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
         lab=lab,
         settings=settings,
     )
 
 
+def _check_loop(plan: Plan, question: Mapping[str, Any]) -> None:
+    """Raise ArgumentError where there is no traffic that can start again."""
+    if question["idle"]:
+        raise ArgumentError("{loop} and {idle} contradict each other: one starts the lab's traffic, the other does not")
+    if question["engine"] == "containerlab":
+        raise ArgumentError("{loop}: in containers no traffic is started; leave it out")
+    for traffic in plan.traffic:
+        traffic_named(plan, traffic.name)
+
+
 def _check_engine(engine: EngineName, question: Mapping[str, Any]) -> None:
     """Raise ArgumentError for what containers can't do, and for an engine that is none."""
     if engine not in get_args(EngineName):
         raise ArgumentError("{engine} {0}: there is no such engine; {1}", engine, " or ".join(get_args(EngineName)))
-    if engine == "containerlab" and question["speed"] != "1":
+    if engine == "containerlab" and question["speed"] not in (None, "1"):
         raise ArgumentError("{speed} {0}: containers run in real time", question["speed"])
+    if engine == "containerlab" and question["story"] is not None:
+        raise ArgumentError("{story} {0}: containers run in real time, and a story stops time", question["story"])
     if engine == "containerlab" and question["probes"]:
         raise ArgumentError("{probes}: a lab that stays up in containers is not sampled; `fabriclab run` samples it")
 

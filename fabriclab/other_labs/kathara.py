@@ -38,6 +38,11 @@ _OPTIONS = ("image", "exec", "env", "sysctl", *_AS_CONTAINERLAB, *_WITHOUT_TRAFF
 _PLACE = "/hostlab"
 """Where Kathará keeps a device's scripts."""
 
+_LEFT_OUT = {
+    "lab.ext": "joins collision domains with interfaces of the host; nothing here reaches the host, so it is left out",
+    "lab.dep": "says which devices start first; here all start together, so it is left out",
+}
+
 
 @dataclass
 class _Device:
@@ -70,6 +75,13 @@ def containerlab_text(file: Path) -> str:
         text += "\n" * max(0, device.line - 1 - text.count("\n")) + f"{json.dumps(name)}: {json.dumps(nodes[name])}, "
     text += "".join(f'{json.dumps(name)}: {{"kind": "bridge"}}, ' for name in bridges)
     return f'{text}}}, "links": {json.dumps(links)}}}}}\n'
+
+
+def left_out(file: Path) -> Iterator[str]:
+    """Yield a sentence on each file beside a Kathará lab that does not act here."""
+    for name, what in _LEFT_OUT.items():
+        if file.name == FILE_NAME and file.with_name(name).is_file():
+            yield f"{name} {what}"
 
 
 def _text(file: Path, problems: Problems) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, read_document
@@ -19,6 +19,7 @@ from fabriclab.lab.reading.plain_data import document_of, plain
 from fabriclab.lab.reading.problems import LabError, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.validation import read_validation
+from fabriclab.other_labs.netlab_commands import Commands
 from fabriclab.other_labs.netlab_functions import FUNCTIONS, Wanted
 from fabriclab.other_labs.netlab_source import USUAL_NAME, netlab_source
 from fabriclab.other_labs.netlab_values import UnknownValueError, Variables
@@ -26,25 +27,47 @@ from fabriclab.other_labs.netlab_values import UnknownValueError, Variables
 _UNKNOWN_WAIT_S = 50
 """What is waited for a `wait` that is a name; netlab's own are up to 50 s where no spanning tree is."""
 _SECONDS = re.compile("[0-9]{1,4}")
-_CHANGES = ("config", "exec")
+_SETTLING_S = 5
+"""How long after a change is asked, where no test says that it waits."""
+_LONGEST_STEP_S = 600
+_ASKING = frozenset({"plugin", "show", "valid", "suzieq", "config", "exec"})
+T = TypeVar("T")
+
+
+Sections = dict[str, Any]
+"""Sections of `validation`, such as pings and sessions, by name."""
 
 
 @dataclass
 class NetlabTests:
     """What netlab's tests come to."""
 
-    wanted: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
-    """Sections of `validation`: pings, sessions and routes, by name."""
+    wanted: Sections = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    """Names of the tests that are asked."""
+    """Names of the tests that are asked, and of the changes that are made."""
     left: list[str] = field(default_factory=list)
     """Each test that is not, with its line and why."""
     wait_s: int = 0
-    """The longest that netlab waits for one of them."""
+    """The longest that netlab waits for one of them before it changes anything."""
     file: str = USUAL_NAME
     """The file that they are in."""
     why_none: str = ""
     """Why there are none, of a lab that netlab wrote, where their file is not found."""
+
+    @property
+    def sections(self) -> Sections:
+        """Where the next test belongs: in the last step, or before all of them."""
+        steps = self.wanted.get("steps")
+        return self.wanted if not steps else next(reversed(steps.values()))
+
+    def wait(self, seconds: int, *, more: bool = False) -> None:
+        """Let there be a time before what is asked next; `more`: after all that was waited for already."""
+        if not self.wanted.get("steps"):
+            self.wait_s = max(self.wait_s, seconds)
+            return
+        before = int(str(self.sections.get("wait", "0 s")).split()[0])
+        after = min(before + seconds if more else max(before, seconds), _LONGEST_STEP_S)
+        self.sections["wait"] = f"{after} s"
 
 
 def netlab_tests(directory: Path, nodes: Sequence[str]) -> NetlabTests:
@@ -59,30 +82,80 @@ def netlab_tests(directory: Path, nodes: Sequence[str]) -> NetlabTests:
         return tests
     topology = {key: plain(value) for key, value in document.entries.items()}
     variables = Variables(directory, nodes, topology)
-    waits, changed = _Waits(topology), ""
+    commands, waits, unmade = Commands(directory, source.file, variables), _Waits(topology), ""
     for name, entry in entries.entries.items():
-        place = f"{entries.key_place(name).line}: {name}"
         test = entry if isinstance(entry, MappingValue) else MappingValue({}, {}, entry.place)
-        if set(test.entries) & {"wait"}:
-            tests.wait_s = max(tests.wait_s, waits.seconds(test.entries["wait"]))
-        if not set(test.entries) & {"plugin", "show", "valid", "suzieq", *_CHANGES}:
-            continue
-        why = f"it follows {changed}, which changes the lab" if changed else _why_not(test, nodes)
-        if any(key in test.entries for key in _CHANGES) and "valid" not in test.entries:
-            changed = changed or name
-        if not why:
-            try:
-                _add(tests, name, list(_wanted(test, variables)), nodes)
-                continue
-            except UnknownValueError as error:
-                why = str(error)
-        tests.left.append(f"{place} ({why})")
+        try:
+            if unmade and set(test.entries) & _ASKING:
+                raise UnknownValueError(f"it follows {unmade}, which changes the lab")
+            _read(tests, name, test, variables, commands, waits)
+        except UnknownValueError as error:
+            tests.left.append(f"{entries.key_place(name).line}: {name} ({error})")
+            unmade = unmade or (name if _changes(test) else "")
     return tests
 
 
+def _read(
+    tests: NetlabTests, name: str, test: MappingValue, variables: Variables, commands: Commands, waits: _Waits
+) -> None:
+    """Add what a test comes to. Raises UnknownValueError where that is nothing that can be asked or made."""
+    seconds = waits.seconds(test.entries["wait"]) if "wait" in test.entries else 0
+    if not set(test.entries) & _ASKING:
+        tests.wait(seconds, more=True)
+        return
+    nodes = variables.names
+    why = _why_not(test, nodes)
+    if why:
+        raise UnknownValueError(why)
+    if _changes(test):
+        by_node = {node: commands.change(test, node) for node in _texts(test.entries.get("nodes"))}
+        for number, (command, those) in enumerate(_alike(by_node)):
+            key = _free(name if not number else f"{name}-{number + 1}", tests.wanted.get("steps", {}))
+            tests.wanted.setdefault("steps", {})[key] = {"on": those, "run": command, "wait": "0 s"}
+        tests.asked.append(name)
+        tests.wait(seconds or _SETTLING_S)
+    elif "valid" in test.entries:
+        found = {
+            node: (commands.command(test, node), commands.condition(test, node))
+            for node in _texts(test.entries.get("nodes"))
+        }
+        for (command, condition), those in _alike(found):
+            answers = tests.sections.setdefault("answers", {})
+            answers[_free(name, answers)] = {"on": those, "run": command, "holds": condition}
+        tests.asked.append(name)
+        tests.wait(seconds)
+    else:
+        _add(tests, name, list(_wanted(test, variables)), nodes)
+        tests.wait(seconds)
+
+
+def _changes(test: MappingValue) -> bool:
+    """Return whether a test changes the lab."""
+    return any(key in test.entries for key in ("config", "exec")) and "valid" not in test.entries
+
+
+def _alike(by_node: Mapping[str, T]) -> Iterator[tuple[T, list[str]]]:
+    """Yield each value once, with the nodes that have it."""
+    found: list[tuple[T, list[str]]] = []
+    for node, value in by_node.items():
+        same = next((those for other, those in found if other == value), None)
+        if same is None:
+            found.append((value, [node]))
+        else:
+            same.append(node)
+    yield from found
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name that a mapping may have and has not."""
+    key = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
+    while key in taken:
+        key += "-again"
+    return key
+
+
 def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequence[str]) -> None:
-    """Add what a test comes to. Raises UnknownValueError where that is nothing that can be wanted."""
-    clean = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
+    """Add what a test of a function comes to. Raises UnknownValueError where that is nothing that can be wanted."""
     alike: list[tuple[Wanted, list[str]]] = []
     for one in wanted:
         same = next((those for other, those in alike if other.values == one.values), None)
@@ -92,14 +165,12 @@ def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequenc
             same.append(one.node)
     found: list[tuple[str, str, dict[str, Any]]] = []
     for number, (one, those) in enumerate(alike, 1):
-        key = clean if len(alike) == 1 else f"{clean}-{number}"
-        while key in tests.wanted.get(one.section, {}):
-            key += "-again"
+        key = _free(name if len(alike) == 1 else f"{name}-{number}", tests.sections.get(one.section, {}))
         values = {"from" if one.section == "pings" else "on": those, **one.values}
         _check(one.section, values, nodes)
         found.append((one.section, key, values))
     for section, key, values in found:
-        tests.wanted.setdefault(section, {})[key] = values
+        tests.sections.setdefault(section, {})[key] = values
     tests.asked.append(name)
 
 
@@ -116,17 +187,18 @@ def _check(section: str, values: dict[str, Any], nodes: Sequence[str]) -> None:
 
 
 def _why_not(test: MappingValue, nodes: Sequence[str]) -> str:
-    """Return why a test can't be asked; nothing where its function may be known."""
-    plugin = test.entries.get("plugin")
-    others = [key for key in ("show", "exec", "config", "suzieq") if key in test.entries]
-    if not isinstance(plugin, ScalarValue):
-        return f"{listed(others)}: {_head(test.entries[others[0]])}" if others else "no plugin"
+    """Return why a test can't be asked; nothing where its function or command may be known."""
+    if "suzieq" in test.entries:
+        return f"suzieq: {_head(test.entries['suzieq'])}"
     level = test.entries.get("level")
     if isinstance(level, ScalarValue) and level.text == "warning":
         return "level: warning"
     strange = [one for one in _texts(test.entries.get("nodes")) if one not in nodes]
     if strange or not _texts(test.entries.get("nodes")):
         return f"nodes: {listed(strange)}" if strange else "no nodes"
+    plugin = test.entries.get("plugin")
+    if not isinstance(plugin, ScalarValue):
+        return "" if _changes(test) or "valid" in test.entries else "no condition (valid)"
     call = _call(plugin.text)
     name = call.func.id if call is not None and isinstance(call.func, ast.Name) else ""
     return "" if name in FUNCTIONS else _head(plugin)

@@ -31,13 +31,14 @@ class Variables:
     def __init__(self, directory: Path, nodes: Sequence[str], topology: Mapping[str, Any]) -> None:
         """Take a lab's directory, its nodes, and its `topology.yml` as plain data."""
         self._directory = directory
-        self._names = nodes
+        self.names = nodes
+        """The lab's nodes."""
         self._topology = topology
 
     @cached_property
     def nodes(self) -> Mapping[str, Mapping[str, Any]]:
         """The variables of each node."""
-        return {name: self._node(name) for name in self._names}
+        return {name: self._node(name) for name in self.names}
 
     @cached_property
     def links(self) -> Sequence[Mapping[str, Any]]:

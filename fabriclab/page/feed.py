@@ -35,6 +35,7 @@ _LONGEST_MESSAGE = 1 << 16
 QUESTIONS = (
     *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
     *("look", "connections", "set", "link", "node", "adjustable", "break", "breaks", "unbreak"),
+    *("stories", "story", "play", "loop"),
 )
 """What a browser may ask a lab's server for."""
 
@@ -118,6 +119,7 @@ class Feed:
         drawing = await asyncio.to_thread(drawn, plan)
         about = {"drawing": drawing, "labs": sorted(labs), "title": plan.title}
         await self._send("lab", {**{key: facts[key] for key in ("name", "lab", "traffic", "routers")}, **about})
+        await self._tell("stories", {"do": "stories"})
 
     async def _send(self, kind: str, body: dict[str, Any]) -> None:
         await self._send_raw(kind, encode(body))
@@ -183,7 +185,7 @@ class Feed:
                 state = await self._tell("state", {"do": "state"})
                 if turn % _FLOWS_EVERY == 0:
                     await self._tell_flows(decode(state or b"{}").get("now_ns", 0))
-                    for kind in ("adjustable", "breaks"):
+                    for kind in ("adjustable", "breaks", "story"):
                         await self._tell(kind, {"do": kind})
             turn += 1
             next_s = max(next_s + LOOK_S, loop.time())

@@ -81,6 +81,16 @@ class Keys:
             return False
         return morsel is not None and _same(self._cookie, morsel.value)
 
+    def bears(self, headers: Headers) -> bool:
+        """Return whether a request has the token itself, as a scraper sends it: browsers do so for no other site."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and _same(self._token, token.strip())
+
+    @property
+    def token(self) -> str:
+        """The token."""
+        return self._token
+
     def give(self, response: Response) -> None:
         """Put the cookie into a response."""
         response.set_cookie(self.cookie_name, self._cookie, path="/", httponly=True, samesite="strict")
@@ -141,7 +151,7 @@ class TokenGuard(Guard):
         answer = self._refusal(headers, is_page_load)
         if answer is None and is_page_load:
             answer = self._entrance(scope)
-        if answer is None and not self._keys.knows(headers):
+        if answer is None and not self._keys.knows(headers) and not (is_page_load and self._keys.bears(headers)):
             answer = PlainTextResponse(_REFUSED, 403)
         return answer
 

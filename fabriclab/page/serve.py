@@ -1,7 +1,7 @@
 """The process of the page's server: in the foreground (`fabriclab ui`), or `python -m fabriclab.page.serve`, which
 `up --open` starts and which ends with its lab.
 
-It serves three files, and two kinds of WebSocket."""
+It serves three files, metrics, and two kinds of WebSocket."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from fabriclab.page.assets import FILES, PAGE
 from fabriclab.page.connections import MOST_REQUESTS, Connection
 from fabriclab.page.feed import serve_feed
 from fabriclab.page.guard import Guard, Keys, ProxyGuard, TokenGuard
+from fabriclab.page.metrics import PATH as METRICS
+from fabriclab.page.metrics import Metrics
 from fabriclab.page.terminals import serve_terminal
 
 
@@ -39,6 +41,7 @@ def application(keys: Keys | None) -> Guard:
         Route("/" if name == "index.html" else f"/{name}", _file(data, FILES[name]))
         for name, data in PAGE.load().items()
     ]
+    routes.append(Route(METRICS, Metrics().answer))
     routes += [WebSocketRoute("/feed", serve_feed), WebSocketRoute("/terminal", serve_terminal)]
     app = Starlette(routes=routes)
     return ProxyGuard(app) if keys is None else TokenGuard(app, keys)

@@ -12,6 +12,8 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from fabriclab.errors import ArgumentError
+from fabriclab.live.capture import as_text, find_port
 from fabriclab.live.client import LiveError
 from fabriclab.live.terminal import PROMPT
 from fabriclab.live.wire import window
@@ -19,6 +21,7 @@ from fabriclab.page.connections import within_reason
 from fabriclab.page.lab import Program, connected
 
 _PROGRAMS = {"shell": ["bash", "-l"], "vtysh": ["vtysh"]}
+_CAPTURE = "capture"
 _LARGEST = 1000
 _ENVIRONMENT = {**PROMPT, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "truecolor"}
 
@@ -28,15 +31,18 @@ async def serve_terminal(socket: WebSocket) -> None:
     asked = socket.query_params
     await socket.accept()
     rows, columns = (_size(asked.get(name)) for name in ("rows", "columns"))
+    lab, node, what = asked.get("lab", ""), asked.get("node", ""), asked.get("program", "")
     execution: dict[str, Any] = {
-        "node": asked.get("node"),
-        "argv": _PROGRAMS.get(asked.get("program", ""), _PROGRAMS["shell"]),
+        "node": node,
+        "argv": _PROGRAMS.get(what, _PROGRAMS["shell"]),
         "environment": _ENVIRONMENT,
         "watches": False,
         "terminal": {"rows": rows, "columns": columns},
     }
     try:
-        async with connected(asked.get("lab", "")) as line:
+        if what == _CAPTURE:
+            execution["argv"] = as_text(find_port(f"{lab}:{node}:{asked.get('port', '')}")[2])
+        async with connected(lab) as line:
             program = Program(line)
             await program.open(execution)
             reading = asyncio.create_task(_pass_output(program, socket))
@@ -48,7 +54,7 @@ async def serve_terminal(socket: WebSocket) -> None:
                     await task
             for task in done:
                 task.result()
-    except LiveError as error:
+    except (LiveError, ArgumentError) as error:
         with suppress(WebSocketDisconnect, RuntimeError):
             await within_reason(socket.send_text(json.dumps({"ended": str(error)})))
     except (WebSocketDisconnect, RuntimeError, TimeoutError):

@@ -15,6 +15,7 @@ from fabriclab.compile import (
     machine_memory_bytes,
     needed_layers,
     program_nodes,
+    routes_labels,
     shortfalls,
 )
 from fabriclab.compile.wires import BEGIN_NS
@@ -89,6 +90,7 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
             {node.sysctl for node in files},
             [node.tc for node in files],
             [node.ip for node in files],
+            labels=any(map(routes_labels, plans)),
         )
 
 
@@ -136,6 +138,7 @@ def execute(
         machine = Machine(
             *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked),
             wired=Wired(0, Shared(1, BEGIN_NS)),
+            labels=routes_labels(plan),
             adds_to=adds_to,
         )
         return run_machine(machine, on_event, interrupt)

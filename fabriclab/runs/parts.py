@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes
+from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes, routes_labels
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan, one_part
 from fabriclab.compile.machine import KERNEL_MEMORY_BYTES
 from fabriclab.compile.wires import BEGIN_NS, indivisible, ring_bytes, step_ns, unmet_waits
@@ -81,7 +81,12 @@ def execute_parts(
     own = {algorithm.module: algorithm.file for algorithm in plan.algorithms}
     with claim_cpus(count) as cpus, shared_memory(count, BEGIN_NS, size, step_ns(cut)) as shared:
         machines = [
-            Machine(artefacts, directory, plan.seed, memory_bytes, cpu, stall_s, own=own, wired=Wired(part, shared))
+            Machine(
+                *(artefacts, directory, plan.seed, memory_bytes, cpu, stall_s),
+                own=own,
+                wired=Wired(part, shared),
+                labels=routes_labels(plan),
+            )
             for part, cpu in enumerate(cpus)
         ]
         return run_machines(machines, several_memory_bytes(memory_bytes, count), on_event, interrupt)

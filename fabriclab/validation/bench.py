@@ -47,6 +47,16 @@ class Bench:
     """By switch: what acts there by its own configuration, and not in a run."""
     contradictions: Mapping[str, tuple[Contradiction, ...]] = field(default_factory=dict)
     """By switch: what its configuration and another's say differently."""
+    step: str = ""
+    """The step of `validation` after which it is asked; empty: before all of them."""
+
+    def collector(self, name: str, node: str, argv: tuple[str, ...]) -> Collector:
+        """Return a command whose output is kept under a name of this step's own."""
+        return Collector(f"{self.step}{name}", node, argv)
+
+    def collected(self, results: Results, name: str, node: str) -> str | None:
+        """Return what such a command printed, None where there is nothing of it."""
+        return collected(results, f"{self.step}{name}", node)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -70,7 +80,7 @@ class Bench:
         names = {node.name for node in self.switches}
         racks: dict[str, list[str]] = {}
         for host in self.hosts:
-            if host.ports[0].peer_node in names:
+            if host.ports and host.ports[0].peer_node in names:
                 racks.setdefault(host.ports[0].peer_node, []).append(host.name)
         return racks
 

@@ -7,37 +7,58 @@ asked, too, and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from fabriclab.formats.run_directory import HOSTS_FILE
 from fabriclab.keys.wording import listed
-from fabriclab.lab.validation import WrittenPing
+from fabriclab.lab.wanted_pings import WrittenPing
 from fabriclab.results import Results
 from fabriclab.units import format_count
-from fabriclab.validation.bench import Bench, Collector, Setting, Stage, collected, set_up
+from fabriclab.validation.answers import answer_collectors, judge_answers
+from fabriclab.validation.bench import Bench, Collector, Setting, Stage, set_up
 from fabriclab.validation.finding import ValidationFinding, inapplicable, judged, shortened, unmeasured
+from fabriclab.validation.steps import after, changes, judge_changes, told_after
 from fabriclab.validation.wanted_state import judge_routes, judge_sessions, route_collectors, session_collectors
 
 _MS = 10**6
 _TRIES = 3
+_FEW = 2
+"""With fewer hosts than these routers are asked as well: there is no pair."""
 _EXIT = "exit "
 
 
 def configured_stage(bench: Bench) -> Stage:
     """Return the stage: a run without traffic, at whose end daemons and pings are asked."""
     setting = Setting(traffic=(), last_start_ns=_MS)
-    pings = _pings(bench)
+    benches = [bench, *(after(bench, number) for number in range(len(bench.wanted.steps)))]
     return Stage(
         "reach",
         set_up(bench, "reach", setting),
-        lambda results: [
-            *judge_sessions(bench, results),
-            *judge_routes(bench, results),
-            *_judge_pings(pings, results, _bare_bridges(bench)),
-        ],
-        (*session_collectors(bench), *route_collectors(bench), *(ping.collector() for ping in pings)),
+        lambda results: [finding for one in benches for finding in _judge(one, results)],
+        tuple(collector for one in benches for collector in _collectors(one)),
     )
+
+
+def _collectors(bench: Bench) -> Iterator[Collector]:
+    """Yield what a step changes, and what is asked after it."""
+    yield from changes(bench)
+    yield from session_collectors(bench)
+    yield from route_collectors(bench)
+    yield from answer_collectors(bench)
+    for ping in _pings(bench):
+        yield bench.collector(*ping.collector())
+
+
+def _judge(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
+    findings = [
+        *judge_changes(bench, results),
+        *judge_sessions(bench, results),
+        *judge_routes(bench, results),
+        *judge_answers(bench, results),
+        *_judge_pings(bench, results),
+    ]
+    yield from (told_after(bench, one) for one in findings)
 
 
 @dataclass(frozen=True)
@@ -76,11 +97,11 @@ class _Ping:
     def _expected(self) -> str:
         return "answers" if self.answers else "no answer"
 
-    def judged(self, results: Results) -> ValidationFinding:
+    def judged(self, bench: Bench, results: Results) -> ValidationFinding:
         """Return whether there was an answer where there should be, and only there."""
         source, expected = f" from {self.source}" if self.source else "", self._expected()
         where = f"{self.sender} to {self.target}{source}"
-        output = collected(results, self._name(), self.sender)
+        output = bench.collected(results, self._name(), self.sender)
         last = (output or "").strip().rpartition("\n")[2]
         if not last.startswith(_EXIT):
             return unmeasured("reach", where, expected, "ping gave no answer")
@@ -95,10 +116,13 @@ def _pings(bench: Bench) -> list[_Ping]:
             _Ping(sender, one.target, one.family, one.answers, one.source) for one in written for sender in one.senders
         )
         return list(dict.fromkeys(every))
+    if bench.step or "pings" in bench.wanted.keys:
+        return []
     bridges = _bare_bridges(bench)
     hosts = [host.name for host in bench.hosts]
-    hosts = hosts or [switch.name for switch in bench.switches if switch.name not in bridges]
-    routers = not bench.hosts
+    routers = len(hosts) < _FEW
+    if routers:
+        hosts += [switch.name for switch in bench.switches if switch.name not in bridges]
     pairs = [(one, other) for one in hosts for other in hosts if one != other]
     return [_Ping(one, other, None, answers=True, by_loopback=routers) for one, other in pairs]
 
@@ -114,14 +138,15 @@ def _lookup(node: str) -> str:
     return f"awk -F, -v n={node} '$1 == n {{print $2}}' /job/{HOSTS_FILE}"
 
 
-def _judge_pings(every: Sequence[_Ping], results: Results, bridges: Collection[str]) -> list[ValidationFinding]:
+def _judge_pings(bench: Bench, results: Results) -> list[ValidationFinding]:
+    every, bridges = _pings(bench), _bare_bridges(bench)
     pings = [ping for ping in every if not {ping.sender, ping.target} & set(bridges)]
     idle = [ping.of_a_bridge(bridges) for ping in every if ping not in pings]
-    return [*idle, *_judge_others(pings, results)]
+    return [*idle, *_judge_others(bench, pings, results)]
 
 
-def _judge_others(pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:
-    found = [ping.judged(results) for ping in pings]
+def _judge_others(bench: Bench, pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:
+    found = [ping.judged(bench, results) for ping in pings]
     silent = [
         f"{ping.sender} to {ping.target}" for ping, one in zip(pings, found, strict=True) if one.verdict == "fail"
     ]

@@ -10,7 +10,7 @@ from fabriclab.validation.failures import failures_stage
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.marks import marks_stage
 
-OF_CONFIGURED = ("pings", "sessions", "routes")
+OF_CONFIGURED = ("pings", "sessions", "routes", "answers", "steps")
 """What is asked of labs whose nodes' own files give them addresses and routes."""
 _OF_STAGE: Mapping[str, tuple[Callable[[Bench], Stage | None], str]] = {
     "queues": (classes_stage, "no switch has a shared buffer"),

@@ -9,7 +9,7 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.keys.wording import listed
 from fabriclab.lab.wanted_state import ABSENT, WrittenRoute, WrittenSession
 from fabriclab.results import Results
-from fabriclab.validation.bench import Bench, Collector, collected
+from fabriclab.validation.bench import Bench, Collector
 from fabriclab.validation.daemon_routes import asked, fits, paths
 from fabriclab.validation.daemon_sessions import PROTOCOLS, Protocol, Session
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
@@ -19,12 +19,12 @@ def session_collectors(bench: Bench) -> Iterator[Collector]:
     """Yield what asks each daemon for its sessions."""
     for node in bench.plan.nodes:
         for protocol in _protocols(node):
-            yield Collector(_sessions(protocol), node.name, ("vtysh", "-c", protocol.command))
+            yield bench.collector(_sessions(protocol), node.name, ("vtysh", "-c", protocol.command))
     negotiated = {(name, one.protocol) for one in bench.wanted.sessions if one.negotiated for name in one.nodes}
     for name, wanted in sorted(negotiated):
         for protocol in _protocols(bench.plan.node(name)):
             if protocol.name == wanted:
-                yield Collector(
+                yield bench.collector(
                     _sessions(protocol, negotiated=True), name, ("vtysh", "-c", protocol.negotiated_command)
                 )
 
@@ -33,7 +33,7 @@ def route_collectors(bench: Bench) -> Iterator[Collector]:
     """Yield what asks for each route that `validation.routes` names."""
     for number, route in enumerate(bench.wanted.routes):
         for node in route.nodes:
-            yield Collector(_route(number), node, asked(route))
+            yield bench.collector(_route(number), node, asked(route))
 
 
 def judge_sessions(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
@@ -42,25 +42,26 @@ def judge_sessions(bench: Bench, results: Results) -> Iterator[ValidationFinding
     for wanted in bench.wanted.sessions:
         for name in wanted.nodes:
             named.add((name, wanted.protocol, wanted.neighbor))
-            yield _judged_session(bench.plan.node(name), wanted, results)
-    for node in bench.plan.nodes:
+            yield _judged_session(bench, bench.plan.node(name), wanted, results)
+    # After a change, of sessions that nobody names it is not known whether they should be up.
+    for node in bench.plan.nodes if not bench.step else ():
         for protocol in _protocols(node):
-            yield from _others(node, protocol, named, results)
+            yield from _others(bench, node, protocol, named, results)
 
 
 def judge_routes(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
     """Yield a finding for each route that is named, on each node."""
     for number, route in enumerate(bench.wanted.routes):
         for node in route.nodes:
-            yield _judged_route(node, route, collected(results, _route(number), node))
+            yield _judged_route(node, route, bench.collected(results, _route(number), node))
 
 
 def _others(
-    node: Node, protocol: Protocol, named: set[tuple[str, str, str]], results: Results
+    bench: Bench, node: Node, protocol: Protocol, named: set[tuple[str, str, str]], results: Results
 ) -> Iterator[ValidationFinding]:
     """Yield whether the sessions are up that are not named. Where some are, of others that are down nobody says that
     they should not be."""
-    output = collected(results, _sessions(protocol), node.name)
+    output = bench.collected(results, _sessions(protocol), node.name)
     sessions, where = protocol.sessions(output), f"{node.name}, {protocol.name}"
     if output is None:
         yield unmeasured("sessions", where, "all up", "the daemon gave no answer")
@@ -78,7 +79,7 @@ def _others(
         yield judged("sessions", where, text, text, holds=True)
 
 
-def _judged_session(node: Node, wanted: WrittenSession, results: Results) -> ValidationFinding:
+def _judged_session(bench: Bench, node: Node, wanted: WrittenSession, results: Results) -> ValidationFinding:
     protocol = next((one for one in _protocols(node) if one.name == wanted.protocol), None)
     attributes = {"family": wanted.family, "vrf": wanted.vrf, "level": wanted.level, "area": wanted.area}
     words = "".join(f", {name} {value}" for name, value in attributes.items() if value is not None)
@@ -86,7 +87,7 @@ def _judged_session(node: Node, wanted: WrittenSession, results: Results) -> Val
     daemon = next(name for name, one in PROTOCOLS.items() if one.name == wanted.protocol)
     states = wanted.states or PROTOCOLS[daemon].up[:1]
     name = None if protocol is None else _sessions(protocol, negotiated=wanted.negotiated)
-    output = None if name is None else collected(results, name, node.name)
+    output = None if name is None else bench.collected(results, name, node.name)
     if protocol is None:
         return judged("sessions", where, listed(states), f"no {daemon} runs there", holds=ABSENT in states)
     if output is None:

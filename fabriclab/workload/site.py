@@ -74,7 +74,7 @@ def site_of(plan: Plan) -> Site:
     hosts = [node for node in plan.nodes if node.role == "host"]
     return Site(
         hosts=tuple(host.name for host in hosts),
-        racks={host.name: host.ports[0].peer_node for host in hosts},
+        racks={host.name: host.ports[0].peer_node for host in hosts if host.ports},
         rates_bps={host.name: sum(port.rate_bps for port in host.ports) for host in hosts},
         seed=plan.seed,
         families=plan.families,

@@ -54,6 +54,8 @@ remove_unneeded() {
     "$1"/usr/share/{bash-completion,dbus-1,polkit-1,perl5,perl,systemd,applications} \
     "$1"/usr/lib/{systemd,udev,init,x86_64-linux-gnu/gconv,x86_64-linux-gnu/perl-base,x86_64-linux-gnu/systemd} \
     "$1"/var/{lib/apt,cache,lib/dpkg,run,lock,backups,local,spool} "$1"/etc/{apt,init.d,systemd,dpkg} "${1:?}/boot"
+  # FRR's own image has none: where there is one, no daemon reads a file of its own, such as ospfd.conf.
+  rm -f "$1"/etc/frr/frr.conf
   # mmdebstrap copies these two from the host.
   rm -f "$1"/etc/{resolv.conf,hostname}
 }
@@ -85,7 +87,7 @@ alternatives() {
 
 # mount_points ROOT: where PID 1 mounts, and what must exist in a read-only root.
 mount_points() {
-  mkdir -p "$1"/{dev,proc,sys,run,tmp,job,tools,root,mnt} "$1"/var/{log/frr,lib/frr,tmp,log}
+  mkdir -p "$1"/{dev,proc,sys,run,tmp,job,tools,root,mnt} "$1"/var/{log/frr,log/quagga,log/zebra,lib/frr,tmp,log}
   chmod 755 "$1" "$1/root"
   chmod 1777 "$1/tmp" "$1/var/tmp"
   ln -sfn /run "$1/var/run"

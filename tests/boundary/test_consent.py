@@ -24,8 +24,8 @@ from fabriclab.consent.request import ConsentError, ConsentRequest
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import parse_plan_json
 from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
+from fabriclab.formats.speed import parse_speed
 from fabriclab.lab import parse_lab
-from fabriclab.live.pace import parse_speed
 from fabriclab.live.recording import Header, Recorder
 from fabriclab.live.replaying import open_recording
 from fabriclab.live.wanted import plan_hash

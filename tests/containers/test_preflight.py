@@ -32,6 +32,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind in ("available", "allowed"):
         (sysctls / f"tcp_{kind}_congestion_control").write_text("reno cubic\n")
     monkeypatch.setattr(preflight, "_SYSCTLS", sysctls)
+    monkeypatch.setattr(preflight, "_LABELS", tmp_path / "mpls")
     return sysctls
 
 
@@ -114,6 +115,16 @@ def test_every_discipline_is_tried_under_a_handle_of_its_own(kernel: Path, comma
     assert list(disciplines) == ["tbf", "netem", "red", "prio"]
     assert len(set(disciplines.values())) == len(disciplines)
     assert [words[words.index("parent") + 1] for words in tried if words[0] == "filter"] == [disciplines["prio"]]
+
+
+def test_a_kernel_that_routes_no_labels(kernel: Path, commands: FakeCommands) -> None:
+    check_host([HOST], [], [TC])
+    with pytest.raises(UnfitHostError) as caught:
+        check_host([HOST], [], [TC], labels=True)
+    (problem,) = caught.value.problems
+    assert "modprobe mpls_router mpls_iptunnel" in problem or "CONFIG_MPLS_ROUTING" in problem
+    (kernel.parent / "mpls").mkdir()
+    check_host([HOST], [], [TC], labels=True)
 
 
 def test_devices_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> None:

@@ -15,13 +15,14 @@ import pytest
 from fabriclab.cli.fast import plain
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import PAYLOAD_MAX, REAL_TIME, Input, Request
+from fabriclab.formats.speed import format_speed, kernel_speed, parse_speed
 from fabriclab.live import labs_up
 from fabriclab.live.busy import Busy
 from fabriclab.live.client import exit_status, failure_text
 from fabriclab.live.copying import split_path
 from fabriclab.live.forwarding import parse_forward
 from fabriclab.live.gather import Started, gather_started
-from fabriclab.live.pace import Ratio, format_speed, kernel_speed, parse_speed, time_text
+from fabriclab.live.pace import Ratio, time_text
 from fabriclab.live.recording import Header, Nap, Outputs, Recorder, RecordingError, Taken, read_recording
 from fabriclab.live.wire import (
     Frame,

@@ -42,7 +42,22 @@ def test_traffic_that_has_ended_is_told_and_sent_again(fake: FakeLab, page: Page
     second = first.replace("\n0,src", "\n1,src").replace("\n0,dst", "\n1,dst")
     (fake.directory / "raw" / "flows" / "h2.csv").write_text(second)
     expect(page.locator("#flow-counts")).to_have_text("All 2 flows have ended. Start sends traffic again.")
-    wait_until(lambda: {"do": "start", "traffic": "sru"} in fake.asked, what="the traffic is started again")
+    wait_until(
+        lambda: {"do": "start", "traffic": "sru", "loop": True} in fake.asked, what="the traffic is started again"
+    )
+
+
+def test_traffic_that_starts_again_is_told_and_ended(fake: FakeLab, page: Page) -> None:
+    expect(page.locator("#loop-said")).to_be_hidden()
+    fake.loop = {"again": {"sru": 2}, "failed": ""}
+    expect(page.locator("#loop-said")).to_have_text(
+        "sru starts again when it has ended (2 times so far). Stop ends that."
+    )
+    expect(page.locator("#repeat")).to_be_checked()
+    page.uncheck("#repeat")
+    wait_until(lambda: {"do": "loop", "traffic": "sru", "on": False} in fake.asked, what="it is to end")
+    fake.loop = {"again": {}, "failed": "sru does not start again: no port is left"}
+    expect(page.locator("#loop-said")).to_have_text("sru does not start again: no port is left.")
 
 
 def test_pause_freezes_and_shows_what_stands_in_the_queue(fake: FakeLab, page: Page) -> None:

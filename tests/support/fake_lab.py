@@ -46,6 +46,9 @@ class FakeLab:
         self.refused: set[str] = set()
         self.paused = False
         self.down: set[str] = set()
+        self.stories: list[dict[str, Any]] = []
+        self.played = 0
+        self.loop: dict[str, Any] = {"again": {}, "failed": ""}
         self._begun = time.monotonic_ns()
         self._stopped_ns = 0
         self.entry = Entry("fake")
@@ -68,7 +71,11 @@ class FakeLab:
         self._ready.wait()
         nodes = [node.name for node in self.plan.nodes]
         facts: dict[str, Any] = {"lab": "incast", "directory": str(self.directory), "nodes": nodes, "traffic": ["sru"]}
-        facts |= {"idle": False, "routers": []}
+        facts |= {
+            "idle": False,
+            "routers": [],
+            "ports": {n.name: [p.interface for p in n.ports] for n in self.plan.nodes},
+        }
         self.entry.fill(facts)
         return self
 
@@ -139,30 +146,39 @@ class FakeLab:
                 return
 
     def _answer(self, question: dict[str, Any]) -> tuple[int, bytes]:
-        if question["do"] not in ("look", "state", "started", "adjustable", "breaks"):
+        if question["do"] not in ("look", "state", "started", "adjustable", "breaks", "stories", "story"):
             self.asked.append(question)
         match question["do"]:
             case refused if refused in self.refused:
                 return Output.ERROR, json.dumps({"message": f"{refused}: not here"}).encode()
             case "pause" | "resume" | "state" | "speed" | "step":
                 self._pace(question)
-                body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
-            case "started":
-                body = {"started": {}}
-            case "breaks" | "break":
-                body = {"breaks": [{"number": 1, "condition": "s1 drop"}], "number": 1}
+                body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0, "loop": self.loop}
+            case "started" | "breaks" | "break" | "stories" | "story" | "play":
+                body = self._told(question["do"])
             case "adjustable":
                 body = {"adjustable": list(adjustable(self.plan))}
             case "look":
                 body = self._look(question)
             case "link":
-                (self.down.discard if question["action"] == "up" else self.down.add)(question["port"])
+                (self.down.add if question["action"] == "down" else self.down.discard)(question["port"])
                 body = {"changes": [f"{question['port']}: {question['action']}"], "changed": True}
             case "set":
                 body = {"changes": ["switches.s1.buffer: 64 KB -> 70 KB"], "changed": True}
             case other:
                 return Output.ERROR, json.dumps({"message": f"{other!r}: unknown request"}).encode()
         return Output.ANSWER, encode(body)
+
+    def _told(self, do: str) -> dict[str, Any]:
+        self.played += do == "play"
+        breaks = {"breaks": [{"number": 1, "condition": "s1 drop"}], "number": 1}
+        answers: dict[str, dict[str, Any]] = {
+            **{"started": {"started": {}}, "breaks": breaks, "break": breaks},
+            "stories": {"stories": self.stories, "chosen": None},
+            "story": {"steps": {one["name"]: self.played for one in self.stories}, "playing": None},
+            "play": {"told": ["time stands at 0.1 s"], "step": self.played},
+        }
+        return answers[do]
 
     def _pace(self, question: dict[str, Any]) -> None:
         if question["do"] == "pause":

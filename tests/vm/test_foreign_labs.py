@@ -132,3 +132,35 @@ def test_a_lab_of_kathara_s_comes_up_with_its_routes(vm: Vm, tmp_path: Path) -> 
     assert [(each["expected"], each["verdict"]) for each in found if each["check"] == "reach"] == [
         ("6 of 6 answer", "pass")
     ]
+
+
+QUAGGA = {
+    "lab.conf": 'r1[0]="A"\nr1[1]="B"\nr2[0]="C"\nr2[1]="B"\npc1[0]="A"\npc2[0]="C"\n',
+    "r1.startup": "ifconfig eth0 10.0.1.1/24 up\nifconfig eth1 10.0.9.1/24 up\nsystemctl start quagga\n",
+    "r2.startup": "ifconfig eth0 10.0.2.1/24 up\nifconfig eth1 10.0.9.2/24 up\n/etc/init.d/zebra start\n",
+    "pc1.startup": "ifconfig eth0 10.0.1.2/24 up\nroute add default gw 10.0.1.1\n",
+    "pc2.startup": "ifconfig eth0 10.0.2.2/24 up\nroute add default gw 10.0.2.1\n",
+}
+OSPF = """hostname ospfd
+password zebra
+interface eth1
+ ip ospf network point-to-point
+router ospf
+ network 10.0.0.0/8 area 0.0.0.0
+log file /var/log/quagga/ospfd.log
+"""
+
+
+def test_files_by_daemon_of_quagga_and_zebra_are_frrs(tmp_path: Path) -> None:
+    """Before: no such program as /etc/init.d/zebra; and FRR's daemons read no file of their own."""
+    for name, directory in (("r1", "quagga"), ("r2", "zebra")):
+        QUAGGA[f"{name}/etc/{directory}/daemons"] = "zebra=yes\nospfd=yes\n"
+        QUAGGA[f"{name}/etc/{directory}/zebra.conf"] = f"hostname {name}\npassword zebra\n"
+        QUAGGA[f"{name}/etc/{directory}/ospfd.conf"] = OSPF
+    for name, text in QUAGGA.items():
+        (tmp_path / "q" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "q" / name).write_text(text)
+    done = called(tmp_path, "validate", "q", "--json", "validation.json", "--out", "out")
+    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
+    assert done.returncode == 0, (found, done.stderr)
+    assert [one["measured"] for one in found] == ["1 up", "1 up", "2 of 2 answer"]

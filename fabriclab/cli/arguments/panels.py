@@ -12,7 +12,7 @@ PANELS = {
     MAKE: ("new", "generate", "import", "sonic", "arista", "convert", "schema"),
     CHECK: ("check", "validate", "bench", "calibrate", "trust"),
     LIVE: (
-        *("up", "down", "ps", "ui", "pause", "resume", "step", "speed", "break", "inspect", "capture"),
+        *("up", "down", "ps", "ui", "pause", "resume", "step", "speed", "break", "inspect", "capture", "story", "gnmi"),
         *("set", "link", "node", "start", "stop", "flow", "exec", "shell", "vtysh", "cp", "forward"),
         *("replay", "save-lab"),
     ),

@@ -78,4 +78,7 @@ def _inventory(checked: CheckedLab) -> str:
         f"  matrices: {', '.join(f'{name} ({count} points)' for name, count in checked.matrices.items()) or 'none'}",
         f"  checks: {checked.checks}",
     ]
+    if checked.stories:
+        steps = (f"{name} ({format_count(count, 'step')})" for name, count in checked.stories.items())
+        lines.append(f"  stories: {', '.join(steps)}")
     return "\n".join(lines) + "\n"

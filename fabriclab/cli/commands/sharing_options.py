@@ -12,7 +12,7 @@ from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer()
 
-Format = Literal["csv", "parquet", "json", "flent"]
+Format = Literal["csv", "parquet", "json", "flent", "openmetrics"]
 RunOrSweep = Annotated[Path, typer.Argument(metavar="RUN", help="A run or sweep directory.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
@@ -28,7 +28,8 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="Output format. `json` has one JSON object per line; `flent` is a data file of flent.",
+            help="Output format. `json` has one JSON object per line; `flent` is a data file of flent, "
+            "`openmetrics` is text that Prometheus reads.",
         ),
     ] = "csv",
     tables: Annotated[

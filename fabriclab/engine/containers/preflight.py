@@ -31,6 +31,7 @@ CURE_UNPRIVILEGED = (
 )
 
 _SYSCTLS = Path("/proc/sys/net/ipv4")
+_LABELS = Path("/proc/sys/net/mpls")
 _U32 = "u32"
 _KERNEL_OPTION = {"bfifo": "FIFO", "pfifo": "FIFO"}
 _DEVICE_MODULE = {"bond": "bonding"}
@@ -56,12 +57,16 @@ def check_host(
     sysctls: Iterable[str],
     tc_batches: Iterable[str],
     ip_batches: Iterable[str] = (),
+    *,
+    labels: bool = False,
 ) -> None:
     """Look for everything that runs need whose nodes have these `sysctl.conf`, `tc.batch` and `ip.batch` texts.
 
+    `labels`: whether the nodes route labels (MPLS).
+
     Raises UnfitHostError with all that is missing.
     """
-    problems = _host_problems(containers, sysctls, tc_batches, ip_batches)
+    problems = [*_host_problems(containers, sysctls, tc_batches, ip_batches), *(_labels() if labels else ())]
     if problems:
         raise UnfitHostError(problems)
 
@@ -139,6 +144,11 @@ def _congestion_controls(needed: Sequence[str]) -> Iterator[str]:
             f"containers may not use {', '.join(refused)}: "
             f"sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='{value}'"
         )
+
+
+def _labels() -> Iterator[str]:
+    if not _LABELS.exists():
+        yield f"the host's kernel routes no labels: {_module('mpls_router mpls_iptunnel', 'CONFIG_MPLS_ROUTING')}"
 
 
 def _words(name: str) -> list[str] | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.formats.plan.setup import Dummy, Setup
-from fabriclab.keys.wording import did_you_mean, listed, shown
+from fabriclab.keys.wording import did_you_mean, listed, shown, told_once
 from fabriclab.lab.network.apart import count_links, stands_apart
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role, is_frr_bind
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
@@ -379,4 +379,4 @@ def settle_roles(
             )
         )
         notes += () if node.setup is None else node.setup.notes
-    return tuple(settled), tuple(notes)
+    return tuple(settled), told_once(notes, [node.name for node in settled])

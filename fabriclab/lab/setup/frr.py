@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from fabriclab.formats.plan.setup import NodeFile, SetupDaemon
 
@@ -39,17 +40,32 @@ FRR_DIRECTORIES = (
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _IMAGE = re.compile(r"frr(?:outing)?(?![a-z])", re.IGNORECASE)
 _DETACHING = ("-d", "--daemon")
-_START_SCRIPT = r"(/\S+/)?(frrinit\.sh|init\.d/frr)"
+_NAMES = "(?:frr|quagga|zebra)"
+"""Of its service: what it is a fork of, and what that is a fork of, have the same files in directories of their own."""
+_OLDER = ("/etc/quagga", "/etc/zebra")
+_START_SCRIPT = rf"(/\S+/)?(frrinit\.sh|init\.d/{_NAMES})"
 _STARTS = (
     (_START_SCRIPT, "(re)?start"),
-    (r"(/\S+/)?service", "frr", "(re)?start"),
-    (r"(/\S+/)?systemctl", "(re)?start", r"frr(\.service)?"),
+    (r"(/\S+/)?service", _NAMES, "(re)?start"),
+    (r"(/\S+/)?systemctl", "(re)?start", rf"{_NAMES}(\.service)?"),
 )
 
 
 def is_frr_image(image: str) -> bool:
     """Return whether an image is one of FRR's."""
     return _IMAGE.search(image.rpartition("@")[0] or image) is not None
+
+
+def of_older_routers(files: Sequence[NodeFile]) -> list[NodeFile]:
+    """Return the files that FRR gets in the place of Quagga or GNU Zebra, whose configurations these are. The node
+    keeps them where they were."""
+    found = []
+    for file in files:
+        directory, _, name = file.path.rpartition("/")
+        path = f"{DIRECTORY}/{name}"
+        if directory in _OLDER and path in CONFIGURATION_FILES and all(other.path != path for other in files):
+            found.append(replace(file, path=path, bound=False))
+    return found
 
 
 def runs_slow_protocol(daemons: Iterable[SetupDaemon]) -> bool:

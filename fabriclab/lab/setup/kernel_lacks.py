@@ -1,5 +1,5 @@
-"""What nodes' own files ask of the kernel that the virtual machine's does not have: MPLS, SRv6, multicast routing,
-tunnels, packet filters. FRR takes such lines, and nothing comes of them.
+"""What nodes' own files ask of the kernel that the virtual machine's does not have: packet filters, pseudowires. FRR
+takes such lines, and nothing comes of them.
 
 `images/machine/kernel/config` says what it has; `tests/unit/lab/setup/test_kernel_lacks.py` compares.
 """
@@ -19,7 +19,7 @@ class Feature(NamedTuple):
 
     name: str
     options: tuple[str, ...]
-    """The kernel's options, any of which would bring it."""
+    """The kernel's options, any of which would bring it; none: no Linux has it."""
     lines: re.Pattern[str]
     """What asks for it in FRR's configurations."""
     commands: re.Pattern[str]
@@ -28,34 +28,10 @@ class Feature(NamedTuple):
 
 FEATURES = (
     Feature(
-        "SRv6",
-        ("IPV6_SEG6_LWTUNNEL",),
-        re.compile(r"segment-routing srv6\b|srv6\b|sid (?:vpn|export)\b"),
-        re.compile(r"\bencap seg6(?:local)?\b|\bseg6_enabled\b|\bip sr\b"),
-    ),
-    Feature(
-        "MPLS",
-        ("MPLS_ROUTING",),
-        re.compile(
-            r"mpls (?:ldp|enable|lsp|label)\b|segment-routing (?:on|global-block|local-block|node-msd|prefix)\b"
-            r"|address-family ipv[46] (?:labeled-unicast|vpn)\b|l2vpn \S+ type vpls\b"
-            r"|(?:ip|ipv6) route .*\blabel \d"
-        ),
-        re.compile(
-            r"\bip (?:\S+ )*-f(?:amily)? mpls\b|\bip -M\b|\bencap mpls\b|\bmpls_(?:router|iptunnel)\b|\bnet[./]mpls\b"
-        ),
-    ),
-    Feature(
-        "multicast routing",
-        ("IP_MROUTE", "IPV6_MROUTE"),
-        re.compile(r"(?:ip|ipv6) (?:pim|igmp|mld|mroute)\b|router pim6?\b|(?:ip|ipv6) multicast-routing\b"),
-        re.compile(r"\bsmcroute(?:d|ctl)?\b"),
-    ),
-    Feature(
-        "GRE and IP tunnels",
-        ("NET_IPGRE", "NET_IPIP", "IPV6_TUNNEL"),
-        re.compile(r"(?:ip|ipv6) nhrp\b|tunnel (?:source|protection)\b"),
-        re.compile(r"\btype (?:ip6?gre(?:tap)?|gre(?:tap)?|ipip|ip6tnl|sit|erspan)\b|\btunnel add\b"),
+        "VPLS",
+        (),
+        re.compile(r"l2vpn \S+ type vpls\b"),
+        re.compile(r"(?!)"),
     ),
     Feature(
         "packet filters",

@@ -14,7 +14,8 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
 from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
-from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image
+from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
+from fabriclab.lab.setup.frr_versions import other_versions
 from fabriclab.lab.setup.kernel_lacks import lacking
 from fabriclab.lab.setup.netlab import netlab_steps
 
@@ -64,10 +65,14 @@ def read_setup(
     by_bind = [(bind, bound_files(bind, directory, problems)) for bind in binds if is_of_lab(bind)]
     refuse_nested(by_bind, problems)
     files = [*{file.path: file for _, found in by_bind for file in found}.values()]
+    older = of_older_routers(files)
+    files += older
     image = _nearest_text(layers, "image")
     starting = [found for bind, found in by_bind if inherits_frr or bind.written.key.startswith(f"{node.key}.")]
-    runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found) or (
-        is_frr_image(image) and _OWN_SWITCH not in image
+    runs_frr = (
+        bool(older)
+        or any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found)
+        or (is_frr_image(image) and _OWN_SWITCH not in image)
     )
     notes = []
     startup = _startup_config(layers, directory, problems) if runs_frr else None
@@ -92,7 +97,7 @@ def read_setup(
         health=read_health(layers, problems),
         is_bridge=is_bridge,
     )
-    notes += lacking(name, setup)
+    notes += [*lacking(name, setup), *other_versions(name, image, setup)]
     outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
     written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
     return written if written != WrittenSetup(Setup()) else None

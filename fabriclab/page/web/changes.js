@@ -53,6 +53,16 @@ export class Changes {
     });
   }
 
+  // What can be set of a node.
+  knobsOf(node) {
+    return this.knobs.filter((knob) => knob.node === node);
+  }
+
+  choose(node) {
+    byId("knob-node").value = node;
+    this.draw();
+  }
+
   draw() {
     for (const knob of this.knobs) knob.input = null;
     const shown = this.knobs.filter((knob) => knob.node === byId("knob-node").value);

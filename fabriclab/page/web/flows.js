@@ -38,7 +38,22 @@ function row(flow, status) {
 
 export function startTraffic(page) {
   const traffic = byId("traffic").value;
-  page.ask({ do: "start", traffic }, (answer) => `${traffic}: ${answer.flows} flows`);
+  page.ask({ do: "start", traffic, loop: byId("repeat").checked }, (answer) => `${traffic}: ${answer.flows} flows`);
+}
+
+// Whether the server itself starts the chosen traffic again.
+export const isLooped = (page) => byId("traffic").value in (page.state.loop?.again ?? {});
+
+// Say which traffic starts again when it has ended, and what became of that.
+export function showLoop(page, before) {
+  const { again, failed } = page.state.loop ?? { again: {}, failed: "" };
+  const words = Object.entries(again).map(([name, times]) => `${name} starts again when it has ended (${times === 1 ? "once" : `${times} times`} so far).`);
+  if (words.length) words.push("Stop ends that.");
+  if (failed) words.push(`${failed}.`);
+  byId("loop-said").hidden = !words.length;
+  setText(byId("loop-said"), words.join(" "));
+  const name = byId("traffic").value;
+  if (name in again !== name in (before?.again ?? {})) byId("repeat").checked = name in again;
 }
 
 export function setUpTraffic(lab, page) {
@@ -47,7 +62,9 @@ export function setUpTraffic(lab, page) {
   byId("traffic-form").hidden = lab.traffic.length === 0;
   fill(byId("flow-src"), hosts, hosts[0]);
   fill(byId("flow-dst"), hosts, hosts.at(-1));
-  byId("repeat").checked = false;
+  byId("repeat").checked = isLooped(page);
+  byId("repeat").onchange = () => isLooped(page) && page.ask({ do: "loop", traffic: byId("traffic").value, on: byId("repeat").checked });
+  byId("traffic").onchange = () => (byId("repeat").checked = isLooped(page));
   byId("traffic-form").onsubmit = (event) => {
     event.preventDefault();
     startTraffic(page);

@@ -6,11 +6,13 @@ import "./style.css";
 import { Breaks } from "./breaks.js";
 import { Changes } from "./changes.js";
 import { byId, fill, setText } from "./elements.js";
-import { FlowList, setUpTraffic, startTraffic } from "./flows.js";
+import { FlowList, isLooped, setUpTraffic, showLoop, startTraffic } from "./flows.js";
 import * as format from "./format.js";
 import { Model } from "./model.js";
 import { Packets } from "./packets.js";
+import { LinkBar, NodeBar, PortFacts } from "./places.js";
 import { chips, PortTables } from "./ports.js";
+import { StoryPanel } from "./story.js";
 import { MOST, Strips } from "./strips.js";
 import { Terminals } from "./terminals.js";
 import { Topology } from "./topology.js";
@@ -48,8 +50,10 @@ class Page {
       state: (body) => this.told(body),
       adjustable: (body) => this.changes?.show(body.adjustable),
       breaks: (body) => this.breaks?.show(body.breaks),
+      stories: (body) => this.story?.show(body),
+      story: (body) => this.story?.placed(body),
       flows: (body) => {
-        if (this.flows?.show(body) && byId("repeat").checked) startTraffic(this);
+        if (this.flows?.show(body) && byId("repeat").checked && !isLooped(this)) startTraffic(this);
       },
       gone: ({ message }) => this.end(message),
       closed: () => this.end("The page's server has gone."),
@@ -66,21 +70,24 @@ class Page {
     setText(byId("title"), lab.name);
     fill(byId("labs"), lab.labs, lab.name);
     byId("labs-label").hidden = lab.labs.length < 2;
-    this.topology = new Topology(lab.drawing, (link) => this.selectLink(link), (node) => this.selectNode(node));
+    this.topology = new Topology(lab.drawing, {
+      link: (link) => this.links.select(link),
+      node: (node) => this.nodes.select(node),
+      port: (port) => this.showPort(port),
+    });
     this.ports = new PortTables();
     this.flows = new FlowList();
     this.packets = new Packets();
     const names = this.model.names.toSorted(naturally);
     fill(byId("ports"), names);
     fill(byId("packet-port"), names.filter((name) => !this.hosts.has(name.split(":")[0])));
-    fill(byId("nodes"), lab.drawing.nodes.map((node) => node.name));
-    fill(byId("links"), lab.drawing.links.map((link) => `${link.a} – ${link.b}`));
-    byId("nodes").onchange = () => this.selectNode();
-    this.selectNode();
-    this.selectLink(lab.drawing.links[0]);
+    this.links = new LinkBar(this);
+    this.nodes = new NodeBar(this);
     setUpTraffic(lab, this);
     this.changes = new Changes(this);
+    this.facts = new PortFacts(this);
     this.breaks = new Breaks(this);
+    this.story = new StoryPanel(this);
     this.isDefault = true;
     this.stop = null;
     this.choose(names.filter((name) => !this.hosts.has(name.split(":")[0])).slice(0, BY_THEMSELVES), false);
@@ -112,7 +119,9 @@ class Page {
 
   told(state) {
     const changed = state.paused !== this.state.paused;
+    const before = this.state.loop;
     this.state = state;
+    if (this.lab) showLoop(this, before);
     if (document.activeElement !== byId("speed")) byId("speed").value = state.speed;
     setText(byId("now"), format.seconds(state.now_ns));
     const ratio = state.ratio === null ? "" : `, really ${Number(state.ratio.toPrecision(3))}`;
@@ -173,14 +182,8 @@ class Page {
 
   setUpPorts() {
     byId("chart").onclick = () => this.choose([...this.chosen, byId("ports").value], true);
-    byId("links").onchange = () => this.selectLink(this.lab.drawing.links[byId("links").selectedIndex]);
-    byId("chart-link").onclick = () => this.choose([...this.chosen, this.link.a, this.link.b], true);
-    byId("cut").onclick = () => this.cut();
     byId("packet-port").onchange = () => this.wants();
     byId("all-ports").ontoggle = () => this.wants();
-    for (const program of ["shell", "vtysh"]) {
-      byId(program).onclick = () => this.say(this.terminals.start(this.lab.name, byId("nodes").value, program));
-    }
   }
 
   choose(names, byHand) {
@@ -191,30 +194,22 @@ class Page {
     if (this.model) this.strips.show(this.model);
   }
 
-  selectLink(link) {
-    if (!link) return;
-    this.link = link;
-    byId("links").selectedIndex = this.lab.drawing.links.indexOf(link);
-    this.topology.select(link);
-    this.showCut();
+  // Show a port or a node: its strips and its packets, or its terminal's place.
+  lookAt(place) {
+    if (!this.model.names.includes(place)) return this.nodes.select(place);
+    this.isDefault = false; // Those that came by themselves make room.
+    this.choose([...(this.byHand ? this.chosen : []).filter((name) => name !== place), place], true);
+    const ports = byId("packet-port");
+    if ([...ports.options].some((option) => option.value === place)) ports.value = place;
+    this.showPort(place);
+    this.wants();
   }
 
-  selectNode(node = byId("nodes").value) {
-    byId("nodes").value = node;
-    byId("vtysh").disabled = !this.lab.routers.includes(node);
-  }
-
-  get isCut() {
-    return [this.link.a, this.link.b].some((name) => this.model.ports.get(name)?.up === false);
-  }
-
-  showCut() {
-    setText(byId("cut"), this.isCut ? "Mend" : "Cut");
-  }
-
-  cut() {
-    const action = this.isCut ? "up" : "down";
-    this.ask({ do: "link", port: this.link.a, action }, ({ changes }) => changes.join("; "));
+  // Show a port's queues and its link.
+  showPort(name) {
+    this.facts.choose(name);
+    this.nodes.select(name.split(":")[0]);
+    this.links.select(this.lab.drawing.links.find((link) => link.a === name || link.b === name));
   }
 
   // Tell the server what is shown: nothing in a tab that nobody sees.
@@ -254,7 +249,8 @@ class Page {
       this.topology.show(this.model);
       if (moved) this.strips.show(this.model);
       this.ports.show(this.model, this.chosen);
-      this.showCut();
+      this.links.show();
+      this.facts.show();
     });
     if (this.state.paused && moved) this.askPackets();
   }

@@ -17,7 +17,7 @@ export class Terminals {
     new ResizeObserver(() => this.open.forEach((one) => one.screen.hidden || one.fit.fit())).observe(byId("screens"));
   }
 
-  start(lab, node, program) {
+  start(lab, node, program, port = "") {
     if (this.open.length >= MOST) return `${MOST} terminals are open; close one`;
     const number = this.next++;
     const screen = element("div", { class: "screen", role: "tabpanel", id: `screen-${number}`, "aria-label": `${program} of ${node}` });
@@ -26,14 +26,15 @@ export class Terminals {
     const fit = new FitAddon();
     terminal.loadAddon(fit);
     terminal.open(screen);
-    const name = `${node} ${program === "shell" ? "shell" : "vtysh"}`;
+    byId("terminals-section").hidden = false;
+    const name = `${node} ${program}${port ? ` ${port}` : ""}`;
     const one = { screen, terminal, fit, number };
     one.tab = element("button", { type: "button", role: "tab", id: `tab-${number}`, "aria-controls": screen.id, onclick: () => this.show(one) }, name);
     one.close = element("button", { type: "button", class: "close", "aria-label": `Close ${name}`, onclick: () => this.close(one) }, "×");
     byId("tabs").append(element("span", { class: "tab", role: "presentation" }, one.tab, one.close));
     this.open.push(one);
     this.show(one);
-    this.connect(one, lab, node, program);
+    this.connect(one, lab, node, program, port);
     terminal.attachCustomKeyEventHandler((event) => {
       if (!(event.ctrlKey && event.shiftKey && event.code === "KeyE")) return true;
       event.preventDefault();
@@ -43,9 +44,9 @@ export class Terminals {
     return "";
   }
 
-  connect(one, lab, node, program) {
+  connect(one, lab, node, program, port) {
     const { terminal } = one;
-    const socket = new WebSocket(address("terminal", { lab, node, program, rows: terminal.rows, columns: terminal.cols }));
+    const socket = new WebSocket(address("terminal", { lab, node, program, port, rows: terminal.rows, columns: terminal.cols }));
     socket.binaryType = "arraybuffer";
     const encoder = new TextEncoder();
     const send = (data) => socket.readyState === WebSocket.OPEN && socket.send(data);
@@ -77,8 +78,9 @@ export class Terminals {
     one.screen.remove();
     one.tab.parentElement.remove();
     this.open = this.open.filter((other) => other !== one);
-    if (this.open.length) this.show(this.open.at(-1));
-    else byId("shell").focus();
+    if (this.open.length) return this.show(this.open.at(-1));
+    byId("terminals-section").hidden = true;
+    return byId("shell").focus();
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { byId, element, setText } from "./elements.js";
 import * as format from "./format.js";
+import { grip } from "./places.js";
 
 const STEPS = 10;
 const LARGEST = 9;
@@ -9,7 +10,8 @@ const DISTANCE = 13;
 const LEAST_FULL = 30_000;
 
 export class Topology {
-  constructor(drawing, onLink, onNode) {
+  // `on`: what a click on a link, a node or a port does.
+  constructor(drawing, on) {
     this.ports = new Map();
     this.full = LEAST_FULL;
     const svg = element("svg:svg", { viewBox: `0 0 ${drawing.width} ${drawing.height}`, role: "img", "aria-label": `${drawing.nodes.length} nodes, ${drawing.links.length} links` });
@@ -18,8 +20,10 @@ export class Topology {
     const lines = element("svg:g");
     const above = element("svg:g", { class: "stubs" });
     const discs = element("svg:g");
-    this.links = drawing.links.map((link) => this.link(link, lines, above, discs, onLink));
-    svg.append(lines, ...drawing.nodes.map((node) => box(node, drawing, onNode)), above, discs);
+    this.links = drawing.links.map((link) => this.link(link, lines, above, discs, on.link));
+    this.nodes = new Map(drawing.nodes.map((node) => [node.name, box(node, drawing, on.node)]));
+    for (const [name, port] of this.ports) discs.append((port.grip = grip(name, on.port)));
+    svg.append(lines, ...this.nodes.values(), above, discs);
     byId("topology").replaceChildren(svg);
     for (const [name, port] of this.ports) this.place(name, port);
   }
@@ -49,13 +53,17 @@ export class Topology {
     const length = port.path.getTotalLength();
     const distance = port.rack ? 0 : Math.min(DISTANCE, length / 3);
     const { x, y } = port.path.getPointAtLength(port.atEnd ? length - distance : distance);
-    for (const [key, value] of [["cx", x], ["cy", y]]) port.disc.setAttribute(key, value);
+    for (const disc of [port.disc, port.grip]) for (const [key, value] of [["cx", x], ["cy", y]]) disc.setAttribute(key, value);
     port.pause.setAttribute("x", x);
     port.pause.setAttribute("y", y + 3.5);
   }
 
   select(chosen) {
     for (const { link, group } of this.links) group.classList.toggle("chosen", link === chosen);
+  }
+
+  selectNode(chosen) {
+    for (const [name, group] of this.nodes) group.classList.toggle("chosen", name === chosen);
   }
 
   show(model) {

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fabriclab.api import netlab_lab
 from fabriclab.cli.app import app
+from fabriclab.engine import netlab
 
 SAMPLES = {
     "mn.py": ("from mininet.topo import Topo\nclass T(Topo):\n    pass\n", "is a Mininet topology, a script"),
@@ -29,6 +31,13 @@ def said(*arguments: object) -> str:
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == 2, result.output
     return " ".join(result.output.split())
+
+
+@pytest.fixture(autouse=True)
+def no_netlab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether netlab is installed here is no matter."""
+    monkeypatch.setattr(netlab, "has_netlab", lambda: False)
+    monkeypatch.setattr(netlab_lab, "has_netlab", lambda: False)
 
 
 @pytest.mark.parametrize("command", ["check", "run", "validate", "graph"])

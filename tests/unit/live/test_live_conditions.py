@@ -7,8 +7,8 @@ import struct
 import pytest
 
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.break_conditions import parse_condition
 from fabriclab.formats.live_break import ANY, CONDITION, ConditionKind
-from fabriclab.live.conditions import parse_condition
 
 PORTS = {"s1": ["eth1", "eth2"], "h1": ["eth1"]}
 NUMBERS = {"s1": 0, "h1": 1}

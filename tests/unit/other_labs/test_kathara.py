@@ -167,3 +167,13 @@ def test_eth0_is_an_interface_where_there_is_no_management_network(tmp_path: Pat
     file.write_text(text.replace(", MODE", ""))
     with pytest.raises(LabError, match="'eth0' is Containerlab's management interface"):
         lab_of_file(file)
+
+
+def test_one_device_alone_is_a_lab_and_the_hosts_interface_is_not_joined(tmp_path: Path) -> None:
+    """Before: a traceback."""
+    files = {"pc1.startup": "ip address add 10.0.0.1/24 dev eth0\n", "lab.ext": "A enp3s0\n"}
+    directory = lab(tmp_path / "alone", 'pc1[0]="A"\n', files)
+    result = CliRunner().invoke(app, ["check", str(directory)])
+    output = " ".join(result.output.split())
+    assert result.exit_code == 0 and "1 host, 0 switches, 0 links" in output
+    assert "lab.ext joins collision domains with interfaces of the host; nothing here reaches the host" in output

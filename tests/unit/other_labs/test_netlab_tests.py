@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from fabriclab import validation
+from fabriclab.formats.plan.model import Plan
 from fabriclab.keys.wording import shown
 from fabriclab.lab import LabError
 from fabriclab.lab.reading.document import MappingValue, parse_document
@@ -44,11 +45,20 @@ VARIABLES: Mapping[str, Any] = {
 }
 
 
+INVENTORY = """\
+all: {hosts: {}}
+frr: {hosts: {dut: {ansible_host: a, id: 1}, x1: {ansible_host: b, id: 2}}}
+linux: {hosts: {h1: {id: 3}}}
+probes: {hosts: {x1: {}}}
+"""
+
+
 def read_tests(directory: Path, *entries: str, more: str = "") -> Any:
     """Return what tests come to, each given as the rest of its line after its name."""
     for name, variables in VARIABLES.items():
         (directory / "host_vars" / name).mkdir(parents=True, exist_ok=True)
         (directory / "host_vars" / name / "topology.json").write_text(json.dumps(variables))
+    (directory / "hosts.yml").write_text(INVENTORY)
     lines = "".join(f"  t{number}: {entry}\n" for number, entry in enumerate(entries, 1))
     (directory / "topology.yml").write_text(f"{more}validate:\n{lines}")
     return netlab_tests(directory, NODES)
@@ -159,7 +169,6 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
     )
     assert tests.left == [
         "2: t1 (lldp_neighbor(1))",
-        "3: t2 (show: bgp summary json)",
         "4: t3 (nodes.x1.ospf.router_id)",
         "5: t4 (nodes: x9)",
         "6: t5 (level: warning)",
@@ -170,11 +179,12 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "12: t11 (ping(): wrong arguments)",
         "13: t12 (bgp_neighbor('x', 'dut'): wrong arguments)",
         "14: t13 (must be an address, an interface, a router ID or a name, but is empty)",
-        "16: t15 (config: shut)",
+        "16: t15 (the template shut for dut is not beside the lab; copy netlab's folder shut)",
         "17: t16 (it follows t15, which changes the lab)",
     ]
-    assert tests.asked == ["t9"] and tests.wanted == {
-        "pings": {"t9": {"from": ["x1", "h1"], "to": "dut", "answers": True}}
+    assert tests.asked == ["t2", "t9"] and tests.wanted == {
+        "answers": {"t2": {"on": ["x1"], "run": "vtysh -c 'show bgp summary json'", "holds": "peers"}},
+        "pings": {"t9": {"from": ["x1", "h1"], "to": "dut", "answers": True}},
     }
 
 
@@ -209,7 +219,7 @@ def judged(directory: Path, wants: WrittenValidation, answers: Mapping[str, Any]
         SimpleNamespace(name=name, setup=SimpleNamespace(daemons=daemons if name == "x1" else ())) for name in NODES
     ]
     plan = SimpleNamespace(nodes=nodes, node=lambda name: next(node for node in nodes if node.name == name))
-    bench = cast("Bench", SimpleNamespace(plan=plan, wanted=wants))
+    bench = Bench(cast("Plan", plan), cast("Plan", plan), wants)
     for collector in (*session_collectors(bench), *route_collectors(bench)):
         command = " ".join(collector.argv).removeprefix("vtysh -c ")
         if command in answers:

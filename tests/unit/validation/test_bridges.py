@@ -9,7 +9,6 @@ import pytest
 
 from fabriclab.api.lab import load_lab
 from fabriclab.api.look import plan
-from fabriclab.validation import configured
 from fabriclab.validation.bench import Bench
 from fabriclab.validation.configured import configured_stage
 
@@ -43,7 +42,7 @@ def bench(directory: Path, image: str, validation: str = "", ipv4: str = "") -> 
 
 def verdicts(asked: Bench, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, str]]:
     """Return the findings where everybody answers whom a ping asks."""
-    monkeypatch.setattr(configured, "collected", lambda *_: ANSWER)
+    monkeypatch.setattr(Bench, "collected", lambda *_: ANSWER)
     found = configured_stage(asked).judge(cast("Any", None))
     return [(one.where, one.measured, one.verdict) for one in found if one.check == "reach"]
 

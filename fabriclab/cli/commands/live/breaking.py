@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.break_conditions import FORMS
 from fabriclab.live.client import ask
-from fabriclab.live.conditions import FORMS
 
 
 def add(lab: str | None, condition: str | None) -> None:

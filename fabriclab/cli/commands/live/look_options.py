@@ -1,12 +1,14 @@
-"""The options of the commands that look into a live lab. What they do lies beside this."""
+"""The options of the commands that look into a live lab, tell its story or replay it. What they do lies beside this."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fabriclab.cli.commands.live.options import NameOption
+from fabriclab.cli.commands.live.options import Name, NameOption
+from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.completing import complete_live_place
 
 app = typer.Typer()
@@ -81,3 +83,76 @@ def break_at(
             breaking.show(lab)
         else:
             breaking.add(lab, condition)
+
+
+@app.command()
+def story(
+    name: Annotated[
+        str | None, typer.Argument(metavar="STORY", help="The story, if the lab has several.", show_default=False)
+    ] = None,
+    lab: NameOption = None,
+) -> None:
+    """Play a story of a lab on the terminal: each Enter does the next step.
+
+    `fabriclab up LAB --story NAME` plays it in the live page.
+
+    [bold]Example[/bold]
+
+      fabriclab story collapse
+    """
+    from fabriclab.cli.commands.live import story as telling
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        telling.story(name, lab)
+
+
+@app.command()
+def replay(
+    session: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run directory of a lab that was up.", show_default=False)
+    ],
+    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "max",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME-replay")
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Let the recording's algorithms in C run, this time, even if no trusted lab has them.",
+        ),
+    ] = False,
+) -> None:
+    """Replay a live lab's recording, and compare its flows and outputs with the original.
+
+    Exit status: 0 they are the same, 1 they differ or the replay failed.
+    """
+    with waiting("loading"):
+        from fabriclab.cli.commands.live import replay as replaying
+        from fabriclab.cli.host import failure
+    with failure.reported():
+        raise typer.Exit(replaying.replay(session, speed, out, trust))
+
+
+@app.command()
+def gnmi(
+    name: Name = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback.", show_default="any free port")] = 0,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the token into this file.", show_default=False)
+    ] = None,
+) -> None:
+    """Serve gNMI for a lab's nodes on loopback until Ctrl-C: OpenConfig's interfaces and queues.
+
+    It prints the address and a token, which a client gives as the password of any user.
+
+    [bold]Example[/bold]
+
+      fabriclab gnmi --port 9339 --token-file runs/token
+    """
+    with waiting("loading"):
+        from fabriclab.cli.commands.live import gnmi as serving
+        from fabriclab.cli.host import failure
+    with failure.reported():
+        serving.gnmi(name, port, token_file)

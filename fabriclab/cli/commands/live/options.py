@@ -55,8 +55,12 @@ def up(
         ),
     ] = None,
     seed: Seed = None,
-    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "1",
+    speed: Annotated[
+        str | None,
+        typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.", show_default="1"),
+    ] = None,
     idle: Annotated[bool, typer.Option("--idle", help="Do not start the lab's own traffic.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Start traffic again when it has ended.")] = False,
     name: Annotated[
         str | None, typer.Option(help="The name by which other commands find it.", show_default="the lab's name")
     ] = None,
@@ -73,6 +77,10 @@ def up(
         typer.Option("--break", metavar="CONDITION", help="Stop time when this is true, as `break` does. Repeatable."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
+    story: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Play a story of the lab in the live page.", show_default=False),
+    ] = None,
 ) -> None:
     """Start a lab that stays up; its virtual time follows the wall clock.
 
@@ -89,7 +97,7 @@ def up(
         from fabriclab.cli.host import failure
     with failure.reported():
         arguments = (settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
-        raise typer.Exit(bringing.up(lab, *arguments, trust=trust))
+        raise typer.Exit(bringing.up(lab, *arguments, trust=trust, story=story, loop=loop))
 
 
 @app.command()
@@ -105,6 +113,12 @@ def ui(
             help="Listen on this Unix socket instead, for a proxy that authenticates users, such as JupyterHub.",
         ),
     ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the token into this file, for a scraper of /metrics.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Serve the live page of the running labs on loopback until Ctrl-C, and print its address.
 
@@ -115,7 +129,7 @@ def ui(
         from fabriclab.cli.commands.live import ui as page
         from fabriclab.cli.host import failure
     with failure.reported():
-        page.ui(name, port, browser, proxied)
+        page.ui(name, port, browser, proxied, token_file)
 
 
 @app.command()
@@ -195,13 +209,14 @@ def speed(
 def start(
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="An entry of `traffic`.", show_default=False)],
     lab: NameOption = None,
+    loop: Annotated[bool, typer.Option("--loop", help="Start it again when it has ended, until `stop`.")] = False,
 ) -> None:
     """Start an entry of the lab's `traffic` section now."""
     from fabriclab.cli.commands.live import start as starting
     from fabriclab.cli.host import failure
 
     with failure.reported():
-        starting.start(lab, traffic)
+        starting.start(lab, traffic, loop)
 
 
 @app.command()
@@ -363,31 +378,3 @@ def forward(
 
     with failure.reported():
         forwarding.forward(lab, written)
-
-
-@app.command()
-def replay(
-    session: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The run directory of a lab that was up.", show_default=False)
-    ],
-    speed: Annotated[str, typer.Option(help="Virtual seconds per wall second: 1, 1/100, 0.5, or max.")] = "max",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory to create.", show_default="runs/LAB/TIME-replay")
-    ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust",
-            help="Let the recording's algorithms in C run, this time, even if no trusted lab has them.",
-        ),
-    ] = False,
-) -> None:
-    """Replay a live lab's recording, and compare its flows and outputs with the original.
-
-    Exit status: 0 they are the same, 1 they differ or the replay failed.
-    """
-    with waiting("loading"):
-        from fabriclab.cli.commands.live import replay as replaying
-        from fabriclab.cli.host import failure
-    with failure.reported():
-        raise typer.Exit(replaying.replay(session, speed, out, trust))

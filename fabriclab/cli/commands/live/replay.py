@@ -10,7 +10,7 @@ from fabriclab.api.run import new_run_directory
 from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.live.pace import parse_speed
+from fabriclab.formats.speed import parse_speed
 from fabriclab.live.recording import Nap, Recording
 from fabriclab.live.replaying import Replayed, open_recording
 from fabriclab.live.replaying import replay as replay_recording

@@ -10,9 +10,9 @@ from fabriclab.live.pace import time_text
 from fabriclab.units import UnitError, format_count, parse_size
 
 
-def start(lab: str | None, traffic: str) -> None:
-    """Start a traffic of the lab."""
-    state = ask(lab, {"do": "start", "traffic": traffic})
+def start(lab: str | None, traffic: str, loop: bool) -> None:
+    """Start a traffic of the lab, with `loop` again and again."""
+    state = ask(lab, {"do": "start", "traffic": traffic, "loop": loop})
     flows = format_count(state["flows"], "flow")
     sys.stdout.write(f"{traffic}: {flows} from {state['epoch_ns'] / 1e9:.9f} s on; {time_text(state)}\n")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fabriclab.errors import ArgumentError
 from fabriclab.live.client import LiveError, ask
 from fabriclab.live.labs_up import labs
 from fabriclab.live.pace import time_text
-from fabriclab.units import UnitError, parse_duration
+from fabriclab.units import UnitError, format_count, parse_duration
 
 
 def ps(as_json: bool) -> None:
@@ -32,6 +33,14 @@ def ps(as_json: bool) -> None:
         sys.stdout.write(f"{each['name']}: {time_text(each)}; {each['directory']}\n")
         for busy in each["busy"]:
             sys.stdout.write(f"    busy: {busy['program']} in {busy['node']} has not slept for {busy['s']} s\n")
+        _write_loop(each["loop"])
+
+
+def _write_loop(loop: Mapping[str, Any]) -> None:
+    for traffic, times in loop["again"].items():
+        sys.stdout.write(f"    {traffic} starts again when it has ended; {format_count(times, 'time')} so far\n")
+    if loop["failed"]:
+        sys.stdout.write(f"    {loop['failed']}\n")
 
 
 def pace(name: str | None, question: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ def up(
     lab: Path,
     settings: Sequence[str],
     seed: int | None,
-    speed: str,
+    speed: str | None,
     idle: bool,
     name: str | None,
     out: Path | None,
@@ -31,9 +31,12 @@ def up(
     breaks: Sequence[str],
     *,
     trust: bool = False,
+    story: str | None = None,
+    loop: bool = False,
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
-    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, engine, breaks)
+    settled = parse_settings(settings)
+    request = up_request(lab, settled, seed, speed, idle, probes, name, out, engine, breaks, story=story, loop=loop)
     warnings: list[str] = []
 
     def bring(trusted: bool) -> Up:
@@ -47,8 +50,8 @@ def up(
         return error.status
     for sentence in warnings:
         say(f"warning: {sentence}")
-    sys.stdout.write(text(found, speed) if engine == "vm" else containers_text(found))
-    if open_page:
+    sys.stdout.write(text(found, story) if engine == "vm" else containers_text(found))
+    if open_page or story is not None:
         from fabriclab.cli.commands.live import ui
 
         sys.stdout.flush()
@@ -56,13 +59,14 @@ def up(
     return 0
 
 
-def text(up: Up, speed: str) -> str:
+def text(up: Up, story: str | None = None) -> str:
     """Return what there is, and what to type next."""
     first, last = _ends(up)
     lines = [
-        f"{up.name} is up, at speed {speed}; {up.directory}",
+        f"{up.name} is up, at speed {up.speed}; {up.directory}",
         *_nodes(up),
-        f"  traffic   {', '.join(up.traffic) or 'none'}" + (" (none runs: `start` begins it)" if up.idle else ""),
+        f"  traffic   {', '.join(up.traffic) or 'none'}{_how(up)}",
+        *([f"  story     {story} (time stands still; `fabriclab story` plays it here)"] if story else []),
         "",
         f"  fabriclab shell {first}                 a shell in a node; `exec {first} -- ping -c3 {last}`",
         "  fabriclab pause, step '10 us', resume    time; `speed 1/100`",
@@ -71,6 +75,13 @@ def text(up: Up, speed: str) -> str:
         "  fabriclab down                           the end: results, report",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _how(up: Up) -> str:
+    """Return how the lab's traffic goes, where it does not go by itself, once."""
+    if up.loop:
+        return " (again when it has ended: `stop` ends that)"
+    return " (none runs: `start` begins it)" if up.idle else ""
 
 
 def containers_text(up: Up) -> str:

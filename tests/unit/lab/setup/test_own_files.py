@@ -18,7 +18,7 @@ from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.setup import NodeFile
 from fabriclab.lab import LabError
-from fabriclab.lab.setup.frr import frr_daemons, starts_frr
+from fabriclab.lab.setup.frr import frr_daemons, of_older_routers, starts_frr
 
 DAEMONS = """# which run
 zebra=no
@@ -345,9 +345,25 @@ def test_after_a_silent_failure_routes_are_watched_until_the_run_ends(tmp_path: 
         ("/etc/init.d/frr start", True),
         ("systemctl start frr.service", True),
         ("service frr stop", False),
+        ("systemctl start quagga", True),
+        ("/etc/init.d/zebra restart", True),
         ("service ssh start", False),
         ("/usr/lib/frr/frrinit.sh", False),
     ],
 )
 def test_commands_that_start_frr(command: str, starts: bool) -> None:
     assert starts_frr(command.split()) is starts
+
+
+def test_files_of_older_routers_are_frrs_too() -> None:
+    def file(path: str) -> NodeFile:
+        return NodeFile(path=path, text="x")
+
+    files = [
+        file("/etc/quagga/ospfd.conf"),
+        file("/etc/zebra/daemons"),
+        file("/etc/quagga/other"),
+        file("/etc/zebra/a/b"),
+    ]
+    assert [one.path for one in of_older_routers(files)] == ["/etc/frr/ospfd.conf", "/etc/frr/daemons"]
+    assert of_older_routers([*files[:1], file("/etc/frr/ospfd.conf")]) == [], "FRR's own is what the lab means"
