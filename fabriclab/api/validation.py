@@ -43,6 +43,7 @@ from fabriclab.validation import (
     of_configuration,
     unmeasured,
     why_undecided,
+    with_causes,
     with_reasons,
 )
 
@@ -189,7 +190,8 @@ class Stages:
             result = self._run(replace(first_stage(bench), name=_AS_IT_IS))
             results = results_if_possible(result.directory)
         if not only or "reach" in only:
-            yield from with_reasons(bench, _judged(first_stage(bench), result, results))
+            found = with_causes(bench, _judged(first_stage(bench), result, results))
+            yield from with_reasons(bench, found)
         for stage in later_stages(bench):
             if self._context.interrupt.requested:
                 return

@@ -62,6 +62,9 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
             "the computer itself only"
         )
     sentences += _of_load_balancing(plan)
+    filtering = [node.name for node in plan.nodes if node.filters]
+    if filtering:
+        sentences.append(f"filters of {listed(filtering)}: packets are not filtered, only in the virtual machine")
     if plan.probes.switch_ports:
         sentences.append(
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"

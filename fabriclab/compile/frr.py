@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.compile.frr_policies import neighbour_lines, network_lines, policy_lines
 from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Node, OwnBgp
@@ -42,7 +43,8 @@ def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
     if bgp is None:
         return {}
     router = _router(node, plan, bgp) if node.bgp is None else own_router(node, node.bgp, bgp)
-    sections: dict[str, list[str]] = {"zebra": [], "bgpd": list(router)}
+    policies = policy_lines(None if node.bgp is None else node.bgp.policies)
+    sections: dict[str, list[str]] = {"zebra": [], "bgpd": [*policies, *router]}
     if bgp.bfd is not None:
         sections["bfdd"] = _bfd(bgp.bfd.interval_ns // _NS_PER_MS, bgp.bfd.multiplier)
     elif _has_bfd(node, plan):
@@ -135,8 +137,10 @@ def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
         elif neighbour.bfd:
             yield f" neighbor {name} bfd"
     yield " address-family ipv4 unicast"
-    yield from (f"  network {prefix}" for prefix in own.networks)
+    yield from network_lines(own)
     yield from (f"  neighbor {name} activate" for name in names)
+    for name, neighbour in zip(names, own.neighbours, strict=True):
+        yield from neighbour_lines(name, neighbour.policy)
     yield f"  maximum-paths {own.max_paths or bgp.max_paths}"
     yield " exit-address-family"
     yield "exit"
@@ -160,11 +164,15 @@ def compile_daemons(node: Node, plan: Plan) -> list[Program]:
 def compile_router_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
     """Return the sysctls that the sessions need in a fabric of IPv4: IPv6 link-local addresses on the links between
     switches, and nowhere else (with IPv6 everywhere: `ipv6.py`)."""
-    if plan.bgp is None or not plan.bgp.unnumbered or 6 in plan.families:
+    if plan.bgp is None or 6 in plan.families:
         return []
+    own = () if node.bgp is None else node.bgp.neighbours
+    without = {neighbour.interface for neighbour in own if neighbour.address is None}
     settings = []
     ports = {port.interface for port in node.ports}
     for interface, _ in fabric_neighbours(node, plan.by_name()):
+        if not plan.bgp.unnumbered and interface.name not in without:
+            continue
         # A port channel is made later, with the settings of new interfaces.
         name = f"net.ipv6.conf.{interface.name if interface.name in ports else 'default'}"
         settings += [

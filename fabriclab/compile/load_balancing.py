@@ -10,6 +10,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 
 _HASH_SEED = "net.ipv4.fib_multipath_hash_seed"
+_HASH_FIELDS = "net.ipv4.fib_multipath_hash_fields"
 _CHOICE = "net.ipv4.load_balancing"
 
 
@@ -21,6 +22,8 @@ def compile_load_balancing_sysctl(node: Node, plan: Plan) -> list[tuple[str, str
     written = None if chosen is None else chosen.hash_seed
     seed = _own_number(node.name, plan.seed) if written is None else written
     settings = [(_HASH_SEED, str(seed))]
+    if chosen is not None and chosen.hash_fields is not None:
+        settings.append((_HASH_FIELDS, str(chosen.hash_fields)))
     if chosen is not None and chosen.mode != "flow":
         settings.append((_CHOICE, _words(node, chosen, seed, plan.seed)))
     return settings

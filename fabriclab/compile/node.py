@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fabriclab.compile.cables import node_without_delays, without_delays
+from fabriclab.compile.filters import compile_filters
 from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
@@ -87,7 +88,9 @@ class NodeCompiler:
                 self._compiling, node, port, self._changing(f"{node.name}:{port.interface}"), stock=self._stock
             )
         )
-        return "".join(line + "\n" for line in lines)
+        # Stock kernels need not have the classifiers (`container_differences`).
+        filters = () if self._stock else compile_filters(node)
+        return "".join(line + "\n" for line in (*lines, *filters))
 
     def _changing(self, port: str) -> Changing:
         changing = EVERYTHING if self._live else self._known.get(port, Changing())

@@ -121,6 +121,7 @@ TIMER_S = Within(0, 65_535)
 PATHS = Within(1, 256)
 HASH_SEED = Within(1, 2**32 - 1)
 """0 means random to the kernel (net.ipv4.fib_multipath_hash_seed)."""
+HASH_FIELDS = Within(1, 0xFFF)
 IDLE_TIME = Within(1_000, _S)
 FLOWLETS = Within(1, 1 << 20)
 """LB_MOST_FLOWS of the kernel's `load_balancing.c`."""
@@ -130,6 +131,15 @@ MISSED = Within(2, 255)
 CONVERGENCE = Within(_MS, 3600 * _S)
 STILL = Within(100 * _MS, 600 * _S)
 DISTANCE = Within(0, 255)
+SEQUENCE = Within(1, 2**32 - 1)
+"""Of an entry of a list or a map."""
+PREFIX_LENGTH = Within(0, 32)
+METRIC = Within(0, 2**32 - 1)
+ROUTE_WEIGHT = Within(0, 65_535)
+OWN_AS = Within(0, 10)
+UINT8 = Within(0, 255)
+UINT16 = Within(0, 65_535)
+ETHER_TYPE = Within(0x0600, 0xFFFF)
 VLAN = Within(1, 4094)
 
 # Probes

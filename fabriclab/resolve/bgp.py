@@ -3,7 +3,8 @@ routing has converged.
 
 The routes are those of path-vector routing with AS paths of equal length as equals (`multipath-relax`): a breadth-first
 search from each switch that originates prefixes, in which a switch refuses a path with its own AS number in it (RFC
-4271, section 9.1.2). Where all AS numbers differ, these are all shortest paths.
+4271, section 9.1.2). Where all AS numbers differ, these are all shortest paths. Where a switch has policies, routes
+are what these leave (`bgp_paths.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from ipaddress import IPv6Address, ip_interface
 
 from fabriclab.formats.family import AnyAddress, AnyNetwork, Family
 from fabriclab.formats.plan.node import Node, Port, Route
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.addressing import IPV4, IPV6, Addresses, extra_network
+from fabriclab.resolve.bgp_paths import Outcome, SessionEnd, Speaking, has_policies, outcome_of
 from fabriclab.resolve.interfaces import Interface, families_of, interfaces, neighbours
 from fabriclab.resolve.static_routes import is_alive, over_learnt
 
@@ -78,9 +81,11 @@ def _free_loopbacks(
 
 @dataclass(frozen=True)
 class _Session:
-    """A session of a switch: the neighbour's name, and the next hop by what is learnt there, for each family."""
+    """A session of a switch: the neighbour's name, its interface, and the next hop by what is learnt there, for each
+    family."""
 
     neighbour: str
+    far: str
     hops: Mapping[Family, tuple[str, str]]
 
 
@@ -96,8 +101,13 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     families = families_of(nodes[0]) if nodes else ()
     sessions = {name: list(_sessions(node, every, dead, unnumbered)) for name, node in switches.items()}
     routes: dict[str, list[Route]] = {name: [] for name in switches}
+    follow_policies = has_policies(nodes)
     for family in families:
-        for origins, prefixes in _by_origins(switches, every, family, dead).items():
+        by_origins = _by_origins(switches, every, family, dead)
+        if follow_policies and family == 4:
+            _add_by_policies(routes, by_origins, switches, sessions)
+            continue
+        for origins, prefixes in by_origins.items():
             for name, used in _paths_to(origins, switches, sessions).items():
                 hops = tuple(each.hops[family] for each in used)
                 routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
@@ -105,6 +115,60 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
         name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead))
         for name, found in routes.items()
     }
+
+
+def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str, Outcome]]:
+    """Return, for each prefix, who announces it and what becomes of it, where policies keep it from a switch or its
+    routes do not settle."""
+    every = {node.name: node for node in nodes}
+    switches = {node.name: node for node in nodes if node.role == "switch"}
+    if not has_policies(nodes):
+        return {}
+    sessions = {name: list(_sessions(node, every, (), unnumbered)) for name, node in switches.items()}
+    speakers = _speakers(switches, sessions)
+    return {
+        prefix: (listed(origins), outcome)
+        for origins, prefixes in _by_origins(switches, every, 4, ()).items()
+        for prefix, outcome in _outcomes(origins, prefixes, speakers)
+        if outcome.kept_out or not outcome.settles
+    }
+
+
+def _add_by_policies(
+    routes: dict[str, list[Route]],
+    by_origins: Mapping[tuple[str, ...], Sequence[str]],
+    switches: Mapping[str, Node],
+    sessions: Mapping[str, list[_Session]],
+) -> None:
+    """Add the routes of IPv4 that policies leave."""
+    speakers = _speakers(switches, sessions)
+    by_interface = {name: {each.hops[4][1]: each for each in of_switch} for name, of_switch in sessions.items()}
+    for origins, prefixes in by_origins.items():
+        for prefix, outcome in _outcomes(origins, prefixes, speakers):
+            for name, paths in outcome.used.items():
+                learnt = [path.interface for path in paths if path.interface is not None]
+                if learnt and len(learnt) == len(paths):
+                    hops = tuple(by_interface[name][interface].hops[4] for interface in learnt)
+                    routes[name].append(Route(destination=prefix, next_hops=hops))
+
+
+def _speakers(switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, Speaking]:
+    return {
+        name: Speaking(node, {each.hops[4][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]})
+        for name, node in switches.items()
+    }
+
+
+def _outcomes(
+    origins: Sequence[str], prefixes: Sequence[str], speakers: Mapping[str, Speaking]
+) -> Iterator[tuple[str, Outcome]]:
+    """Yield what becomes of each prefix: the same, of those that all lists of prefixes and all maps treat alike."""
+    known: dict[tuple[object, ...], Outcome] = {}
+    for prefix in prefixes:
+        alike = tuple((one.announcements.get(prefix), one.book.prefix_verdicts(prefix)) for one in speakers.values())
+        if alike not in known:
+            known[alike] = outcome_of(prefix, origins, speakers)
+        yield prefix, known[alike]
 
 
 def _by_origins(
@@ -159,7 +223,8 @@ def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnu
     for interface in interfaces(node):
         if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
             for neighbour in neighbours(node, interface, nodes):
-                yield _Session(neighbour.node.name, _hops(interface, neighbour.interface, unnumbered))
+                hops = _hops(interface, neighbour.interface, unnumbered)
+                yield _Session(neighbour.node.name, neighbour.interface.name, hops)
 
 
 def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:

@@ -17,6 +17,8 @@ def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | N
         neighbours=tuple(_resolve_session(session) for session in own.sessions),
         networks=tuple(map(str, own.networks)),
         max_paths=own.max_paths,
+        policies=own.policies,
+        announcements=own.announcements,
     )
 
 
@@ -28,6 +30,7 @@ def _resolve_session(session: OwnSession) -> BgpNeighbour:
         keepalive_s=session.keepalive_s,
         hold_s=session.hold_s,
         bfd=session.bfd,
+        policy=session.policy,
     )
 
 

@@ -24,13 +24,15 @@ def resolve_load_balancing(written: WrittenLoadBalancing | None, ports: Sequence
     if written is None:
         return None
     mode, hash_seed = MODE.or_default(written.mode), value_of(written.hash_seed)
-    if mode == "flow" and hash_seed is None:
+    hash_fields = value_of(written.hash_fields)
+    if mode == "flow" and hash_seed is None and hash_fields is None:
         return None
     least = LOAD_MIN.or_default(written.load_min)
     largest = max((port.mtu + HEADER_BYTES for port in ports), default=1)
     return LoadBalancing(
         mode=mode,
         hash_seed=hash_seed,
+        hash_fields=hash_fields,
         idle_ns=IDLE_TIME.or_default(written.idle_time),
         max_flows=MAX_FLOWS.or_default(written.max_flows),
         load_min_bytes=least,

@@ -57,6 +57,7 @@ from fabriclab.resolve.load_balancing import load_balancing_warnings, resolve_lo
 from fabriclab.resolve.mismatched_ends import ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
+from fabriclab.resolve.policy_effects import policy_warnings
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.rdma import resolve_rdma
 from fabriclab.resolve.roce import with_telemetry
@@ -172,6 +173,7 @@ class Resolver:
                 *roce_warnings(nodes, traffic, _of_links(experiment, lab.topology)),
                 *load_balancing_warnings(experiment.load_balancing, nodes, traffic, are_known=configured is None),
                 *ipv4_only_warnings(experiment.hosts, nodes, traffic, families_of(nodes)),
+                *(policy_warnings(nodes, unnumbered=bgp.unnumbered) if bgp is not None else ()),
                 *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
             ),
             groups=dict(experiment.groups),
@@ -289,6 +291,7 @@ def _resolve_network(
             routes=routed.routes[node.name],
             setup=node.setup,
             dummies=node.dummies,
+            filters=node.own.filters if node.own is not None else (),
         )
         for node in topology.nodes
     )

@@ -16,6 +16,7 @@ from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.lossless_in_cast import lossless_in_cast_stage
 from fabriclab.validation.marks import marks_stage
 from fabriclab.validation.not_judged import of_configuration, with_reasons
+from fabriclab.validation.policy_causes import with_causes
 from fabriclab.validation.reachability import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
@@ -35,6 +36,7 @@ __all__ = [
     "reach_stage",
     "unmeasured",
     "why_undecided",
+    "with_causes",
     "with_reasons",
 ]
 

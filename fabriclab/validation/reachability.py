@@ -32,6 +32,7 @@ from fabriclab.validation.bench import (
     set_up,
     single_flows,
 )
+from fabriclab.validation.filter_causes import filter_collectors, with_filters
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
 from fabriclab.validation.routing import collectors as routing_collectors
 from fabriclab.validation.routing import judge_routing
@@ -72,7 +73,8 @@ def reach_stage(bench: Bench) -> Stage:
     caches = tuple(
         Collector(_mtu_name(family), host, _CACHE[family]) for family in bench.plan.families for host in hosts
     )
-    return Stage("reach", plan, lambda results: _judge(bench, results), (*routing_collectors(bench), *caches))
+    asked = (*routing_collectors(bench), *caches, *filter_collectors(bench))
+    return Stage("reach", plan, lambda results: with_filters(bench, results, _judge(bench, results)), asked)
 
 
 def _of(size: str, family: Family) -> str:
@@ -216,9 +218,10 @@ def _judge_balance(bench: Bench, results: Results) -> Iterator[ValidationFinding
             if sum(sent) < len(interfaces) * _FLOWS_A_PATH:
                 yield unmeasured("balance", switch.name, expected, "no traffic came here")
             else:
-                yield judged(
-                    "balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(interfaces)
-                )
+                least = _LEAST_SHARE * sum(sent) / len(interfaces)
+                used = sum(packets >= least for packets in sent)
+                told = shares if used == len(sent) else f"{used} of {len(sent)} paths used: {shares}"
+                yield judged("balance", switch.name, expected, told, holds=used == len(sent))
 
 
 def _equals(bench: Bench, switch: Node) -> list[tuple[str, ...]]:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from fabriclab.formats import ranges
 from fabriclab.formats.load_balancing import Mode
@@ -25,6 +27,15 @@ class LoadBalancing(Frozen):
     """Up to which a port is in the best band."""
     load_max_bytes: Annotated[int, ranges.PORT_LOAD]
     """Above which a port is in the worst band."""
+    hash_fields: Annotated[int, ranges.HASH_FIELDS] | None = None
+    """What the hash is made of (net.ipv4.fib_multipath_hash_fields); None: the five-tuple."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `hash_fields` out where it is the usual, as in every plan that was made before there was such a
+        thing."""
+        record: dict[str, Any] = serialise(self)
+        return {key: value for key, value in record.items() if value is not None or key != "hash_fields"}
 
     @property
     def but_by_flow(self) -> LoadBalancing:

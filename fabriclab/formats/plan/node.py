@@ -9,7 +9,9 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
 from fabriclab.formats.names import InterfaceName, NodeName
+from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.load_balancing import LoadBalancing
+from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
 from fabriclab.formats.plan.roce import Roce
 from fabriclab.formats.plan.setup import Dummy, Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
@@ -250,6 +252,14 @@ class BgpNeighbour(Frozen):
     keepalive_s: Annotated[int, ranges.TIMER_S]
     hold_s: Annotated[int, ranges.TIMER_S]
     bfd: bool = False
+    policy: NeighbourPolicy | None = None
+    """None: it takes and announces all routes."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `policy` out where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return {key: value for key, value in record.items() if value is not None or key != "policy"}
 
 
 class OwnBgp(Frozen):
@@ -261,6 +271,16 @@ class OwnBgp(Frozen):
     """That it announces."""
     max_paths: Annotated[int, ranges.PATHS] | None = None
     """None: the lab's."""
+    policies: Policies | None = None
+    """The lists and maps that its sessions and announcements name."""
+    announcements: tuple[Announcement, ...] = ()
+    """What of `networks` goes through a map first."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return {key: value for key, value in record.items() if value or key not in ("policies", "announcements")}
 
 
 class PortChannel(Frozen):
@@ -341,10 +361,12 @@ class Node(Frozen):
     """Switches only: None: by the hash of the five-tuple, whose seed follows from name and run."""
     dummies: tuple[Dummy, ...] = ()
     """Devices of its own that lead nowhere."""
+    filters: tuple[FilterTable, ...] = ()
+    """Packet filters of a switch whose own configuration says them."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies"}
+        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies", "filters"}
         return {key: value for key, value in record.items() if value or key not in newer}

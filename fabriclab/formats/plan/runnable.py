@@ -78,6 +78,8 @@ def _of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
         yield from _unknown(f"{key}.routes.{route.destination}", (hop for _, hop in route.next_hops), interfaces)
     if node.bgp is not None:
         yield from _unknown(f"{key}.bgp", (one.interface for one in node.bgp.neighbours), interfaces)
+    for table in node.filters:
+        yield from _unknown(f"{key}.filters.{table.name}", table.ports, interfaces)
     for port in node.ports:
         yield from _of_port(node, port, nodes)
     if node.setup is not None:

@@ -19,6 +19,8 @@ class WrittenLoadBalancing:
     max_flows: Written[int] | None = None
     load_min: Written[int] | None = None
     load_max: Written[int] | None = None
+    hash_fields: Written[int] | None = None
+    """Of a switch's own configuration alone: what the hash is made of, as bits of Linux."""
 
     @property
     def place(self) -> Place | None:

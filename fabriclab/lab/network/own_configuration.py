@@ -9,6 +9,8 @@ from pathlib import PurePath
 from typing import Literal
 
 from fabriclab.formats.finding import Severity
+from fabriclab.formats.plan.filters import FilterTable
+from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
@@ -69,6 +71,8 @@ class OwnSession:
     keepalive_s: int
     hold_s: int
     bfd: bool
+    policy: NeighbourPolicy | None = None
+    """What becomes of routes over it; None: all pass."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,15 @@ class OwnConfiguration:
     max_paths: int | None = None
     networks: tuple[IPv4Network, ...] = ()
     """That it announces."""
+    policies: Policies | None = None
+    """The lists and maps that sessions and announcements name."""
+    announcements: tuple[Announcement, ...] = ()
+    """What of `networks` goes through a map first."""
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
     """Its VLANs and port channels."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
+    filters: tuple[FilterTable, ...] = ()
+    """Its packet filters, of ports that have links."""
     load_balancing: WrittenLoadBalancing | None = None
     """How it chooses among next hops; None: the file says nothing."""
     not_emulated: tuple[NotEmulated, ...] = ()

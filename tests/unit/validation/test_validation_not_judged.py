@@ -25,7 +25,7 @@ from fabriclab.validation.not_judged import of_configuration
 
 LAB = ROOT / "labs" / "sonic-leaf-spine"
 POLICY = {
-    "ROUTE_MAP": {"DENY|10": {"route_operation": "deny"}},
+    "ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_tag": ["7"]}},
     "BGP_NEIGHBOR_AF": {"default|10.0.0.0|ipv4_unicast": {"route_map_in": ["DENY"]}},
 }
 
@@ -33,7 +33,7 @@ POLICY = {
 def acl(port: str) -> dict[str, Any]:
     return {
         "ACL_TABLE": {"A": {"type": "L3", "ports": [port]}},
-        "ACL_RULE": {"A|R1": {"PACKET_ACTION": "DROP", "L4_DST_PORT": "179"}},
+        "ACL_RULE": {"A|R1": {"PRIORITY": "1", "PACKET_ACTION": "DROP", "VLAN_ID": "7"}},
     }
 
 

@@ -1,10 +1,12 @@
 """`fabriclab sonic`: all its commands."""
 
 from fabriclab.vendors.sonic.commands.check_options import check
+from fabriclab.vendors.sonic.commands.diff_options import diff
 from fabriclab.vendors.sonic.commands.options import app, import_
 from fabriclab.vendors.sonic.commands.oracle_options import oracle
 
 app.command("check")(check)
+app.command("diff")(diff)
 app.command("oracle")(oracle)
 
 __all__ = ["app", "import_"]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fabriclab.vendors.sonic.commands.findings_text import as_document, as_text
 from fabriclab.vendors.sonic.judge import Change, Judgement, SonicFinding, changes
@@ -79,7 +80,12 @@ def _lines(one: Difference) -> Iterator[str]:
 
 def diff_json(one: Difference) -> str:
     """Return the same as one document."""
-    document = {
+    return json.dumps(diff_document(one), indent=2) + "\n"
+
+
+def diff_document(one: Difference) -> dict[str, Any]:
+    """Return the same as plain data."""
+    return {
         "format": FORMAT,
         "old": one.old,
         "new": one.new.file,
@@ -90,4 +96,3 @@ def diff_json(one: Difference) -> str:
         "new_findings": as_document(one.new)["findings"],
         "gone_findings": as_document(replace(one.new, findings=one.gone))["findings"],
     }
-    return json.dumps(document, indent=2) + "\n"

@@ -12,6 +12,7 @@ from ipaddress import IPv4Interface
 
 from fabriclab.formats.plan.node import BgpNeighbour, Node, OwnBgp
 from fabriclab.resolve.interfaces import Interface, interfaces
+from fabriclab.vendors.sonic.export.policies import neighbour_fields, network_fields, write_policies
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _VRF = "default"
@@ -35,13 +36,16 @@ def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tab
     if bgp.max_paths is not None:
         tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(bgp.max_paths)})
     for prefix in bgp.networks:
-        tables.put("BGP_GLOBALS_AF_NETWORK", f"{_VRF}|{_FAMILY}|{prefix}")
+        tables.put("BGP_GLOBALS_AF_NETWORK", f"{_VRF}|{_FAMILY}|{prefix}", network_fields(bgp, prefix))
+    write_policies(bgp, tables)
     for neighbour in bgp.neighbours:
         _write_for_frrcfgd(node, neighbour, names, tables)
 
 
 def _fits_bgpcfgd(node: Node, bgp: OwnBgp) -> bool:
-    is_plain = all(one.address is not None and one.asn is not None and not one.bfd for one in bgp.neighbours)
+    is_plain = not bgp.announcements and all(
+        one.address is not None and one.asn is not None and not one.bfd and one.policy is None for one in bgp.neighbours
+    )
     vlans = (str(IPv4Interface(vlan.address).network) for vlan in node.vlans if vlan.address is not None)
     return is_plain and bgp.max_paths is None and bgp.networks == (f"{node.loopback}/32", *vlans)
 
@@ -66,7 +70,8 @@ def _write_for_frrcfgd(node: Node, neighbour: BgpNeighbour, names: Mapping[str, 
         table = "INTERFACE" if neighbour.interface in names else "PORTCHANNEL_INTERFACE"
         tables.put(table, peer, {"ipv6_use_link_local_only": "enable"})
     tables.put("BGP_NEIGHBOR", f"{_VRF}|{peer}", fields)
-    tables.put("BGP_NEIGHBOR_AF", f"{_VRF}|{peer}|{_FAMILY}", {"admin_status": "up"})
+    family = {"admin_status": "up", **neighbour_fields(neighbour.policy)}
+    tables.put("BGP_NEIGHBOR_AF", f"{_VRF}|{peer}|{_FAMILY}", family)
 
 
 def write_globals(node: Node, tables: Tables) -> None:

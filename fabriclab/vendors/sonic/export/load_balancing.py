@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabriclab.formats.plan.load_balancing import LoadBalancing
 from fabriclab.vendors.sonic.export.tables import Tables
 from fabriclab.vendors.sonic.read.ars_tables import IDLE_TIME_US, LARGEST_LOAD, MODES
+from fabriclab.vendors.sonic.read.hash_tables import hash_words
 
 _PROFILE, _OBJECT = "fabriclab", "all"
 _ASSIGN_MODES = {mode: word for word, mode in MODES.items()}
@@ -16,7 +17,9 @@ def write_load_balancing(chosen: LoadBalancing | None, tables: Tables) -> None:
     if chosen is None:
         return
     if chosen.hash_seed is not None:
-        tables.leave_unsaid("load_balancing", f"hash_seed {chosen.hash_seed}; CONFIG_DB has no word for it")
+        tables.tables["DEVICE_METADATA"]["localhost"]["ecmp_hash_seed"] = str(chosen.hash_seed - 1)
+    if chosen.hash_fields is not None:
+        tables.put("SWITCH_HASH", "GLOBAL", {"ecmp_hash": hash_words(chosen.hash_fields)})
     if chosen.mode == "flow":
         return
     if chosen.mode not in _ASSIGN_MODES:

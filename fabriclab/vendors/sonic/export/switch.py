@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
+from fabriclab.vendors.sonic.export.acls import write_acls
 from fabriclab.vendors.sonic.export.bgp import write_bgp
 from fabriclab.vendors.sonic.export.buffers import write_buffers
 from fabriclab.vendors.sonic.export.device import cable_metres, speed_mbps, write_device
@@ -55,4 +56,5 @@ def export_switch(node: Node, plan: Plan) -> Exported:
     write_queues(ports, tables)
     write_trimming(ports, tables)
     write_load_balancing(node.load_balancing, tables)
+    write_acls(node, names, tables)
     return Exported(tables.tables, tables.sentences())

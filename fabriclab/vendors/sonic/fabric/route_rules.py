@@ -11,6 +11,7 @@ from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
+from fabriclab.vendors.sonic.judge import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
@@ -153,4 +154,41 @@ def _host_networks(view: View, switch: FabricSwitch) -> Iterator[tuple[str, IPv4
             yield from ((interface, address.network) for address in addresses)
 
 
-ROUTE_RULES = (router_ids, one_sided_sessions, equal_path_rates, blackholes)
+def hash_seeds(view: View) -> Iterator[FabricFinding]:
+    """Switches that choose one after the other hash differently: else what one has chosen decides what the next does.
+
+    Of two that do not, the one nearer to the start is named.
+    """
+    for switch in view.linked:
+        after: dict[str, str] = {}
+        for target, hops in _next_hops(view, switch.name).items():
+            for hop in sorted(hops):
+                if hop != target and target in _next_hops(view, hop) and _hashes_alike(view, switch.name, hop):
+                    after.setdefault(hop, target)
+        if after:
+            yield FabricFinding(switch.name, _polarised(view, switch, after))
+
+
+def _hashes_alike(view: View, one: str, other: str) -> bool:
+    first, second = (view.fabric.switches[name].config.hash for name in (one, other))
+    return first.seed_in_switch == second.seed_in_switch and set(first.said) == set(second.said)
+
+
+def _polarised(view: View, switch: FabricSwitch, after: Mapping[str, str]) -> SonicFinding:
+    own = switch.config.hash
+    hop, target = next(iter(after.items()))
+    other = view.fabric.switches[hop].config
+    origin = "written" if own.seed is not None else "that of its type"
+    bound = (
+        f"the seed of {listed(after)} too ({other.place('DEVICE_METADATA', 'localhost')}), which "
+        f"{'choose' if len(after) > 1 else 'chooses'} among several next hops after it ({origin}; on the way to "
+        f"{target})"
+    )
+    fate = "the choice of the first decides that of the second: some of the second's links carry nothing"
+    remedy = "write another DEVICE_METADATA|localhost|ecmp_hash_seed for each tier"
+    return finding(
+        "hash-seeds", ("DEVICE_METADATA", "localhost", "ecmp_hash_seed"), own.seed_in_switch, bound, fate, remedy
+    )
+
+
+ROUTE_RULES = (router_ids, one_sided_sessions, equal_path_rates, blackholes, hash_seeds)

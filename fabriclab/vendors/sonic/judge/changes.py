@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple
 
+from fabriclab.formats.plan.policies import Policies
 from fabriclab.formats.plan.switch import CODEPOINTS, Account, QosMaps, Scheduler, Wred
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.memory import Memory
@@ -81,6 +82,46 @@ def _network(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
         yield Fact("", f"members of {vlan.name}"), ", ".join(vlan.members)
     for one in config.bgp_neighbours:
         yield Fact("", f"session to {one.key}"), f"AS {one.asn or 'external'}{'' if one.up else ', shut'}"
+        if one.policy is not None:
+            yield Fact("", f"policy of the session to {one.key}"), _said(one.policy)
+    yield from _policies(config)
+    for acl in config.acls:
+        yield Fact("", f"ports of ACL {acl.name} ({acl.stage})"), ", ".join(acl.ports)
+        for rule in acl.rules:
+            yield Fact("", f"rule {rule.name} of ACL {acl.name}"), _said(rule)
+    yield Fact("", "hash"), f"seed {config.hash.seed_in_switch}, fields {', '.join(config.hash.said) or 'the chip has'}"
+
+
+def _policies(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
+    policies = config.policies or Policies()
+    for route_map in policies.route_maps:
+        for entry in route_map.entries:
+            yield Fact("", f"entry {entry.sequence} of route-map {route_map.name}"), _said(entry)
+    for prefixes in policies.prefix_lists:
+        for rule in prefixes.rules:
+            yield Fact("", f"entry {rule.sequence} of prefix-list {prefixes.name}"), _said(rule)
+    for paths in policies.as_path_lists:
+        yield Fact("", f"AS paths of {paths.name}"), ", ".join(paths.expressions)
+    for communities in policies.community_lists:
+        yield Fact("", f"communities of {communities.name}"), _said(communities)
+    for prefix, name in config.network_maps.items():
+        yield Fact("", f"route-map of network {prefix}"), name
+    for protocol, name in config.redistribution_maps.items():
+        yield Fact("", f"route-map of {protocol} routes"), name
+
+
+def _said(record: Any) -> str:
+    """Return what a record says, without what is usual."""
+    return ", ".join(_words(record)) or "nothing"
+
+
+def _words(record: Any) -> Iterator[str]:
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if is_dataclass(value):
+            yield from _words(value)
+        elif one.name not in ("name", "sequence") and value not in (None, (), "", False, 0):
+            yield f"{one.name} {value}" if value is not True else one.name
 
 
 def _memory(configured: ConfiguredSwitch) -> Iterator[tuple[Fact, str]]:

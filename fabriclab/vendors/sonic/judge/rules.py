@@ -222,6 +222,12 @@ _OF_FABRIC = (
     Rule("session-one-sided", "error", "both ends have a session, or neither", "RFC 4271"),
     Rule("router-id-twice", "error", "each switch has a router id of its own", "RFC 6286"),
     Rule("class-differs", "error", "a DSCP has one class end to end", _PFC),
+    Rule(
+        "hash-seeds",
+        "warning",
+        "switches that choose one after the other hash differently",
+        "sonic-buildimage: dockers/docker-orchagent/switch.json.j2",
+    ),
     Rule("ecmp-rates", "warning", "next hops of one route have one rate", "RFC 2992"),
     Rule(
         "blackhole-hides-hosts", "error", "no static route drops what hosts of the fabric should get", "RFC 1812, 5.2"

@@ -3,12 +3,14 @@ groups of ports, profile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TypeVar
 
+from fabriclab.formats.plan.filters import FilterTable
+from fabriclab.formats.plan.policies import Announcement
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link
@@ -91,14 +93,18 @@ class _NodeBinder:
         )
         # What stands in for something else is told at each check; what is simply not there was told by the import.
         self.notes.update((note, None) for note in found if "|meter_type: " in note)
+        networks = self._networks()
         own = OwnConfiguration(
             file=config.file,
             profile="" if profile is None else profile_text(profile),
             sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
             max_paths=config.max_paths,
-            networks=tuple(self._networks()),
+            networks=tuple(networks),
+            policies=config.policies,
+            announcements=tuple(self._announcements(networks)),
             static_routes=config.static_routes,
             layer2=written_layer2(config, self.groups),
+            filters=tuple(self._filters()),
             load_balancing=written_load_balancing(config),
             not_emulated=config.not_emulated,
             remedies=REMEDIES,
@@ -162,6 +168,7 @@ class _NodeBinder:
                     keepalive_s=neighbour.keepalive_s or _KEEPALIVE_S,
                     hold_s=neighbour.hold_s or _HOLD_S,
                     bfd=neighbour.bfd,
+                    policy=neighbour.policy,
                 )
         return None
 
@@ -210,3 +217,27 @@ class _NodeBinder:
             return list(dict.fromkeys([*config.networks, *static]))
         routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
         return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))
+
+    def _filters(self) -> Iterator[FilterTable]:
+        """Yield the ACLs of ports that have links; that of a port channel or a VLAN is its members'."""
+        every = (*self.groups.vlans, *self.groups.channels)
+        here = [near.interface for near, _ in self.links_here]
+        for acl in self.config.acls:
+            bound = set(acl.ports)
+            for group in every:
+                bound |= set(group.members) if group.name in bound else set()
+            ports = tuple(port for port in dict.fromkeys(here) if port in bound)
+            if ports:
+                yield FilterTable(name=acl.name, stage=acl.stage, ports=ports, rules=acl.rules)
+
+    def _announcements(self, networks: Sequence[IPv4Network]) -> Iterator[Announcement]:
+        """Yield the networks that go through a map: their own entry's, or that of the protocol that they are from."""
+        config = self.config
+        of_protocol = config.redistribution_maps
+        static = {route.prefix for route in config.static_routes if route.advertised}
+        for network in networks:
+            protocol = "static" if network in static else "connected"
+            said = network in config.networks
+            name = config.network_maps.get(str(network)) if said else of_protocol.get(protocol)
+            if name is not None:
+                yield Announcement(prefix=str(network), map=name)

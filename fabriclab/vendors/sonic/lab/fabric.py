@@ -24,7 +24,7 @@ from fabriclab.vendors.sonic.lab.fabric_files import (
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing, Stub, StubFinder, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
-from fabriclab.vendors.sonic.profile.switch_profile import switch_profile
+from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 
 _BITS_A_MBIT = 10**6
@@ -161,7 +161,7 @@ def _note_switches(
     switches_of: dict[str, list[str]] = {}
     for switch in fabric.switches.values():
         found = dict.fromkeys(switch.config.notes)
-        if rates := _rates(switch, ends):
+        if (rates := _rates(switch, ends)) and says_memory(switch.config, found):
             switch_profile(switch.name, switch.config, rates, None, found, problems)
         _note_networks(switch, stubs, found)
         for note in found:

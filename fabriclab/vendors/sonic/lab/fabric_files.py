@@ -95,12 +95,14 @@ def hosts_of(stubs: Sequence[Stub]) -> list[str]:
 
 
 def _switches(fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> Iterator[str]:
-    if not stubs and cell is None:
+    without = [switch.name for switch in fabric.switches.values() if not switch.config.pools]
+    if not stubs and cell is None and not without:
         yield from ("# Switches and routing are configured by the config_db.json files.", "")
         return
     yield "switches:"
     if cell is not None:
-        yield from (f"  {switch}: {{cell: {cell}}}" for switch in fabric.switches)
+        yield from (f"  {switch}: {{cell: {cell}}}" for switch in fabric.switches if switch not in without)
+    yield from (f"  {switch}: {{buffer: 16 MB}}  # its file has no BUFFER_POOL" for switch in without)
     yield from (f"  {stub.name}: {{buffer: 16 MB}}  # no file gives the buffer" for stub in stubs)
     yield ""
 

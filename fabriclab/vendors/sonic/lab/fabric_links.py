@@ -1,8 +1,8 @@
 """The links between the switches of a fabric, by what their files say of one another.
 
-In this order: DEVICE_NEIGHBOR; two ports (or port channels) with addresses of one /30 or /31; a BGP_NEIGHBOR that is
-the address of another switch's port. Each is found once, by the first of these; what contradicts it is an error that
-names both files.
+In this order: DEVICE_NEIGHBOR; two ports (or port channels) with addresses of one /30 or /31, or of one /126 or /127;
+a BGP_NEIGHBOR that is the address of another switch's port. Each is found once, by the first of these; what contradicts
+it is an error that names both files.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.imported_lab import FoundLink
-from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface, Interface6
+from fabriclab.vendors.sonic.read.bgp_tables import LINK_PREFIX6
 from fabriclab.vendors.sonic.read.entries import suggestion
 
 _LINK_PREFIX = 30
 """Networks at least as long as this one have two ends."""
 
 
+_AnyInterface = Interface | Interface6
 FabricLink = FoundLink[End]
 """A link between two switches of the fabric."""
 
@@ -57,6 +59,7 @@ class LinkFinder:
         self._link_by_ports(claims)
         self._link_by_names(claims)
         self._link_by_networks()
+        self._link_by_networks6()
         self._link_by_sessions()
         self._complain_of_unresolved(claims)
         ports = {
@@ -139,6 +142,21 @@ class LinkFinder:
             if len(interfaces) == 2 and interfaces[0].switch != interfaces[1].switch:
                 self._pair(interfaces[0], interfaces[1], f"addresses of {network}")
 
+    def _link_by_networks6(self) -> None:
+        """Link the ports of a network of IPv6 with two addresses, as far as nothing else told of them."""
+        by_network: dict[IPv6Network, list[Interface6]] = defaultdict(list)
+        for switch in self._switches():
+            for interface in switch.cabled6:
+                network = interface.address.network
+                if LINK_PREFIX6 <= network.prefixlen < network.max_prefixlen:
+                    by_network[network].append(interface)
+        for network, interfaces in by_network.items():
+            if len(interfaces) == 2 and interfaces[0].switch != interfaces[1].switch:
+                near, far = interfaces
+                is_free = self._unlinked(near) and self._unlinked(far)
+                if is_free and near.address.ip != far.address.ip:
+                    self._pair(near, far, f"addresses of {network}")
+
     def _link_by_sessions(self) -> None:
         owners: dict[IPv4Address, Interface] = {}
         for switch in self._switches():
@@ -153,7 +171,7 @@ class LinkFinder:
                 if near is not None and far is not None and far.switch != switch.name:
                     self._pair(near, far, f"BGP_NEIGHBOR {session.address} of {switch.name}")
 
-    def _pair(self, near: Interface, far: Interface, found_by: str) -> None:
+    def _pair(self, near: _AnyInterface, far: _AnyInterface, found_by: str) -> None:
         """Link two interfaces port by port, as far as their ports have no link yet."""
         ours, theirs = (self._unlinked(interface) for interface in (near, far))
         if not (ours or theirs) or (len(near.members) == len(far.members) == 1 and not (ours and theirs)):
@@ -174,7 +192,7 @@ class LinkFinder:
         for end, other in zip(ours, theirs, strict=True):
             self._link(end, other, found_by)
 
-    def _unlinked(self, interface: Interface) -> list[End]:
+    def _unlinked(self, interface: _AnyInterface) -> list[End]:
         return [end for port in interface.members if (end := End(interface.switch, port)) not in self._far]
 
     def _link(self, near: End, far: End, found_by: str) -> None:

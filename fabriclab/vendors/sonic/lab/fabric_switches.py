@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,15 +30,13 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Interface:
+class _Routed:
     """A routed interface of a switch: a port, or a port channel."""
 
     switch: str
     name: str
     members: tuple[str, ...]
     """The ports; of a port the port itself."""
-    address: IPv4Interface
-    """The first one, which the lab has."""
 
     @property
     def is_channel(self) -> bool:
@@ -47,6 +45,20 @@ class Interface:
 
     def __str__(self) -> str:
         return f"{self.switch}:{self.name}"
+
+
+@dataclass(frozen=True)
+class Interface(_Routed):
+    """A routed interface with the address that the lab has: the first one of IPv4."""
+
+    address: IPv4Interface
+
+
+@dataclass(frozen=True)
+class Interface6(_Routed):
+    """A routed interface with an address of IPv6, which only tells of its link."""
+
+    address: IPv6Interface
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +101,15 @@ class FabricSwitch:
         addresses = {name: every[0] for name, every in self.config.addresses.items() if members.get(name)}
         return {name: Interface(self.name, name, members[name], address) for name, address in addresses.items()}
 
+    @cached_property
+    def cabled6(self) -> tuple[Interface6, ...]:
+        """Interfaces that have addresses of IPv6 alone, with each of these, whether ports are up or down."""
+        members = {channel.name: channel.members for channel in self.config.port_channels}
+        members |= {name: (name,) for name, port in self.config.ports.items() if port.role == "Ext"}
+        alone = {name: every for name, every in self.config.addresses6.items() if name not in self.config.addresses}
+        found = ((name, one) for name, every in alone.items() for one in every if members.get(name))
+        return tuple(Interface6(self.name, name, members[name], address) for name, address in found)
+
     def mtu(self, port: str) -> int:
         """Return a port's MTU in bytes, of a member that of its port channel."""
         return port_mtu(self.config, self.config.ports[port])
@@ -121,7 +142,7 @@ class FabricSwitch:
             None,
         )
 
-    def address_place(self, interface: str, address: IPv4Interface) -> Place:
+    def address_place(self, interface: str, address: IPv4Interface | IPv6Interface) -> Place:
         """Return where an address is written."""
         tables = {"Loopback": "LOOPBACK_INTERFACE", "Vlan": "VLAN_INTERFACE", "PortChannel": "PORTCHANNEL_INTERFACE"}
         table = next((table for prefix, table in tables.items() if interface.startswith(prefix)), "INTERFACE")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TypeVar
 
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
@@ -15,11 +15,11 @@ _NS_PER_US = 1_000
 
 
 def written_load_balancing(config: ConfigDb) -> WrittenLoadBalancing | None:
-    """Return what ARS_PROFILE and its object say; None: next hops are chosen by hash."""
+    """Return what ARS_PROFILE and its object say, and SWITCH_HASH; None: nothing."""
     routing = config.adaptive_routing
-    own = routing.object
+    own, hashed = routing.object, _written_hash(config)
     if own is None:
-        return None
+        return hashed
     profile = _profile_name(config)
 
     def of_object(name: str, value: T | None, text: str) -> Written[T] | None:
@@ -29,7 +29,8 @@ def written_load_balancing(config: ConfigDb) -> WrittenLoadBalancing | None:
         return _written(config, ("ARS_PROFILE", profile, name), value, f"{value} B")
 
     idle_ns = None if own.idle_time_us is None else own.idle_time_us * _NS_PER_US
-    return WrittenLoadBalancing(
+    return replace(
+        hashed or WrittenLoadBalancing(),
         mode=of_object("assign_mode", MODES[own.assign_mode], own.assign_mode),
         idle_time=of_object("flowlet_idle_time", idle_ns, f"{own.idle_time_us} us"),
         max_flows=of_object("max_flows", own.max_flows, str(own.max_flows)),
@@ -38,14 +39,26 @@ def written_load_balancing(config: ConfigDb) -> WrittenLoadBalancing | None:
     )
 
 
+def _written_hash(config: ConfigDb) -> WrittenLoadBalancing | None:
+    """Return what the hash is made of, and its seed: 0 is one to SONiC, and none to Linux."""
+    own = config.hash
+    if own.seed is None and own.fields is None:
+        return None
+    seed, text = (None, "") if own.seed is None else (own.seed + 1, str(own.seed + 1))
+    return WrittenLoadBalancing(
+        hash_seed=_written(config, ("DEVICE_METADATA", "localhost", "ecmp_hash_seed"), seed, text),
+        hash_fields=_written(config, ("SWITCH_HASH", "GLOBAL", "ecmp_hash"), own.fields, ", ".join(own.said)),
+    )
+
+
 def load_balancing_text(config: ConfigDb) -> str:
     """Return the same as the value of the lab's key `load_balancing`; empty: nothing is to be written."""
     written = written_load_balancing(config)
-    if written is None or written.mode is None:
+    if written is None or (written.mode is None and written.hash_seed is None):
         return ""
-    others = {each.name: getattr(written, each.name) for each in fields(written) if each.name != "mode"}
-    words = [f"{name}: {one.text}" for name, one in others.items() if one is not None]
-    return f"{{{', '.join([f'mode: {written.mode.value}', *words])}}}"
+    said = {each.name: getattr(written, each.name) for each in fields(written) if each.name != "hash_fields"}
+    words = [f"{name}: {one.value if name == 'mode' else one.text}" for name, one in said.items() if one is not None]
+    return f"{{{', '.join(words)}}}"
 
 
 def _profile_name(config: ConfigDb) -> str:

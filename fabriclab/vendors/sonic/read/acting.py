@@ -19,6 +19,8 @@ class Acting(NamedTuple):
     why: str
 
 
+_NO_FILTER = "no port has it, it copies packets or guards the switch's CPU, or it is not emulated"
+_UNBOUND = "no session and no network of a lab names it, or what names it is not emulated"
 _POLICY = Acting("routes", "a lab's routes follow from its topology and `routing`, whatever a policy permits")
 _SESSION = Acting("routes", "a lab's sessions have neighbours, AS numbers, timers and BFD, and nothing else")
 _ROUTES = Acting("routes", "a lab has the routes of its topology, in the default VRF")
@@ -45,7 +47,7 @@ TABLES: dict[str, Acting] = {
     **dict.fromkeys(("STATIC_NAT", "STATIC_NAPT", "NAT_BINDINGS"), _REWRITE),
     **dict.fromkeys(("DASH_ACL_IN", "DASH_ACL_OUT", "POLICY_BINDING_TABLE"), _FILTER),
     **dict.fromkeys(("STP", "STP_VLAN", "STP_PORT"), Acting("packets", "spanning tree is not emulated")),
-    **dict.fromkeys(("FG_NHG", "PBH_RULE", "SWITCH_HASH"), _HASH),
+    **dict.fromkeys(("FG_NHG", "PBH_RULE"), _HASH),
     **dict.fromkeys(("PORT_STORM_CONTROL", "STORM_CONTROL"), _POLICING),
 }
 """Tables of which each entry acts."""
@@ -91,6 +93,8 @@ LEAST = {("PORTCHANNEL", "min_links"): 2}
 """The least number with which a field acts."""
 SECRET = "auth_password"
 """A field whose value is not shown."""
+HASH = _HASH
+"""Of fields of SWITCH_HASH that Linux has not."""
 FILTER = _FILTER
 """Of an ACL that is bound to ports and has a rule that does more than forward."""
 PORT_LIMIT = _PORT_LIMIT
@@ -99,10 +103,10 @@ INACTIVE = Acting("routes", "a lab's neighbours exchange IPv4 routes")
 """Of a neighbour without them."""
 WHY = {
     **{table: acting.why for table, acting in TABLES.items()},
-    **dict.fromkeys(("ROUTE_MAP", "ROUTE_MAP_SET", "PREFIX_SET", "PREFIX"), _POLICY.why),
-    **dict.fromkeys(("COMMUNITY_SET", "EXTENDED_COMMUNITY_SET", "AS_PATH_SET", "BGP_MONITORS"), _POLICY.why),
-    **dict.fromkeys(("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF", "BGP_BBR", "BGP_DEVICE_GLOBAL"), _POLICY.why),
-    **dict.fromkeys(("ACL_TABLE", "ACL_RULE"), _FILTER.why),
+    **dict.fromkeys(("ROUTE_MAP", "ROUTE_MAP_SET", "PREFIX_SET", "PREFIX"), _UNBOUND),
+    **dict.fromkeys(("COMMUNITY_SET", "EXTENDED_COMMUNITY_SET", "AS_PATH_SET"), _UNBOUND),
+    **dict.fromkeys(("BGP_MONITORS", "BGP_BBR", "BGP_DEVICE_GLOBAL"), _POLICY.why),
+    **dict.fromkeys(("ACL_TABLE", "ACL_RULE"), _NO_FILTER),
     **dict.fromkeys(("NAT_POOL", "NAT_GLOBAL"), _REWRITE.why),
     **dict.fromkeys(("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"), _PORT_LIMIT.why),
     **dict.fromkeys(("DOT1P_TO_TC_MAP", "TC_TO_DOT1P_MAP"), _NO_TAGS.why),

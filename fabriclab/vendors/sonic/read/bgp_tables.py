@@ -6,15 +6,22 @@ BGP_GLOBALS|vrf, BGP_NEIGHBOR|vrf|neighbour and BGP_PEER_GROUP|vrf|name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
+from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies, read_policies
 
 DEFAULT_VRF = "default"
+LINK_PREFIX6 = 126
+"""Networks of IPv6 at least as long as this one have two ends."""
+_OVER_LINK_LOCAL = (
+    "BGP_NEIGHBOR: sessions over IPv6 addresses run over the links' link-local addresses in the lab, and carry the "
+    "routes of IPv4, which is all that a lab has"
+)
 _LARGEST_ASN = 2**32 - 1
 
 
@@ -31,12 +38,19 @@ class Bgp:
     """That frrcfgd announces."""
     announces_connected: bool
     """frrcfgd announces the networks of all interfaces."""
+    policies: SwitchPolicies
 
 
-def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
+def read_bgp(
+    tables: Tables,
+    ports: Collection[str],
+    addresses: Mapping[str, tuple[IPv4Interface, ...]],
+    addresses6: Mapping[str, tuple[IPv6Interface, ...]],
+) -> Bgp:
     """Read the BGP tables. Other VRFs than the default one are left out, with a note."""
+    neighbours = _neighbours(tables, ports, addresses6, by_tables=_is_frrcfgd(tables))
     metadata = _metadata(tables)
-    by_tables = metadata is not None and (metadata.flag("frr_mgmt_framework_config") or False)
+    by_tables = _is_frrcfgd(tables)
     asn = metadata.number("bgp_asn", 0, _LARGEST_ASN) if metadata is not None else None
     router_id = _router_id(metadata, "bgp_router_id")
     for entry in tables.entries("BGP_GLOBALS"):
@@ -44,14 +58,19 @@ def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
             fields = Fields(tables, entry)
             asn = fields.number("local_asn", 1, _LARGEST_ASN) or asn
             router_id = _router_id(fields, "router_id") or router_id
+    policies = read_policies(tables, by_tables)
     return Bgp(
         asn=asn or None,
         router_id=router_id,
         frrcfgd=by_tables,
         max_paths=_max_paths(tables),
-        neighbours=_neighbours(tables, ports, by_tables),
+        neighbours=tuple(
+            replace(neighbour, policy=policies.neighbours.get(neighbour.key))
+            for neighbour in _each_interface_once(tables, neighbours, addresses)
+        ),
         networks=_networks(tables),
         announces_connected=_announces_connected(tables),
+        policies=policies,
     )
 
 
@@ -59,6 +78,11 @@ def _metadata(tables: Tables) -> Fields | None:
     return next(
         (Fields(tables, entry) for entry in tables.entries("DEVICE_METADATA") if entry.key == "localhost"), None
     )
+
+
+def _is_frrcfgd(tables: Tables) -> bool:
+    metadata = _metadata(tables)
+    return metadata is not None and (metadata.flag("frr_mgmt_framework_config") or False)
 
 
 def _router_id(fields: Fields | None, name: str) -> IPv4Address | None:
@@ -94,10 +118,38 @@ def _networks(tables: Tables) -> tuple[IPv4Network, ...]:
 
 
 def _announces_connected(tables: Tables) -> bool:
-    return f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
+    """Return whether frrcfgd announces all networks of its interfaces: ROUTE_REDISTRIBUTE, or a field of the family
+    that older versions have."""
+    older = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv4_unicast")
+    is_older = any(Fields(tables, one).text("redistribute_connected") == "true" for one in older)
+    return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
-def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tuple[BgpNeighbour, ...]:
+def _each_interface_once(
+    tables: Tables, neighbours: Sequence[BgpNeighbour], addresses: Mapping[str, tuple[IPv4Interface, ...]]
+) -> Iterator[BgpNeighbour]:
+    """Yield the sessions, those over IPv6 only where no other one leads over their link: a lab has one for both."""
+    others = [one for one in neighbours if not one.over_ipv6]
+    known = {one.interface for one in others}
+    for name, every in addresses.items():
+        if any(one.address is not None and one.address in address.network for one in others for address in every):
+            known.add(name)
+    left = 0
+    for one in neighbours:
+        if one.over_ipv6 and one.interface in known:
+            left += 1
+            continue
+        yield one
+        if one.over_ipv6:
+            known.add(one.interface)
+            tables.note(_OVER_LINK_LOCAL)
+    if left:
+        tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has only IPv4")
+
+
+def _neighbours(
+    tables: Tables, ports: Collection[str], addresses6: Mapping[str, tuple[IPv6Interface, ...]], *, by_tables: bool
+) -> tuple[BgpNeighbour, ...]:
     groups = {entry.key: entry.fields for entry in tables.entries("BGP_PEER_GROUP")}
     tables.ask("BGP_PEER_GROUP", "asn", "peer_type", "name", "keepalive", "holdtime", "bfd", "admin_status")
     tables.ask("BGP_NEIGHBOR", "local_addr")  # follows from the interface
@@ -106,16 +158,36 @@ def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tupl
         vrf, _, peer = entry.key.rpartition("|")
         if vrf not in ("", DEFAULT_VRF):
             tables.note(f"BGP_NEIGHBOR: sessions of VRF {shown(vrf)} were left out; a lab has only the default VRF")
-        elif ":" in peer:
+        elif ":" in peer and (towards := _interface_towards(peer, addresses6)) is None:
             tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has only IPv4")
         elif vrf == "" and by_tables:
             tables.note(
                 "BGP_NEIGHBOR: keys without a VRF were left out, because frr_mgmt_framework_config is true and "
                 "frrcfgd reads vrf|neighbour"
             )
+        elif ":" in peer:
+            if (neighbour := _neighbour(tables, entry, towards or "", groups, ports)) is not None:
+                found.append(replace(neighbour, over_ipv6=True))
         elif (neighbour := _neighbour(tables, entry, peer, groups, ports)) is not None:
             found.append(neighbour)
     return tuple(found)
+
+
+def _interface_towards(peer: str, addresses6: Mapping[str, tuple[IPv6Interface, ...]]) -> str | None:
+    """Return the interface whose network of two addresses has a neighbour's."""
+    try:
+        address = IPv6Address(peer)
+    except ValueError:
+        return None
+    return next(
+        (
+            name
+            for name, every in addresses6.items()
+            for one in every
+            if one.network.prefixlen >= LINK_PREFIX6 and address in one.network
+        ),
+        None,
+    )
 
 
 def _neighbour(

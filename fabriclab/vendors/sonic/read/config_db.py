@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
 from typing import Literal
 
+from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.vendors.sonic.read.acl_tables import AclTable
 from fabriclab.vendors.sonic.read.chips import UNKNOWN, Chip
+from fabriclab.vendors.sonic.read.hash_tables import SwitchHash
 from fabriclab.vendors.sonic.read.json_text import JsonText
 
 
@@ -211,6 +214,10 @@ class BgpNeighbour:
     hold_s: int | None
     bfd: bool
     up: bool
+    policy: NeighbourPolicy | None = None
+    """What becomes of routes over the session; None: all pass."""
+    over_ipv6: bool = False
+    """It is known by an address of IPv6, whose link is `interface`."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +281,12 @@ class ConfigDb:
     """BGP_GLOBALS_AF_NETWORK."""
     announces_connected: bool = False
     """ROUTE_REDISTRIBUTE of connected routes into BGP."""
+    policies: Policies | None = None
+    """The lists and maps that act."""
+    network_maps: Mapping[str, str] = field(default_factory=dict)
+    """The map that a network of BGP_GLOBALS_AF_NETWORK goes through."""
+    redistribution_maps: Mapping[str, str] = field(default_factory=dict)
+    """The map that routes go through which are announced by their protocol: connected, static."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()
@@ -281,6 +294,8 @@ class ConfigDb:
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
+    addresses6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
+    """Those of IPv6: a lab has none, but they tell who is at the other end of a link."""
     loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()
@@ -303,6 +318,10 @@ class ConfigDb:
     lossless_defaults: LosslessDefaults | None = None
     trimming: SwitchTrimming | None = None
     adaptive_routing: AdaptiveRouting = AdaptiveRouting()
+    acls: tuple[AclTable, ...] = ()
+    """ACL_TABLE with its rules, as far as packets of ports are filtered by it."""
+    hash: SwitchHash = field(default_factory=SwitchHash)
+    """SWITCH_HASH, and the seed."""
     left_out: tuple[LeftOut, ...] = ()
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of it acts on traffic in the switch, and not in a lab."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 
 from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.reading.problems import Problems
@@ -314,6 +314,14 @@ def parse_address(text: str) -> IPv4Interface | None:
         return IPv4Interface(text)
     except ValueError:
         return None
+
+
+def parse_address6(text: str) -> tuple[IPv6Interface | None]:
+    """Return an IPv6 address with its prefix length; None for what is none."""
+    try:
+        return (IPv6Interface(text) if "/" in text else None,)
+    except ValueError:
+        return (None,)
 
 
 def parse_bare_address(text: str) -> IPv4Address | None:

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
-from fabriclab.vendors.sonic.read import acting, ars_tables
+from collections.abc import Collection
+
+from fabriclab.vendors.sonic.read import acl_tables, ars_tables, hash_tables, policy_tables
+from fabriclab.vendors.sonic.read.acting import FIELDS, WHY
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 from fabriclab.vendors.sonic.read.entries import Tables, printable
 
@@ -38,6 +41,10 @@ READ = (
         "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
     ),
     *ars_tables.TABLES,
+    *("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF"),
+    *policy_tables.TABLES,
+    *acl_tables.TABLES,
+    hash_tables.TABLE,
 )
 """The tables that are read."""
 
@@ -48,7 +55,7 @@ _PORT_CHANNELS = "the members of a port channel are chosen by hash in any mode"
 _PRESENT_LOAD = "the quality of a port is what it has to send when a packet comes; nothing is sampled or averaged"
 _NO_ALTERNATIVE = "all next hops of a route have the same cost; none is an alternative"
 _WHY = {
-    **acting.WHY,
+    **WHY,
     "ARS_PORTCHANNEL": _PORT_CHANNELS,
     "ARS_PORTCHANNELS": _PORT_CHANNELS,
     "ARS_INTERFACES": "SONiC's YANG model calls the table ARS_INTERFACE",
@@ -85,12 +92,12 @@ _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 _LOOPS = "packets that leave by the port that they came by are forwarded"
 _COLOURS = "all frames of a lab are green"
 _FIELDS = {
-    **{where: one.why for where, one in acting.FIELDS.items()},
+    **{where: one.why for where, one in FIELDS.items()},
     **{(table, "ipv6_use_link_local_only"): _IPV4 for table in _INTERFACES},
     **{(table, "mac_addr"): "a lab's ports have addresses of their own" for table in _INTERFACES},
     **{(table, "loopback_action"): _LOOPS for table in _INTERFACES},
     **{(table, "mpls"): "there is no MPLS in a lab" for table in _INTERFACES},
-    **{(table, "nat_zone"): acting.WHY["STATIC_NAT"] for table in (*_INTERFACES, "LOOPBACK_INTERFACE")},
+    **{(table, "nat_zone"): WHY["STATIC_NAT"] for table in (*_INTERFACES, "LOOPBACK_INTERFACE")},
     ("LOOPBACK_INTERFACE", "admin_status"): "a loopback of a lab is up",
     ("BGP_GLOBALS_AF_NETWORK", "backdoor"): _ROUTING,
     ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio"): "the pool says how much headroom is shared",
@@ -122,21 +129,27 @@ _FIELDS_OF = {
     "PORT": "settings of the front panel, the transceiver, or the chip",
     "BGP_NEIGHBOR": _ROUTING,
     "BGP_PEER_GROUP": _ROUTING,
+    "BGP_NEIGHBOR_AF": _ROUTING,
+    "BGP_PEER_GROUP_AF": _ROUTING,
     "BGP_GLOBALS": _ROUTING,
     "BGP_GLOBALS_AF": _ROUTING,
     "VLAN": "a VLAN of a lab has members and an address",
     "VLAN_INTERFACE": "a VLAN of a lab has members and an address",
     "PORTCHANNEL": "a lab's port channels are static: LACP is not emulated",
     "PFC_WD": "telemetry is the sampler's",
+    "SWITCH_HASH": "the hash is Linux's",
 }
 """Why any other field of a table is left out."""
 
 
-def left_out(tables: Tables) -> tuple[LeftOut, ...]:
+def left_out(tables: Tables, acting: Collection[str] = ()) -> tuple[LeftOut, ...]:
     """Return what was not read: whole tables, and fields, those of a table that are left out
-    for one reason together."""
+    for one reason together. `acting`: tables of policies and filters of which something acts."""
+    unused = {*policy_tables.TABLES, *acl_tables.TABLES} - set(acting)
     whole = [
-        LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ
+        LeftOut(printable(table), tables.count(table), _why(table))
+        for table in tables.names()
+        if table not in READ or table in unused
     ]
     partly: dict[tuple[str, str], dict[str, int]] = {}
     for (table, name), count in tables.unasked().items():

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Interface
 
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import DeviceNeighbour, Port, PortChannel, Vlan
-from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_address, suggestion
+from fabriclab.vendors.sonic.read.entries import (
+    Entry,
+    Fields,
+    FieldValue,
+    Tables,
+    parse_address,
+    parse_address6,
+    suggestion,
+)
 
+Addresses4 = dict[str, tuple[IPv4Interface, ...]]
+Addresses6 = dict[str, tuple[IPv6Interface | None, ...]]
+"""By interface; None: what has a colon and is no address with its prefix length."""
 _LANE = re.compile(r"[0-9]{1,6}")
 _CABLE = re.compile(r"([0-9]{1,6})m")
 _LARGEST_SPEED_MBPS = 1_600_000
@@ -62,16 +73,14 @@ def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int],
     return metres, origin
 
 
-def read_addresses(
-    tables: Tables, table: str, names: Collection[str] | None
-) -> tuple[dict[str, tuple[IPv4Interface, ...]], int]:
-    """Read the IPv4 addresses of a table such as INTERFACE, whose keys are `name` and `name|address`; also count the
-    IPv6 ones.
+def read_addresses(tables: Tables, table: str, names: Collection[str] | None) -> tuple[Addresses4, Addresses6]:
+    """Read the addresses of a table such as INTERFACE, whose keys are `name` and `name|address`, those of IPv4 and
+    those of IPv6.
 
     `names` are the interfaces that there are; None: any.
     """
-    addresses: dict[str, tuple[IPv4Interface, ...]] = {}
-    others = 0
+    addresses: Addresses4 = {}
+    others: Addresses6 = {}
     for entry in tables.entries(table):
         # What the address says by itself, or its place among others; a placeholder of redis for an entry without
         # fields.
@@ -88,7 +97,7 @@ def read_addresses(
             if address is not None and "/" in text:
                 addresses[name] = (*addresses.get(name, ()), address)
             elif ":" in text:
-                others += 1
+                others[name] = (*others.get(name, ()), *parse_address6(text.rstrip()))
             else:
                 tables.complain(
                     (table, key),

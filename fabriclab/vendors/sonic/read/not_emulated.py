@@ -7,29 +7,38 @@ from dataclasses import replace
 
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.vendors.sonic.read import acting
+from fabriclab.vendors.sonic.read.acl_tables import COPYING, SwitchAcls
 from fabriclab.vendors.sonic.read.acting import Acting
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, printable
+from fabriclab.vendors.sonic.read.hash_tables import TABLE as HASH
+from fabriclab.vendors.sonic.read.hash_tables import SwitchHash
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText
+from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
 
 _Entries = Mapping[str, Mapping[str, Json]]
 _PASSING = frozenset({"FORWARD", "ACCEPT"})
-_COPYING = frozenset({"MIRROR", "MIRRORV6", "MIRROR_DSCP", "CTRLPLANE"})
-"""Types of ACLs that copy packets, or that guard the switch's own CPU."""
 _PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _DOWN = frozenset({"false", "down", "False"})
 
 
-def not_emulated(json: JsonText) -> tuple[NotEmulated, ...]:
-    """Return what acts on traffic in the switch and not in a lab, in the order of the file."""
-    reader = _Reader(json)
+def not_emulated(
+    json: JsonText, policies: SwitchPolicies, acls: SwitchAcls, hashing: SwitchHash
+) -> tuple[NotEmulated, ...]:
+    """Return what acts on traffic in the switch and not in a lab, in the order of the file. `policies` and
+    `acls`: those of routes and the filters that do act, and why others do not."""
+    reader = _Reader(json, policies, acls, hashing)
     return tuple(sorted(reader.found(), key=lambda one: one.place.line or 0))
 
 
 class _Reader:
     """Looks through the tables of a file; what is malformed there is somebody else's to tell."""
 
-    def __init__(self, json: JsonText) -> None:
+    def __init__(self, json: JsonText, policies: SwitchPolicies, acls: SwitchAcls, hashing: SwitchHash) -> None:
         self._json = json
+        self._policies = policies
+        self._hashing = hashing
+        self._acls_why_not = acls.why_not
+        self._acting_acls = frozenset(one.name for one in acls.tables)
 
     def found(self) -> Iterator[NotEmulated]:
         """Yield what acts."""
@@ -40,12 +49,15 @@ class _Reader:
         for (table, name), what in acting.FIELDS.items():
             yield from self._fields(table, name, what)
         yield from self._inactive()
+        yield from self._hash()
         yield from self._acls()
         yield from self._port_limits()
 
     def _one(self, path: tuple[str, ...], value: str, what: Acting, ports: tuple[str, ...] = ()) -> NotEmulated:
         words = tuple(map(printable, path))
-        return NotEmulated(words, printable(value), what.touches, what.why, self._json.place(path), ports)
+        # A reason names keys of the file, which may hold anything; a warning is one line.
+        why = "".join(letter if letter.isprintable() else "?" for letter in what.why)
+        return NotEmulated(words, printable(value), what.touches, why, self._json.place(path), ports)
 
     def _entries(self, table: str) -> _Entries:
         root = self._json.value
@@ -57,13 +69,17 @@ class _Reader:
         """Yield a field once for each value, with the ports of all entries that have it."""
         by_value: dict[str, list[str]] = {}
         for key, fields in self._entries(table).items():
+            if (table, key, name) in self._policies.acting:
+                continue
             value = "(set)" if name == acting.SECRET and fields.get(name) else _text(fields.get(name))
             if value not in acting.OFF and _number(value) >= acting.LEAST.get((table, name), 0):
                 by_value.setdefault(value, []).append(key)
         for value, keys in by_value.items():
             more = _more(len(keys) - 1, "entry", "entries")
             ports = tuple(dict.fromkeys(key.partition(SEPARATOR)[0] for key in keys))
-            one = self._one((table, keys[0], name), value, what, ports if table.startswith("PORT") else ())
+            why = self._policies.why_not.get((table, keys[0], name), what.why)
+            told = what._replace(why=why)
+            one = self._one((table, keys[0], name), value, told, ports if table.startswith("PORT") else ())
             yield replace(one, value=f"{one.value} {more}".rstrip())
 
     def _inactive(self) -> Iterator[NotEmulated]:
@@ -72,6 +88,12 @@ class _Reader:
             if key.endswith("ipv4_unicast") and _text(fields.get("admin_status")) in _DOWN:
                 path = ("BGP_NEIGHBOR_AF", key, "admin_status")
                 yield self._one(path, _text(fields.get("admin_status")), acting.INACTIVE)
+
+    def _hash(self) -> Iterator[NotEmulated]:
+        """Yield what of SWITCH_HASH a lab's switches do not choose by."""
+        said = self._entries(HASH).get("GLOBAL", {})
+        for name, why in self._hashing.why_not.items():
+            yield self._one((HASH, "GLOBAL", name), _text(said.get(name)), acting.HASH._replace(why=why))
 
     def _acls(self) -> Iterator[NotEmulated]:
         """Yield the ACLs that are bound to ports and have a rule that does more than forward."""
@@ -83,10 +105,14 @@ class _Reader:
                 rules.setdefault(table, []).append(f"{rule} {action}")
         for name, fields in self._entries("ACL_TABLE").items():
             ports = tuple(_text(fields.get("ports")).split(",")) if _text(fields.get("ports")) else ()
-            if ports and rules.get(name) and _text(fields.get("type")).upper() not in _COPYING:
+            is_filter = ports and rules.get(name) and _text(fields.get("type")).upper() not in COPYING
+            if is_filter and name not in self._acting_acls:
                 first, *others = rules[name]
                 value = f"{_text(fields.get('stage')) or 'ingress'}: {first} {_more(len(others), 'rule', 'rules')}"
-                yield self._one(("ACL_TABLE", name), value.rstrip(), acting.FILTER, ports)
+                reason = self._acls_why_not.get(name)
+                why = f"{acting.FILTER.why}: {reason}" if reason else acting.FILTER.why
+                told = acting.FILTER._replace(why=why)
+                yield self._one(("ACL_TABLE", name), value.rstrip(), told, ports)
 
     def _port_limits(self) -> Iterator[NotEmulated]:
         """Yield the profiles of whole ports that are a limit: not those that allow as much as their pool has."""

@@ -8,15 +8,20 @@ from pathlib import Path
 
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import LabError, Mistake, Problems
+from fabriclab.vendors.sonic.read.acl_tables import TABLES as ACL_TABLES
+from fabriclab.vendors.sonic.read.acl_tables import SwitchAcls, read_acls
 from fabriclab.vendors.sonic.read.ars_tables import read_ars
-from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
+from fabriclab.vendors.sonic.read.bgp_tables import Bgp, read_bgp
 from fabriclab.vendors.sonic.read.chips import chip_of
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
 from fabriclab.vendors.sonic.read.entries import Tables, TooManyProblemsError
+from fabriclab.vendors.sonic.read.hash_tables import read_hash
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, parse_json
 from fabriclab.vendors.sonic.read.left_out import READ, left_out
 from fabriclab.vendors.sonic.read.network_tables import (
+    Addresses4,
+    Addresses6,
     read_addresses,
     read_cables,
     read_device_neighbours,
@@ -25,6 +30,7 @@ from fabriclab.vendors.sonic.read.network_tables import (
     read_vlans,
 )
 from fabriclab.vendors.sonic.read.not_emulated import not_emulated
+from fabriclab.vendors.sonic.read.policy_tables import TABLES as POLICY_TABLES
 from fabriclab.vendors.sonic.read.qos_tables import QosReader
 from fabriclab.vendors.sonic.read.route_tables import read_static_routes
 from fabriclab.vendors.sonic.read.source_text import (
@@ -82,7 +88,8 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
         tables.note("bgpraw left out: it has FRR's own commands; the lab uses BGP_NEIGHBOR")
     config = None
     with suppress(TooManyProblemsError):
-        tables.check_shape(READ)
+        # A file with very many rules of ACLs is read, without them.
+        tables.check_shape([table for table in READ if table not in ACL_TABLES])
         config = _read(tables)
         tables.finish()
     return config, problems
@@ -91,10 +98,11 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
 def _read(tables: Tables) -> ConfigDb:
     ports = read_ports(tables)
     qos = QosReader(tables, ports)
-    bgp = read_bgp(tables, ports)
+    acls = read_acls(tables)
+    hashing = read_hash(tables, has_channels=bool(tables.keys("PORTCHANNEL_MEMBER")))
     static_routes, static_route_notes = read_static_routes(tables)
     metres, cable_origin = read_cables(tables, ports)
-    addresses, ipv6 = {}, 0
+    addresses, every6 = Addresses4(), Addresses6()
     for table, names in (
         ("INTERFACE", ports),
         ("PORTCHANNEL_INTERFACE", tables.keys("PORTCHANNEL")),
@@ -102,10 +110,13 @@ def _read(tables: Tables) -> ConfigDb:
     ):
         found, others = read_addresses(tables, table, names)
         addresses.update(found)
-        ipv6 += others
+        every6.update(others)
     loopbacks, others = read_addresses(tables, "LOOPBACK_INTERFACE", None)
-    if ipv6 + others:
-        tables.note(f"{ipv6 + others} IPv6 addresses were left out; a lab has only IPv4")
+    ipv6 = sum(map(len, (*every6.values(), *others.values())))
+    if ipv6:
+        tables.note(f"{ipv6} IPv6 addresses were left out; a lab has only IPv4")
+    addresses6 = {name: tuple(one for one in found if one is not None) for name, found in every6.items()}
+    bgp = read_bgp(tables, ports, addresses, addresses6)
     pools = qos.named("BUFFER_POOL", qos.pool)
     profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
     schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
@@ -125,10 +136,14 @@ def _read(tables: Tables) -> ConfigDb:
         max_paths=bgp.max_paths,
         networks=bgp.networks,
         announces_connected=bgp.announces_connected,
+        policies=bgp.policies.policies,
+        network_maps=bgp.policies.networks,
+        redistribution_maps=bgp.policies.redistributed,
         static_routes=static_routes,
         static_route_notes=static_route_notes,
         ports=ports,
         addresses=addresses,
+        addresses6=addresses6,
         loopbacks=loopbacks,
         port_channels=read_port_channels(tables, ports),
         vlans=read_vlans(tables, ports),
@@ -149,11 +164,19 @@ def _read(tables: Tables) -> ConfigDb:
         lossless_defaults=next(iter(lossless.values()), None),
         trimming=read_trimming(tables, ports),
         adaptive_routing=read_ars(tables, ports, bgp.neighbours, addresses),
-        left_out=left_out(tables),
-        not_emulated=not_emulated(tables.json),
+        acls=tuple(acls.tables),
+        hash=hashing,
+        left_out=left_out(tables, _acting_tables(bgp, acls)),
+        not_emulated=not_emulated(tables.json, bgp.policies, acls, hashing),
         notes=tuple(tables.notes),
         json=tables.json,
     )
     if not ports and not tables.problems:
         tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")
     return config
+
+
+def _acting_tables(bgp: Bgp, acls: SwitchAcls) -> tuple[str, ...]:
+    """Return the tables of policies and filters of which something acts in a lab."""
+    policies = POLICY_TABLES if bgp.policies.policies is not None else ()
+    return (*policies, *(ACL_TABLES if acls.tables else ()))

@@ -29,11 +29,17 @@ def read_static_routes(tables: Tables) -> tuple[tuple[WrittenStaticRoute, ...], 
     """Return the IPv4 routes of the default VRF, and what a lab cannot have of the table,
     a sentence each with its line."""
     tables.ask(TABLE, *_LISTS)
-    redistributed = _ROUTES_OF_STATIC in tables.keys("ROUTE_REDISTRIBUTE")
+    redistributed = _ROUTES_OF_STATIC in tables.keys("ROUTE_REDISTRIBUTE") or _by_family(tables)
     notes: dict[str, None] = {}
     readers = [_Reader(tables, entry, redistributed, notes) for entry in tables.entries(TABLE)]
     routes = tuple(route for reader in readers if (route := reader.route()) is not None)
     return routes, tuple(notes)
+
+
+def _by_family(tables: Tables) -> bool:
+    """Return whether static routes go through a map of the address family, as older versions of frrcfgd have it."""
+    families = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv4_unicast")
+    return any("redistribute_static_rmap" in one.fields for one in families)
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,8 @@ def found(files: list[Path]) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_every_rule_has_a_fabric_that_breaks_it() -> None:
-    assert set(BAD) == FABRIC_RULES
+    # Two tiers that hash alike need a third one (test_sonic_hash.py).
+    assert {*BAD, "hash-seeds"} == FABRIC_RULES
 
 
 @pytest.mark.parametrize("rule", BAD)

@@ -57,7 +57,7 @@ def test_what_is_not_emulated_is_told() -> None:
         ACL_TABLE={"a": {}, "b": {}}, MGMT_PORT={"eth0": {}}, SCHEDULER={"s": {"type": "STRICT", "priority": "3"}}
     )
     assert [(left.what, left.entries, left.why) for left in config.left_out] == [
-        ("ACL_TABLE", 2, "packets are not filtered"),
+        ("ACL_TABLE", 2, "no port has it, it copies packets or guards the switch's CPU, or it is not emulated"),
         ("MGMT_PORT", 1, "management of the switch"),
         ("SCHEDULER: priority", 1, "strict queues are served by their numbers, the higher one first"),
     ]

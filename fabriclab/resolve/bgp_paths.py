@@ -1,0 +1,245 @@
+"""The routes of a fabric whose switches have policies: BGP's decisions, round by round, until nothing changes.
+
+The decision is FRR's
+(bgpd/bgp_route.c: bgp_path_info_cmp) as far as external sessions go: weight, local preference, own routes, length of
+the AS path, origin, metric among paths of one neighbouring AS; what is equal so far is used together. Which of equal
+paths is told on depends on when it came; here it is that of the first port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
+from fabriclab.resolve.bgp_policies import Attributes, Denied, PolicyBook
+
+_OWN_WEIGHT = 32_768
+_ORIGINS = ("igp", "egp", "incomplete")
+_STAYS_HERE = frozenset({"no-export", "no-advertise", "local-AS"})
+"""Communities with which a route is not told to another AS (RFC 1997)."""
+_NOTHING = NeighbourPolicy()
+
+
+class SessionEnd(NamedTuple):
+    """One end of a session."""
+
+    switch: str
+    interface: str
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """A switch and its sessions: the other end of each, by its own interface, in the order of its ports."""
+
+    node: Node
+    sessions: Mapping[str, SessionEnd]
+
+    @cached_property
+    def book(self) -> PolicyBook:
+        """Its lists and maps."""
+        own = self.node.bgp
+        return PolicyBook(Policies() if own is None or own.policies is None else own.policies)
+
+    @cached_property
+    def _neighbours(self) -> Mapping[str, tuple[NeighbourPolicy, str]]:
+        own = () if self.node.bgp is None else self.node.bgp.neighbours
+        return {one.interface: (one.policy or _NOTHING, one.address or one.interface) for one in own}
+
+    def policy(self, interface: str) -> tuple[NeighbourPolicy, str]:
+        """Return the policy of the session over an interface, and what the switch calls the neighbour."""
+        return self._neighbours.get(interface, (_NOTHING, interface))
+
+    def is_alone(self, interface: str) -> bool:
+        """Return whether no other session announces as this one does: then a route does not go back over the session
+        that it came by (bgpd/bgp_route.c: subgroup_announce_check, onlypeer)."""
+        own = _outward(self.policy(interface)[0])
+        return [_outward(self.policy(one)[0]) for one in self.sessions].count(own) < 2
+
+    @cached_property
+    def announcements(self) -> Mapping[str, str]:
+        """The map that a network of its own goes through."""
+        return {} if self.node.bgp is None else {one.prefix: one.map for one in self.node.bgp.announcements}
+
+    @property
+    def asn(self) -> int:
+        """Its AS number."""
+        return self.node.asn or 0
+
+
+def _outward(policy: NeighbourPolicy) -> tuple[object, ...]:
+    """Return what a session's announcements depend on."""
+    hidden = (policy.hides_communities, policy.hides_extended)
+    return policy.map_out, policy.prefixes_out, policy.paths_out, *hidden
+
+
+@dataclass(frozen=True)
+class KeptOut:
+    """A route that a policy keeps from a switch."""
+
+    switch: str
+    """The switch that has the policy."""
+    peer: SessionEnd | None
+    """The neighbour that the route is from, or would go to; None: the switch's own network."""
+    direction: str
+    """in or out."""
+    by: str
+    """In words."""
+
+
+class Path(NamedTuple):
+    """A route that a switch may use, and the interface that it came by; None: its own network."""
+
+    attributes: Attributes
+    interface: str | None
+
+
+Paths = tuple[Path, ...]
+"""Equal ones, of one switch."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of a prefix."""
+
+    used: Mapping[str, Paths]
+    """The equal paths of each switch that has any."""
+    kept_out: tuple[KeptOut, ...]
+    settles: bool = True
+    """False: what comes of it depends on who decides first, or nothing does: choices go on changing one another."""
+
+
+def has_policies(nodes: Sequence[Node]) -> bool:
+    """Return whether any switch has a policy."""
+    owns = [node.bgp for node in nodes if node.bgp is not None]
+    return any(own.announcements or any(one.policy is not None for one in own.neighbours) for own in owns)
+
+
+def outcome_of(prefix: str, origins: Sequence[str], speakers: Mapping[str, Speaking]) -> Outcome:
+    """Return what becomes of a prefix that some switches have as their own.
+
+    Policies may contradict each other so that there are several outcomes, or none (RFC 4264): then it also depends on
+    the order in which switches decide.
+    """
+    own, kept = _own_routes(prefix, origins, speakers)
+    together = _decide(prefix, own, speakers, None)
+    used = {} if together is None else together
+    names = list(speakers)
+    orders = (names, names[::-1])
+    settles = together is not None and all(_decide(prefix, own, speakers, order) == together for order in orders)
+    denied: list[KeptOut] = []
+    for speaking in speakers.values():
+        list(_heard(prefix, speaking, speakers, used, denied))
+    return Outcome(used, (*kept, *denied), settles)
+
+
+def _decide(
+    prefix: str, own: Mapping[str, Paths], speakers: Mapping[str, Speaking], order: Sequence[str] | None
+) -> dict[str, Paths] | None:
+    """Return what each switch uses when nobody changes anything any more; None: that does not come.
+
+    `order`: they decide one after the other, and know what those before them decided; else all at once.
+    """
+    used: dict[str, Paths] = {}
+    for _ in range(4 * len(speakers) + 8):
+        known, following = used, dict(used)
+        for name in order or speakers:
+            candidates = [*own.get(name, ()), *_heard(prefix, speakers[name], speakers, known, [])]
+            following[name] = _best(candidates)
+            if order is not None:
+                known = following
+        following = {name: following[name] for name in speakers if following[name]}
+        if following == used:
+            return used
+        used = following
+    return None
+
+
+def _own_routes(
+    prefix: str, origins: Sequence[str], speakers: Mapping[str, Speaking]
+) -> tuple[dict[str, Paths], list[KeptOut]]:
+    own: dict[str, Paths] = {}
+    kept = []
+    for name in origins:
+        speaking = speakers[name]
+        plain, through = Attributes(weight=_OWN_WEIGHT), speaking.announcements.get(prefix)
+        made = plain if through is None else speaking.book.mapped(through, prefix, plain)
+        if isinstance(made, Denied):
+            kept.append(KeptOut(name, None, "out", made.by))
+        else:
+            own[name] = (Path(made, None),)
+    return own, kept
+
+
+def _heard(
+    prefix: str,
+    speaking: Speaking,
+    speakers: Mapping[str, Speaking],
+    used: Mapping[str, Paths],
+    denied: list[KeptOut],
+) -> Iterator[Path]:
+    """Yield what a switch takes from its neighbours."""
+    for interface, far in speaking.sessions.items():
+        other = speakers[far.switch]
+        told = used.get(far.switch, ())
+        if not told or _STAYS_HERE & told[0].attributes.communities:
+            continue
+        if told[0].interface == far.interface and other.is_alone(far.interface):
+            continue
+        policy, peer = other.policy(far.interface)
+        sent = other.book.outgoing(policy, prefix, _without_metric(told[0]), peer)
+        if isinstance(sent, Denied):
+            denied.append(KeptOut(far.switch, SessionEnd(speaking.node.name, interface), "out", sent.by))
+            continue
+        arrived = _arrived(sent, other.asn, policy)
+        policy, peer = speaking.policy(interface)
+        if arrived.as_path.count(speaking.asn) > policy.own_as_in:
+            continue
+        taken = speaking.book.incoming(policy, prefix, arrived, peer)
+        if isinstance(taken, Denied):
+            denied.append(KeptOut(speaking.node.name, far, "in", taken.by))
+        else:
+            yield Path(taken, interface)
+
+
+def _arrived(sent: Attributes, asn: int, policy: NeighbourPolicy) -> Attributes:
+    """Return a route as the neighbour gets it."""
+    return replace(
+        sent,
+        as_path=(asn, *sent.as_path),
+        metric=sent.metric if sent.tells_metric else 0,
+        tells_metric=True,
+        local_preference=Attributes().local_preference,
+        communities=frozenset() if policy.hides_communities else sent.communities,
+        extended=frozenset() if policy.hides_extended else sent.extended,
+    )
+
+
+def _without_metric(path: Path) -> Attributes:
+    """Return a route as the map of a session to another AS finds it: a metric that came from one does not go on."""
+    return path.attributes if path.interface is None else replace(path.attributes, tells_metric=False)
+
+
+def _best(candidates: Sequence[Path]) -> Paths:
+    """Return the paths that are equally good and better than the others."""
+    if not candidates:
+        return ()
+    best = min(map(_rank, candidates))
+    alike = [path for path in candidates if _rank(path) == best]
+    least: dict[int, int] = {}
+    for path in alike:
+        least[_neighbour_as(path)] = min(path.attributes.metric, least.get(_neighbour_as(path), 2**32))
+    return tuple(path for path in alike if path.attributes.metric == least[_neighbour_as(path)])
+
+
+def _rank(path: Path) -> tuple[int, int, bool, int, int]:
+    found = path.attributes
+    is_learnt = path.interface is not None
+    return -found.weight, -found.local_preference, is_learnt, len(found.as_path), _ORIGINS.index(found.origin)
+
+
+def _neighbour_as(path: Path) -> int:
+    return path.attributes.as_path[0] if path.attributes.as_path else 0

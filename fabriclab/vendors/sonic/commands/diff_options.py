@@ -1,0 +1,50 @@
+"""`fabriclab sonic diff` and its options. What it does lies in `fabric_diff.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fabriclab.cli.host.waiting import waiting
+
+
+def diff(
+    old: Annotated[
+        Path, typer.Argument(metavar="OLD", help="The switches as they are: a directory with their files, or a file.")
+    ],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The switches as they are to be.")],
+    fail_on: Annotated[
+        Literal["error", "warning", "lost-route", "change", "never"],
+        typer.Option(
+            help="What gives exit status 1: a new finding of this severity; lost-route: also a route that is gone; "
+            "change: any difference."
+        ),
+    ] = "error",
+    output: Annotated[Literal["text", "json", "sarif"], typer.Option("--format", help="Output format.")] = "text",
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML to this file.", show_default=False)
+    ] = None,
+    sarif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 to this file.", show_default=False)
+    ] = None,
+) -> None:
+    """Show what a change of a fabric changes: thresholds, sessions, findings of each switch, and the routes of all.
+
+    Switches are the same if their hostnames are. SARIF and JUnit XML have only new findings.
+
+    Exit status: 0 nothing (as --fail-on says), 1 something, 2 a file cannot be read.
+
+    [bold]Examples[/bold]
+
+      fabriclab sonic diff running/ planned/
+
+      fabriclab sonic diff running/ planned/ --fail-on warning --junit change.xml --sarif change.sarif
+    """
+    with waiting("loading"):
+        from fabriclab.cli.host import failure
+        from fabriclab.vendors.sonic.commands import fabric_diff
+    with failure.reported():
+        outputs = fabric_diff.Outputs(fail_on, output, junit, sarif)
+        raise typer.Exit(fabric_diff.diff(old, new, outputs))

@@ -1,0 +1,216 @@
+"""The policies of a switch's BGP that act in a lab: what sessions, networks and redistribution name, all that this
+names in turn, and why the rest does not act.
+
+frrcfgd alone reads these tables (DEVICE_METADATA|localhost|frr_mgmt_framework_config).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from fabriclab.formats import ranges
+from fabriclab.formats.plan.policies import (
+    AsPathList,
+    CommunityList,
+    NeighbourPolicy,
+    Policies,
+    PrefixList,
+    RouteMap,
+)
+from fabriclab.keys.wording import shown
+from fabriclab.vendors.sonic.read.entries import Entry, FieldValue, Tables
+from fabriclab.vendors.sonic.read.policy_maps import TABLE as ROUTE_MAP
+from fabriclab.vendors.sonic.read.policy_maps import MapReader, named_sets
+from fabriclab.vendors.sonic.read.policy_sets import FIELDS as SETS
+from fabriclab.vendors.sonic.read.policy_sets import NotExpressibleError, SetReader, check_name
+
+TABLES = (ROUTE_MAP, "ROUTE_MAP_SET", *SETS)
+"""The tables of policies themselves."""
+_FAMILY = "ipv4_unicast"
+_VRF = "default"
+_KINDS = {
+    "map_in": ("route_map_in", "maps"),
+    "map_out": ("route_map_out", "maps"),
+    "prefixes_in": ("prefix_list_in", "prefixes"),
+    "prefixes_out": ("prefix_list_out", "prefixes"),
+    "paths_in": ("filter_list_in", "paths"),
+    "paths_out": ("filter_list_out", "paths"),
+}
+"""What a session names: the field of CONFIG_DB, and what it is a name of."""
+_OWN_AS_BY_DEFAULT = 3
+"""FRR's allowas-in without a number."""
+
+Where = tuple[str, str, str]
+"""Table, key and field."""
+
+
+@dataclass
+class SwitchPolicies:
+    """The policies of a switch that act in a lab."""
+
+    policies: Policies | None = None
+    neighbours: dict[str, NeighbourPolicy] = field(default_factory=dict)
+    """By the key of BGP_NEIGHBOR."""
+    networks: dict[str, str] = field(default_factory=dict)
+    """The map that a network of BGP_GLOBALS_AF_NETWORK goes through."""
+    redistributed: dict[str, str] = field(default_factory=dict)
+    """The map of routes of a protocol (connected, static)."""
+    acting: set[Where] = field(default_factory=set)
+    """The fields that do act in a lab."""
+    why_not: dict[Where, str] = field(default_factory=dict)
+    """Why a field does not."""
+
+
+def read_policies(tables: Tables, is_frrcfgd: bool) -> SwitchPolicies:
+    """Return the policies that frrcfgd makes of a file; none where bgpcfgd is the one that reads it."""
+    for table in ("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF"):
+        tables.ask(table, "afi_safi", "admin_status", *_AF_FIELDS)
+    tables.ask("ROUTE_MAP_SET", "name")
+    return _Reader(tables).read() if is_frrcfgd else SwitchPolicies()
+
+
+_AF_FIELDS = (
+    *(field for field, _ in _KINDS.values()),
+    *("weight", "allow_as_in", "allow_as_count", "send_community"),
+)
+_TOLD = {"none": (), "standard": ("community",), "extended": ("extended",), "large": ()}
+"""The kinds of communities that a neighbour is told, by send_community; of any other value both."""
+_Found = RouteMap | PrefixList | AsPathList | CommunityList
+
+
+class _Reader:
+    """Reads what is named, once each."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        sets = SetReader(tables)
+        maps = MapReader(tables, sets)
+        self._readers: dict[str, Callable[[str], _Found | None]] = {
+            "maps": maps.route_map,
+            "prefixes": sets.prefixes,
+            "paths": sets.paths,
+            "communities": lambda name: sets.communities("community", name),
+            "extended": lambda name: sets.communities("extcommunity", name),
+        }
+        self._known: dict[tuple[str, str], _Found | None] = {}
+        self._found = SwitchPolicies()
+
+    def read(self) -> SwitchPolicies:
+        """Return what acts."""
+        groups = {entry.key: entry for entry in self._of_family("BGP_PEER_GROUP_AF")}
+        own = {entry.key: entry for entry in self._of_family("BGP_NEIGHBOR_AF")}
+        for neighbour in self._tables.entries("BGP_NEIGHBOR"):
+            vrf, _, _ = neighbour.key.rpartition("|")
+            if vrf == _VRF:
+                group = groups.get(f"{vrf}|{_text(neighbour.fields.get('peer_group_name'))}|{_FAMILY}")
+                entries = [one for one in (group, own.get(f"{neighbour.key}|{_FAMILY}")) if one is not None]
+                policy = self._neighbour_policy(entries)
+                if policy != NeighbourPolicy():
+                    self._found.neighbours[neighbour.key] = policy
+        self._read_announcements()
+        self._found.policies = self._policies()
+        return self._found
+
+    def _of_family(self, table: str) -> Iterator[Entry]:
+        return (entry for entry in self._tables.entries(table) if entry.key.endswith(f"|{_FAMILY}"))
+
+    def _neighbour_policy(self, entries: list[Entry]) -> NeighbourPolicy:
+        """Return what a neighbour's peer group says, and over it what the neighbour says."""
+        names: dict[str, str] = {}
+        weight, own_as = 0, 0
+        told: tuple[str, ...] = ("community", "extended")
+        for entry in entries:
+            for slot, (name, kind) in _KINDS.items():
+                if (found := self._bound(entry, name, kind)) is not None:
+                    names[slot] = found
+            weight = self._number(entry, "weight", ranges.ROUTE_WEIGHT.most) or weight
+            own_as = self._own_as(entry) or own_as
+            told = _TOLD.get(_text(entry.fields.get("send_community")), told)
+        return NeighbourPolicy(
+            **names,
+            weight=weight,
+            own_as_in=own_as,
+            hides_communities="community" not in told,
+            hides_extended="extended" not in told,
+        )
+
+    def _own_as(self, entry: Entry) -> int:
+        if _text(entry.fields.get("allow_as_in")).lower() != "true":
+            return 0
+        if "allow_as_origin" in entry.fields:
+            return 0
+        self._found.acting.add((entry.table, entry.key, "allow_as_in"))
+        return self._number(entry, "allow_as_count", ranges.OWN_AS.most) or _OWN_AS_BY_DEFAULT
+
+    def _number(self, entry: Entry, name: str, most: int) -> int | None:
+        text, where = _text(entry.fields.get(name)), (entry.table, entry.key, name)
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= most):
+            self._found.why_not[where] = f"{shown(text)} is not a whole number up to {most}"
+            return None
+        self._found.acting.add(where)
+        return int(text)
+
+    def _bound(self, entry: Entry, name: str, kind: str) -> str | None:
+        """Return what a field names, with all that this needs; None: nothing, or it cannot act."""
+        value, where = entry.fields.get(name), (entry.table, entry.key, name)
+        words = () if value is None else value.split(",") if isinstance(value, str) else value
+        if not any(word.strip() for word in words):
+            return None
+        try:
+            if len(words) > 1:
+                raise NotExpressibleError(f"{len(words)} names, and FRR takes one")
+            named = check_name(words[0].strip())
+            self._read_all(kind, named)
+        except NotExpressibleError as error:
+            self._found.why_not[where] = str(error)
+            return None
+        self._found.acting.add(where)
+        return named
+
+    def _read_all(self, kind: str, name: str) -> None:
+        """Read something and all that it names, or nothing of it. Raises NotExpressibleError."""
+        read: dict[tuple[str, str], _Found | None] = {}
+        waiting = [(kind, name)]
+        while waiting:
+            one = waiting.pop()
+            if one in read or one in self._known:
+                continue
+            found = read[one] = self._readers[one[0]](one[1])
+            if isinstance(found, RouteMap):
+                waiting += named_sets(found.entries)
+        self._known |= read
+
+    def _read_announcements(self) -> None:
+        for entry in self._tables.entries("BGP_GLOBALS_AF_NETWORK"):
+            prefix = entry.key.removeprefix(f"{_VRF}|{_FAMILY}|")
+            if prefix != entry.key and (named := self._bound(entry, "policy", "maps")) is not None:
+                self._found.networks[prefix] = named
+        for entry in self._tables.entries("ROUTE_REDISTRIBUTE"):
+            for protocol in ("connected", "static"):
+                if entry.key == f"{_VRF}|{protocol}|bgp|ipv4":
+                    named = self._bound(entry, "route_map", "maps")
+                    if named is not None:
+                        self._found.redistributed[protocol] = named
+        for entry in self._tables.entries("BGP_GLOBALS_AF"):
+            if entry.key == f"{_VRF}|{_FAMILY}":
+                named = self._bound(entry, "redistribute_static_rmap", "maps")
+                if named is not None:
+                    self._found.redistributed.setdefault("static", named)
+
+    def _policies(self) -> Policies | None:
+        found = [one for one in self._known.values() if one is not None]
+        if not found:
+            return None
+        return Policies(
+            prefix_lists=tuple(one for one in found if isinstance(one, PrefixList)),
+            as_path_lists=tuple(one for one in found if isinstance(one, AsPathList)),
+            community_lists=tuple(one for one in found if isinstance(one, CommunityList)),
+            route_maps=tuple(one for one in found if isinstance(one, RouteMap)),
+        )
+
+
+def _text(value: FieldValue | None) -> str:
+    return (value[0] if len(value) == 1 else "") if isinstance(value, tuple) else (value or "").strip()
