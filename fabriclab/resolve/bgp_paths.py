@@ -1,9 +1,8 @@
 """The routes of a fabric whose switches have policies: BGP's decisions, round by round, until nothing changes.
 
-The decision is FRR's
-(bgpd/bgp_route.c: bgp_path_info_cmp) as far as external sessions go: weight, local preference, own routes, length of
-the AS path, origin, metric among paths of one neighbouring AS; what is equal so far is used together. Which of equal
-paths is told on depends on when it came; here it is that of the first port.
+The decision is FRR's (bgpd/bgp_route.c: bgp_path_info_cmp) as far as external sessions go: weight, local preference,
+own routes, length of the AS path, origin, metric among paths of one neighbouring AS; what is equal so far is used
+together. Which of equal paths is told on depends on when it came; here it is that of the first port.
 """
 
 from __future__ import annotations
