@@ -39,8 +39,11 @@ class Commands:
         """Return the line of the shell by which a test asks a node. Raises UnknownValueError."""
         if "show" in test.entries:
             asked = self._text(test.entries["show"], node)
+            device = self._device(node)
+            if not device:
+                raise UnknownValueError(f"show: {_INVENTORY}, netlab's inventory, does not say what {node} is")
             # An expression over what a switch that runs here as FRR would print is of no use.
-            if self._device(node) != "frr":
+            if device != "frr":
                 raise UnknownValueError(f"show on {node}, which is no FRR router")
             return f"vtysh -c {shlex.quote(f'show {asked}')}"
         return self._text(test.entries["exec"], node)

@@ -178,7 +178,7 @@ def test_netlabs_tests_of_sessions_and_routes_are_asked(vm: Vm, tmp_path: Path) 
     done = called(tmp_path, "validate", "own.clab.yml", "--out", "out", "--set", "routing.still=3 s")
     said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 0 and "6 pass" in said and "fail" not in said, said
-    assert "topology.yml:7: looked (show: version)" in said
+    assert "topology.yml:7: looked (show: hosts.yml, netlab's inventory, does not say what r1 is)" in said
     assert "asks 5 tests of netlab's own" in said
     wrong = tests.replace("'65002'", "'65009'").replace("10.9.7.0/24", "10.9.2.0/24")
     wrong = wrong.replace("'r2')", "'r2',state='missing')")
