@@ -7,7 +7,7 @@ regular expressions, no padding): a lab is a stranger's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Undefined, nodes
 
 LARGEST_TEXT = 64 << 10
-_DEEPEST = 3
+_DEEPEST = 2
 """So many loops may stand one in another."""
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {"len": len}
 _METHODS = frozenset(
     {"strip", "lstrip", "rstrip", "lower", "upper", "startswith", "endswith", "get", "keys", "values", "items"}
 )
 _FILTERS = frozenset(
-    {"default", "d", "first", "last", "length", "count", "list", "lower", "upper", "trim", "string", "int", "join"}
+    {"default", "d", "first", "last", "length", "count", "list", "lower", "upper", "trim", "string", "int"}
     | {"map", "selectattr", "rejectattr", "select", "reject", "sort", "unique", "min", "max", "ipaddr"}
 )
 _PARTS = frozenset(
@@ -45,7 +45,17 @@ def rendered(text: str, values: Mapping[str, Any], filters: Mapping[str, Callabl
     environment = _environment().overlay(undefined=_missing())
     environment.filters = {**environment.filters, **filters}
     _check(_parsed(environment, text))
-    return str(_with_values(lambda: environment.from_string(text).render(values)))
+    return str(_with_values(lambda: _bounded(environment.from_string(text).generate(values))))
+
+
+def _bounded(pieces: Iterable[str]) -> str:
+    """Return pieces of a text. Raises ValueError for more than a template itself may have."""
+    text = ""
+    for piece in pieces:
+        text += piece
+        if len(text) > LARGEST_TEXT:
+            raise ValueError(f"it makes more than {LARGEST_TEXT} characters")
+    return text
 
 
 class Condition:
@@ -120,6 +130,8 @@ def _check(node: nodes.Node, loops: int = 0) -> None:
         why = f"{kind} is not let"
     elif kind == "Filter" and name not in _FILTERS:
         why = f"the filter {name} is not known"
+    elif kind == "Filter" and name == "map" and bool(getattr(node, "args", None)):
+        why = "map takes an attribute only, and no other filter"
     elif kind == "Call" and not _is_known(getattr(node, "node", None)):
         why = "only len and a few methods of texts and mappings are called"
     elif loops > _DEEPEST:

@@ -156,19 +156,13 @@ def _free(name: str, taken: Collection[str]) -> str:
 
 def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequence[str]) -> None:
     """Add what a test of a function comes to. Raises UnknownValueError where that is nothing that can be wanted."""
-    alike: list[tuple[Wanted, list[str]]] = []
-    for one in wanted:
-        same = next((those for other, those in alike if other.values == one.values), None)
-        if same is None:
-            alike.append((one, [one.node]))
-        else:
-            same.append(one.node)
+    alike = list(_alike({one.node: (one.section, one.values) for one in wanted}))
     found: list[tuple[str, str, dict[str, Any]]] = []
-    for number, (one, those) in enumerate(alike, 1):
-        key = _free(name if len(alike) == 1 else f"{name}-{number}", tests.sections.get(one.section, {}))
-        values = {"from" if one.section == "pings" else "on": those, **one.values}
-        _check(one.section, values, nodes)
-        found.append((one.section, key, values))
+    for number, ((section, asked), those) in enumerate(alike, 1):
+        key = _free(name if len(alike) == 1 else f"{name}-{number}", tests.sections.get(section, {}))
+        values = {"from" if section == "pings" else "on": those, **asked}
+        _check(section, values, nodes)
+        found.append((section, key, values))
     for section, key, values in found:
         tests.sections.setdefault(section, {})[key] = values
     tests.asked.append(name)

@@ -9,7 +9,7 @@ from typing import Any
 from fabriclab.lab.templates import NoValueError
 from fabriclab.lab.wanted_steps import WrittenAnswer
 from fabriclab.results import Results
-from fabriclab.validation.bench import Bench, Collector
+from fabriclab.validation.bench import Bench, Collector, by_shell
 from fabriclab.validation.finding import ValidationFinding, judged, unmeasured
 
 _MOST_LETTERS = 100
@@ -19,7 +19,8 @@ def answer_collectors(bench: Bench) -> Iterator[Collector]:
     """Yield each command that `validation.answers` names."""
     for number, answer in enumerate(bench.wanted.answers):
         for node in answer.nodes:
-            yield bench.collector(_named(number), node, shell(answer.command))
+            # Its status is no failure of the run: what is wanted is what the condition says.
+            yield bench.collector(_named(number), node, by_shell(answer.command, "true"))
 
 
 def judge_answers(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
@@ -27,12 +28,6 @@ def judge_answers(bench: Bench, results: Results) -> Iterator[ValidationFinding]
     for number, answer in enumerate(bench.wanted.answers):
         for node in answer.nodes:
             yield _judged(node, answer, bench.collected(results, _named(number), node))
-
-
-def shell(command: str) -> tuple[str, ...]:
-    """Return what runs a line of the shell. What it complains of belongs to its output, and its status is no failure of
-    the run: what is wanted is what the condition says."""
-    return ("sh", "-c", f"{{ {command}\n}} 2>&1; true")
 
 
 def _judged(node: str, answer: WrittenAnswer, output: str | None) -> ValidationFinding:

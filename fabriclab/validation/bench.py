@@ -167,6 +167,11 @@ def single_flows(
     )
 
 
+def by_shell(command: str, then: str) -> tuple[str, ...]:
+    """Return what runs a line of the shell, `then` another one, and keeps also what it complains of."""
+    return ("sh", "-c", f"{{ {command}\n}} 2>&1; {then}")
+
+
 def collected(results: Results, collector: str, node: str) -> str | None:
     """Return what a collector printed, None where there is nothing of it."""
     path = Path(results.directory) / "collect" / f"{collector}@{node}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fabriclab.results import Results
-from fabriclab.validation.bench import Bench, Collector, S
+from fabriclab.validation.bench import Bench, Collector, S, by_shell
 from fabriclab.validation.finding import ValidationFinding, judged, unmeasured
 
 _CHANGE, _WAIT, _EXIT = "change", "wait", "exit "
@@ -23,7 +23,7 @@ def changes(bench: Bench) -> Iterator[Collector]:
     """Yield what makes the change on each node, and what waits after it."""
     for step in bench.wanted.steps if bench.step else ():
         for node in step.nodes:
-            yield bench.collector(_CHANGE, node, ("sh", "-c", f"{{ {step.command}\n}} 2>&1; echo {_EXIT}$?"))
+            yield bench.collector(_CHANGE, node, by_shell(step.command, f"echo {_EXIT}$?"))
         if step.wait_ns:
             yield bench.collector(_WAIT, step.nodes[0], ("sleep", str(step.wait_ns / S)))
 
@@ -33,13 +33,13 @@ def judge_changes(bench: Bench, results: Results) -> Iterator[ValidationFinding]
     for step in bench.wanted.steps if bench.step else ():
         for node in step.nodes:
             lines = (bench.collected(results, _CHANGE, node) or "").strip().splitlines()
+            where, wanted = f"{node}, {step.name}", f"{_EXIT}0"
             if not lines or not lines[-1].startswith(_EXIT):
-                yield unmeasured("steps", f"{node}, {step.name}", f"{_EXIT}0", "the command was not run")
+                yield unmeasured("steps", where, wanted, "the command was not run")
                 continue
-            said = "" if len(lines) == 1 or lines[-1] == f"{_EXIT}0" else f": {lines[-2][:100]}"
-            yield judged(
-                "steps", f"{node}, {step.name}", f"{_EXIT}0", f"{lines[-1]}{said}", holds=lines[-1] == f"{_EXIT}0"
-            )
+            holds = lines[-1] == wanted
+            said = f": {lines[-2][:100]}" if len(lines) > 1 and not holds else ""
+            yield judged("steps", where, wanted, f"{lines[-1]}{said}", holds)
 
 
 def told_after(bench: Bench, finding: ValidationFinding) -> ValidationFinding:

@@ -35,6 +35,7 @@ def test_conditions(text: str, holds: bool) -> None:
     [
         *("", "a }} {{ b", "{{ a }}", "1 if", "a b", "'a' * 99", "1 ** 9", "'a' ~ 'b'", "2 % 3"),
         *("range(9)", "lipsum()", "cycler(1)", "dict(a=1)", "stdout.center(99)", "stdout.format(1)", "open('x')"),
+        *("neighbors | map('center', 999999999) | list", "neighbors | join('x')"),
         *("stdout | replace('a', 'b')", "stdout | indent(9)", "stdout | format", "neighbors[0:1]", "(" * 500),
         "x" * (LARGEST_TEXT + 1),
     ],
@@ -84,6 +85,11 @@ def test_what_is_missing_is_empty_but_is_not_put_into_the_text() -> None:
         rendered("vrrp {{ interfaces[0].nothing.there }}", values, {})
 
 
+def test_a_text_grows_no_further_than_a_template_may() -> None:
+    with pytest.raises(NoValueError, match="more than 65536 characters"):
+        rendered("{% for a in x %}{{ a }}{% endfor %}", {"x": ["y" * 1000] * 1000}, {})
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -91,7 +97,7 @@ def test_what_is_missing_is_empty_but_is_not_put_into_the_text() -> None:
         "{% include 'x' %}",
         "{% import 'x' as y %}",
         "{% macro m() %}{% endmacro %}",
-        "{% for a in x %}" * 4 + "{% endfor %}" * 4,
+        "{% for a in x %}" * 3 + "{% endfor %}" * 3,
         "{% for",
     ],
 )
