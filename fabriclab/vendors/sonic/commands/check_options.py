@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
+from fabriclab.vendors.sonic.commands.cell import Cables, Cell, ChipName
 
 Rules = Annotated[
     list[str] | None, typer.Option(metavar="RULE,...", help="Check only these rules. Repeatable.", show_default="all")
@@ -57,6 +57,7 @@ def check(
         list[str] | None,
         typer.Option(metavar="RULE,...", help="Skip these rules. Repeatable.", show_default="none"),
     ] = None,
+    cables: Cables = None,
     cell: Cell = None,
     chip: ChipName = None,
     yang_dir: Annotated[
@@ -77,6 +78,8 @@ def check(
 
       fabriclab sonic check configs/*/config_db.json --fail-on warning --junit sonic.xml
 
+      fabriclab sonic check techsupport/*.tar.gz --cables plan.csv
+
       fabriclab sonic check --diff running.json config_db.json
 
       fabriclab sonic check config_db.json --ignore wred-above-xoff,headroom-for-full-frames
@@ -90,5 +93,5 @@ def check(
             return
         asked = tuple(rules or ()), tuple(ignore or ())
         kept = sarif, baseline, write_baseline, diff
-        options = judging.Options(fail_on, output, junit, *kept, *asked, cell, chip, yang_dir)
+        options = judging.Options(fail_on, output, junit, *kept, *asked, tuple(cables or ()), cell, chip, yang_dir)
         raise typer.Exit(judging.check(files or [], options))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.vendors.sonic.commands.cell import Cables
 
 
 def diff(
@@ -15,6 +16,7 @@ def diff(
         Path, typer.Argument(metavar="OLD", help="The switches as they are: a directory with their files, or a file.")
     ],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The switches as they are to be.")],
+    cables: Cables = None,
     fail_on: Annotated[
         Literal["error", "warning", "lost-route", "change", "never"],
         typer.Option(
@@ -47,4 +49,4 @@ def diff(
         from fabriclab.vendors.sonic.commands import fabric_diff
     with failure.reported():
         outputs = fabric_diff.Outputs(fail_on, output, junit, sarif)
-        raise typer.Exit(fabric_diff.diff(old, new, outputs))
+        raise typer.Exit(fabric_diff.diff(old, new, cables or [], outputs))

@@ -25,6 +25,7 @@ from fabriclab.vendors.sonic.fabric import FabricJudgement, judge_files
 from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.check import with_more
 from fabriclab.vendors.sonic.lab import import_fabric
+from fabriclab.vendors.sonic.lab.cabling import Cable, read_cabling
 from fabriclab.vendors.sonic.read import examine_config_db, read_bytes
 
 FORMAT = "fabriclab-sonic-fabric-diff-1"
@@ -85,9 +86,9 @@ class FabricDifference:
         return differ or bool(self.added or self.removed or self.routes)
 
 
-def diff(old: Path, new: Path, outputs: Outputs) -> int:
+def diff(old: Path, new: Path, cables: Sequence[Path], outputs: Outputs) -> int:
     """Compare two fabrics, tell the difference, and return the exit status by what is to fail."""
-    one = fabric_difference(given([old]), given([new]))
+    one = fabric_difference(given([old]), given([new]), read_cabling(cables))
     failing = ("error", "warning") if outputs.fail_on == "warning" else ("error",)
     texts = {
         "text": lambda: "".join(f"{line}\n" for line in _lines(one)),
@@ -109,10 +110,11 @@ def diff(old: Path, new: Path, outputs: Outputs) -> int:
     return FAILED if any(found.severity in failing for each in one.judgements for found in each.findings) else OK
 
 
-def fabric_difference(old: Sequence[Path], new: Sequence[Path]) -> FabricDifference:
-    """Return what differs between the files of a fabric and those of its next version, by hostname."""
+def fabric_difference(old: Sequence[Path], new: Sequence[Path], cables: Sequence[Cable] = ()) -> FabricDifference:
+    """Return what differs between the files of a fabric and those of its next version, by hostname. `cables`: those of
+    both that are known from elsewhere."""
     before, after = _by_name(old), _by_name(new)
-    judged = _judged(old), _judged(new)
+    judged = _judged(old, cables), _judged(new, cables)
     both = [name for name in after if name in before]
     switches = {}
     for name in both:
@@ -120,7 +122,7 @@ def fabric_difference(old: Sequence[Path], new: Sequence[Path]) -> FabricDiffere
         data = read_bytes(files[0]), read_bytes(files[1])
         found = judged[0][str(files[0])], judged[1][str(files[1])]
         switches[name] = difference(files, data, found, None)
-    routes, why = _route_changes(old, new)
+    routes, why = _route_changes(old, new, cables)
     return FabricDifference(
         switches=switches,
         added={name: judged[1][str(file)] for name, file in after.items() if name not in before},
@@ -145,17 +147,19 @@ def _by_name(files: Sequence[Path]) -> dict[str, Path]:
     return found
 
 
-def _judged(files: Sequence[Path]) -> dict[str, Judgement]:
+def _judged(files: Sequence[Path], cables: Sequence[Cable]) -> dict[str, Judgement]:
     """Return what is found in each file, and between them."""
     alone = [judge_config_db(read_bytes(file), str(file), None, None) for file in files]
     unsound = [one.file for one in alone if any(found.rule == "malformed" for found in one.findings)]
-    between = judge_files(files, unsound).findings if len(files) > 1 else {}
+    between = judge_files(files, unsound, cables).findings if len(files) > 1 else {}
     return {one.file: with_more(one, between.get(one.file, ())) for one in alone}
 
 
-def _route_changes(old: Sequence[Path], new: Sequence[Path]) -> tuple[tuple[RouteChange, ...], str]:
+def _route_changes(
+    old: Sequence[Path], new: Sequence[Path], cables: Sequence[Cable]
+) -> tuple[tuple[RouteChange, ...], str]:
     try:
-        before, after = _routes(old), _routes(new)
+        before, after = _routes(old, cables), _routes(new, cables)
     except LabError as error:
         return (), f"routes were not compared: {error.mistakes[0].message if error.mistakes else error}"
     keys = dict.fromkeys((*before, *after))
@@ -163,9 +167,9 @@ def _route_changes(old: Sequence[Path], new: Sequence[Path]) -> tuple[tuple[Rout
     return tuple(RouteChange(*key, before.get(key, ()), after.get(key, ())) for key in changed), ""
 
 
-def _routes(files: Sequence[Path]) -> _Routes:
+def _routes(files: Sequence[Path], cables: Sequence[Cable]) -> _Routes:
     """Return the routes that switches have when BGP has converged, with their policies. Raises LabError."""
-    fabric = import_fabric(files, "fabric")
+    fabric = import_fabric(files, "fabric", cables=cables)
     with TemporaryDirectory(prefix="fabriclab-diff-") as scratch:
         lab = Path(scratch)
         write_all({lab / name: data for name, data in fabric.files.items()})
