@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,3 +69,36 @@ class View:
         for port in switch.ports:
             if End(switch.name, port) not in self.far:
                 yield port
+
+    @cached_property
+    def with_hosts(self) -> frozenset[str]:
+        """The switches that have a port that leads to no other switch of the fabric."""
+        return frozenset(switch.name for switch in self.linked if any(True for _ in self.host_ports(switch)))
+
+    @cached_property
+    def _hops(self) -> dict[str, Mapping[str, frozenset[str]]]:
+        return {}
+
+    def next_hops(self, start: str) -> Mapping[str, frozenset[str]]:
+        """Return the neighbours that shortest paths to each switch with hosts begin with, where there are several
+        links."""
+        if start not in self._hops:
+            self._hops[start] = self._next_hops(start)
+        return self._hops[start]
+
+    def _next_hops(self, start: str) -> Mapping[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        level = {name: {name} for name in self.neighbours[start]}
+        while level:
+            found |= level
+            following: dict[str, set[str]] = defaultdict(set)
+            for name, hops in level.items():
+                for other in self.neighbours[name]:
+                    if other != start and other not in found:
+                        following[other] |= hops
+            level = dict(following)
+        return {
+            name: frozenset(hops)
+            for name, hops in found.items()
+            if name in self.with_hosts and sum(len(self.neighbours[start][hop]) for hop in hops) > 1
+        }

@@ -39,7 +39,7 @@ The page is made of `fabriclab/vendors/sonic/read/table_effects.py`. A test comp
 
 def page() -> str:
     counts = Counter(one.effect for one in EFFECTS)
-    head = HEAD.format(count=len(EFFECTS), **counts)
+    head = HEAD.format(count=len(EFFECTS), **{str(word): count for word, count in counts.items()})
     words = {"none": "no effect"}
     return head + "".join(f"| {one.table} | {words.get(one.effect, one.effect)} | {one.what} |\n" for one in EFFECTS)
 
