@@ -67,6 +67,9 @@ def check(
         ),
     ] = None,
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules, and exit.")] = False,
+    list_tables: Annotated[
+        bool, typer.Option("--list-tables", help="List the tables of CONFIG_DB and what each does here, and exit.")
+    ] = False,
 ) -> None:
     """Find mistakes in a config_db.json that YANG models cannot see, such as marks that never come or starving queues.
 
@@ -88,6 +91,9 @@ def check(
         from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import judging
     with failure.reported():
+        if list_tables:
+            judging.list_tables()
+            return
         if list_rules:
             judging.list_rules()
             return

@@ -30,6 +30,7 @@ from fabriclab.vendors.sonic.lab.cabling import read_cabling
 from fabriclab.vendors.sonic.read import read_bytes
 from fabriclab.vendors.sonic.read.chips import Chip
 from fabriclab.vendors.sonic.read.source_text import files_of_chips, files_of_switches
+from fabriclab.vendors.sonic.read.table_effects import table_effects
 
 _SUITE = "fabriclab sonic check"
 _LARGEST_CELL = 65_536
@@ -57,6 +58,14 @@ class Options:
 def list_rules() -> None:
     """Print the rules of `fabriclab sonic check`, each with its severity and source."""
     sys.stdout.write(rules_text(tuple(RULES.values())))
+
+
+def list_tables() -> None:
+    """Print the tables of SONiC's YANG models, each with what it does in a lab, or why it does nothing there."""
+    words = {"none": "no effect"}
+    sys.stdout.write(
+        "".join(f"{one.table:36} {words.get(one.effect, one.effect):10} {one.what}\n" for one in table_effects())
+    )
 
 
 def check(files: Sequence[Path], options: Options) -> int:

@@ -6,13 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.judge import SonicFinding
 from fabriclab.vendors.sonic.judge.check import configured_switch
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
-from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
-from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
+from fabriclab.vendors.sonic.lab.cabling import Cable
+from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
+from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
 
 
 class FabricFinding(NamedTuple):
@@ -102,3 +106,20 @@ class View:
             for name, hops in found.items()
             if name in self.with_hosts and sum(len(self.neighbours[start][hop]) for hop in hops) > 1
         }
+
+
+def read_view(paths: Sequence[Path], cables: Sequence[Cable]) -> View:
+    """Return the fabric of several files. Raises LabError for files that cannot be read, that are one switch, or that
+    contradict each other about a cable, and for a fabric without a link."""
+    problems = Problems()
+    fabric = read_fabric(paths, problems)
+    problems.raise_if_any()
+    finder = LinkFinder(fabric, {}, problems, laid_cables(fabric, cables, {}))
+    links = finder.links()
+    problems.raise_if_any()
+    if not links:
+        message = (
+            "no link between these files was found; write DEVICE_NEIGHBOR or addresses of one /31, or give --cables"
+        )
+        raise LabError([Mistake(str(paths[0]), None, "", "", message)])
+    return View(fabric, links)

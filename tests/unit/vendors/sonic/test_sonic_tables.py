@@ -9,7 +9,9 @@ from collections import Counter
 import pytest
 from repository import ROOT
 from sonic_traps import patched, sound
+from typer.testing import CliRunner
 
+from fabriclab.cli.app import app
 from fabriclab.vendors.sonic.read import parse_config_db
 from fabriclab.vendors.sonic.read.acting import FIELDS, TABLES
 from fabriclab.vendors.sonic.read.known_tables import OF_MODELS
@@ -81,3 +83,9 @@ def test_what_is_told_without_an_entry_is_told_by_another_table(one: TableEffect
         by_field = any(f"`{name}`" in one.what for name in fields)
         by_table = one.what.startswith(tuple(f"with {table}: " for table in TABLES))
         assert by_field or by_table or "PROFILE_LIST" in one.table
+
+
+def test_the_command_lists_them() -> None:
+    lines = CliRunner().invoke(app, ["sonic", "check", "--list-tables"]).output.splitlines()
+    assert [line.split()[0] for line in lines] == [one.table for one in EFFECTS]
+    assert "BUFFER_POOL                          acts       pools of memory, shared headroom" in lines
