@@ -17,6 +17,7 @@ from fabriclab.formats.plan.node import BgpNeighbour as PlannedNeighbour
 from fabriclab.formats.plan.node import OwnBgp
 from fabriclab.formats.plan.policies import Announcement
 from fabriclab.resolve.bgp_paths import Outcome, Paths, SessionEnd, Speaking, outcome_of, used_paths
+from fabriclab.vendors.sonic.fabric.link_rules import autonegotiation, forward_error_correction
 from fabriclab.vendors.sonic.fabric.view import View
 from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
@@ -60,6 +61,20 @@ class FabricRouting:
     """Ends of links that carry nothing."""
 
     @cached_property
+    def down(self) -> frozenset[End]:
+        """Ends of links that would not come up, because their ends differ in speed, FEC or autonegotiation."""
+        found = {
+            end for link in self.view.links if len({self._speed(end) for end in link.ends}) > 1 for end in link.ends
+        }
+        for rule in (forward_error_correction, autonegotiation):
+            for switch, one in rule(self.view):
+                found |= {End(switch, port) for port in one.ports if one.severity == "error"}
+        return frozenset(found)
+
+    def _speed(self, end: End) -> int | None:
+        return self.view.switch(end).config.ports[end.port].speed_mbps
+
+    @cached_property
     def sessions(self) -> Mapping[str, Mapping[str, tuple[BgpNeighbour, SessionEnd]]]:
         """The sessions that come up, by switch and its interface, each with the other end."""
         said = {switch.name: dict(self._said(switch)) for switch in self._switches()}
@@ -87,7 +102,7 @@ class FabricRouting:
             near = End(switch.name, port)
             if switch.channel_of.get(port, port) == interface and near in self.view.far:
                 far = self.view.far[near]
-                if near not in self.dead and far not in self.dead:
+                if not {near, far} & (self.dead | self.down):
                     other = self.view.switch(far)
                     return SessionEnd(far.switch, other.channel_of.get(far.port, far.port))
         return None
