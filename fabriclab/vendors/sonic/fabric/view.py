@@ -34,6 +34,8 @@ class View:
     links: Sequence[FabricLink]
     unsound: frozenset[str] = frozenset()
     """Switches whose tables of QoS are malformed."""
+    down: Sequence[FabricLink] = ()
+    """Links with an end that is down."""
 
     def switch(self, end: End) -> FabricSwitch:
         """Return the switch of an end."""
