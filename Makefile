@@ -23,7 +23,7 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-input --re
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle bench bench-cores figures clean
+.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle sonic-trial bench bench-cores figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -138,6 +138,9 @@ check: deps venv ## style and types, nothing is run
 sonic-oracle: venv ## SONiC's daemons beside our reading: SONIC_ROOT=DIR (docker-sonic-vs unpacked), SONIC_CONFIGS="FILES" (images/sonic/README.md)
 	@test -n "$(SONIC_ROOT)" || { echo "SONIC_ROOT=DIR is missing: a root file system with SONiC's daemons, such as docker-sonic-vs unpacked" >&2; exit 2; }
 	@$(BIN)/fabriclab sonic oracle --daemons $(SONIC_ROOT) $(SONIC_CONFIGS)
+
+sonic-trial: venv ## try docker-sonic-vs here and write a report to send: IMAGE=docker-sonic-vs:202511, REPORT=FILE (images/sonic/README.md)
+	@images/sonic/trial --fabriclab $(BIN)/fabriclab "$(IMAGE)" "$(or $(REPORT),sonic-trial.txt)"
 
 bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done

@@ -74,6 +74,9 @@ FIELDS: dict[tuple[str, str], Acting] = {
     **{("BGP_GLOBALS_AF", name): _POLICY for name in ("import_vrf", "import_vrf_route_map", "route_download_filter")},
     **{("BGP_GLOBALS", name): _POLICY for name in ("graceful_shutdown", "max_med_admin", "ignore_as_path_length")},
     **{("BGP_GLOBALS", name): _POLICY for name in ("default_shutdown", "confed_id", "rr_cluster_id")},
+    ("DEVICE_METADATA", "docker_routing_config_mode"): Acting(
+        "routes", "FRR's own files in the switch's /etc/frr configure routing, and they are not given"
+    ),
     ("BGP_DEVICE_GLOBAL", "tsa_enabled"): Acting("routes", "the switch withdraws its routes, and a lab's does not"),
     ("BGP_DEVICE_GLOBAL", "idf_isolation_state"): _POLICY,
     ("BGP_DEVICE_GLOBAL", "wcmp_enabled"): Acting("paths", "all next hops of a route have the same weight"),
@@ -90,8 +93,11 @@ FIELDS: dict[tuple[str, str], Acting] = {
     ("PORTCHANNEL", "min_links"): Acting("paths", "a port channel of a lab is up while one of its members is"),
 }
 """Fields that act; what they say then is a name or a number, or that they are on."""
-OFF = frozenset({"", "0", "false", "False", "off", "none", "disabled", "unisolated", "default"})
-"""What a field says that does nothing."""
+OFF = frozenset(
+    ("", "0", "false", "False", "off", "none", "disabled", "unisolated", "default", "separated", "unified")
+)
+"""What a field says that does nothing; of docker_routing_config_mode, that FRR's files are made of CONFIG_DB
+(sonic-buildimage, dockers/docker-fpm-frr/docker_init.sh)."""
 LEAST = {("PORTCHANNEL", "min_links"): 2}
 """The least number with which a field acts."""
 SECRET = "auth_password"

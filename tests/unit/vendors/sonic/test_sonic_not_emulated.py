@@ -56,6 +56,11 @@ def found(change: dict[str, Any], base: dict[str, Any] | None = None) -> tuple[N
             "BGP_DEVICE_GLOBAL|STATE|tsa_enabled true",
             "routes",
         ),
+        (
+            {"DEVICE_METADATA": {"localhost": {"docker_routing_config_mode": "split-unified"}}},
+            "DEVICE_METADATA|localhost|docker_routing_config_mode split-unified",
+            "routes",
+        ),
         ({"PREFIX_LIST": {"ANCHOR_PREFIX|10.0.0.0/8": {}}}, "PREFIX_LIST|ANCHOR_PREFIX|10.0.0.0/8", "routes"),
         ({**ACL, **DROP}, "ACL_TABLE|A ingress: R1 DROP", "packets"),
         ({"STATIC_NAT": {"1.2.3.4": {"local_ip": "10.64.0.1"}}}, "STATIC_NAT|1.2.3.4", "packets"),
