@@ -3,6 +3,7 @@ of DHCP, storm control. leaf1 and leaf2 are the MCLAG, leaf3 and leaf4 the dual 
 
 from __future__ import annotations
 
+from ipaddress import IPv4Interface
 from typing import Any
 
 from sonic_scale import Tables, leaf_spine
@@ -21,9 +22,24 @@ def overlay() -> dict[str, Tables]:
     for tables in fabric.values():
         for port, fields in tables["PORT"].items():
             fields["mtu"] = "9216" if port in tables["DEVICE_NEIGHBOR"] else "9100"
-        evpn = {f"{key}|l2vpn_evpn": {"admin_status": "true"} for key in tables["BGP_NEIGHBOR"]}
-        tables["BGP_NEIGHBOR_AF"] = evpn
+        _speak_by_frrcfgd(tables)
     return fabric
+
+
+def _speak_by_frrcfgd(tables: Tables) -> None:
+    """Give the tables of BGP those of frrcfgd, with the family of EVPN: bgpcfgd has no table for it."""
+    local = tables["DEVICE_METADATA"]["localhost"]
+    local["frr_mgmt_framework_config"] = "true"
+    loopback = next(key for key in tables["LOOPBACK_INTERFACE"] if key.startswith("Loopback0|")).partition("|")[2]
+    router_id = loopback.partition("/")[0]
+    tables["BGP_GLOBALS"] = {"default": {"local_asn": local.pop("bgp_asn"), "router_id": router_id}}
+    networks = [key.partition("|")[2] for key in tables.get("VLAN_INTERFACE", {}) if "|" in key]
+    announced = [loopback, *(str(IPv4Interface(network).network) for network in networks)]
+    tables["BGP_GLOBALS_AF_NETWORK"] = {f"default|ipv4_unicast|{network}": {} for network in announced}
+    neighbours = {f"default|{key}": fields for key, fields in tables["BGP_NEIGHBOR"].items()}
+    tables["BGP_NEIGHBOR"] = {key: {"asn": fields["asn"], "name": fields["name"]} for key, fields in neighbours.items()}
+    families = ("ipv4_unicast", "l2vpn_evpn")
+    tables["BGP_NEIGHBOR_AF"] = {f"{key}|{name}": {"admin_status": "true"} for key in neighbours for name in families}
 
 
 def _add_overlay(leaf: Tables, number: int) -> None:

@@ -58,6 +58,7 @@ _BY_THEMSELVES = (
     network_rules.interfaces,
     network_rules.sessions,
     network_rules.identity,
+    network_rules.silent_tables,
     likeness_rules.classes_that_lead_nowhere,
 )
 """Rules of tables as they stand."""

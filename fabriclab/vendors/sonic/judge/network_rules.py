@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Interface
 
-from fabriclab.keys.wording import did_you_mean
+from fabriclab.keys.wording import did_you_mean, listed
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
@@ -15,6 +15,25 @@ from fabriclab.vendors.sonic.read.config_db import ConfigDb
 _POINT_TO_POINT = 31
 _HOST = 32
 _TABLES = (("Vlan", "VLAN_INTERFACE"), ("PortChannel", "PORTCHANNEL_INTERFACE"), ("", "INTERFACE"))
+
+
+_OF_FRRCFGD = (
+    *("BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "BGP_NEIGHBOR_AF", "BGP_PEER_GROUP"),
+    *("BGP_PEER_GROUP_AF", "ROUTE_REDISTRIBUTE", "ROUTE_MAP", "PREFIX_SET", "COMMUNITY_SET", "AS_PATH_SET"),
+    "EXTENDED_COMMUNITY_SET",
+)
+"""Tables that frrcfgd reads, and bgpcfgd does not."""
+
+
+def silent_tables(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Without frr_mgmt_framework_config bgpcfgd runs, which does not read frrcfgd's tables."""
+    config = bindings.config
+    found = [table for table in _OF_FRRCFGD if entries(config, table)]
+    if found and not config.frrcfgd:
+        bound = "a table of frrcfgd, but DEVICE_METADATA|localhost|frr_mgmt_framework_config is not true"
+        fate = f"bgpcfgd runs, which reads none of {listed(found)}"
+        remedy = "write frr_mgmt_framework_config true, or bgpcfgd's tables"
+        yield finding("silent-tables", (found[0],), None, bound, fate, remedy)
 
 
 def _table(interface: str) -> str:

@@ -41,6 +41,12 @@ _OF_TABLES = (
         "blank-in-key", "warning", "an address in a key ends with its prefix length", "sonic-swss-common, ipprefix.cpp"
     ),
     Rule("unknown-table", "error", "the file has tables of CONFIG_DB only", _YANG),
+    Rule(
+        "silent-tables",
+        "warning",
+        "the tables of BGP are those of the daemon that runs: frrcfgd's need frr_mgmt_framework_config",
+        "sonic-buildimage, dockers/docker-fpm-frr/docker_init.sh",
+    ),
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
     Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
     Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),

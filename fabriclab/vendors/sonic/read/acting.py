@@ -93,9 +93,7 @@ FIELDS: dict[tuple[str, str], Acting] = {
     ("PORTCHANNEL", "min_links"): Acting("paths", "a port channel of a lab is up while one of its members is"),
 }
 """Fields that act; what they say then is a name or a number, or that they are on."""
-OFF = frozenset(
-    ("", "0", "false", "False", "off", "none", "disabled", "unisolated", "default", "separated", "unified")
-)
+OFF = frozenset(("", "0", "false", "False", "off", "none", "disabled", "unisolated", "default", "separated", "unified"))
 """What a field says that does nothing; of docker_routing_config_mode, that FRR's files are made of CONFIG_DB
 (sonic-buildimage, dockers/docker-fpm-frr/docker_init.sh)."""
 LEAST = {("PORTCHANNEL", "min_links"): 2}
