@@ -25,9 +25,10 @@ _ACTING = (
     *("set_metric_action", "set_asn", "set_repeat_asn", "set_asn_list", "set_community_inline", "set_community_ref"),
     *("set_ext_community_inline", "set_ext_community_ref"),
 )
+_NEVER = "match_ipv6_prefix_set"
+"""What no route of IPv4 fits."""
 _NOT_ACTING = {
     "match_interface": "which interface a route leads to",
-    "match_ipv6_prefix_set": "prefixes of IPv6",
     "match_next_hop_set": "the next hop",
     "match_protocol": "the protocol that a route is from",
     "match_src_vrf": "VRFs",
@@ -43,7 +44,7 @@ class MapReader:
     def __init__(self, tables: Tables, sets: SetReader) -> None:
         self._sets = sets
         self._entries: dict[str, list[Entry]] = {}
-        tables.ask(TABLE, *_KEY, *_OF_IPV6, *_ACTING, *_NOT_ACTING)
+        tables.ask(TABLE, *_KEY, *_OF_IPV6, *_ACTING, *_NOT_ACTING, _NEVER)
         for entry in tables.entries(TABLE):
             self._entries.setdefault(entry.key.rpartition("|")[0], []).append(entry)
 
@@ -51,6 +52,9 @@ class MapReader:
         """Return a map; None: it is not there. Raises NotExpressibleError."""
         # frrcfgd makes no entry without route_operation.
         whole = [entry for entry in self._entries.get(name, ()) if "route_operation" in entry.fields]
+        # A list of IPv6 matches no route of IPv4, so that such an entry is skipped (FRR, lib/plist.c:
+        # prefix_list_entry_match). A map of no others denies everything, as one that is not there.
+        whole = [entry for entry in whole if _NEVER not in entry.fields]
         found = sorted(map(self._entry, whole), key=lambda one: one.sequence)
         return RouteMap(name=check_name(name), entries=tuple(found)) if found else None
 

@@ -162,6 +162,16 @@ def test_a_list_or_a_map_that_is_not_there_denies_all(tmp_path: Path) -> None:
         assert any("NO" in one and "leaf1 has no route" in one for one in plan.warnings)
 
 
+def test_an_entry_for_prefixes_of_ipv6_matches_no_route_of_ipv4(tmp_path: Path) -> None:
+    """FRR, lib/plist.c: prefix_list_entry_match compares the families first."""
+    of_ipv6 = {"route_operation": "deny", "match_ipv6_prefix_set": "SIX"}
+    plan = lab_of(tmp_path / "a", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": of_ipv6, "M|20": PERMIT}})
+    assert routes(plan) == routes(lab_of(tmp_path / "b", {}, {}))
+    assert not any("not emulated" in one for one in plan.warnings) and "route-map M deny 10" not in lines(plan)
+    alone = lab_of(tmp_path / "c", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": {**of_ipv6, **PERMIT}}})
+    assert routes(alone) == {}
+
+
 def test_a_peer_group_has_policies_and_a_neighbour_its_own_over_them(tmp_path: Path) -> None:
     groups = {
         "BGP_PEER_GROUP": {"default|G": {}},
