@@ -12,7 +12,7 @@ from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.lab.fabric_switches import FabricSwitch
-from fabriclab.vendors.sonic.read.entries import FieldValue
+from fabriclab.vendors.sonic.read.entries import FieldValue, parse_bare_address
 
 _HEADERS = 50
 """Bytes that VXLAN adds to a packet: outer Ethernet, IPv4, UDP and VXLAN headers (RFC 7348, section 5)."""
@@ -25,10 +25,10 @@ def _text(fields: Mapping[str, FieldValue], name: str) -> str:
 
 
 def _vteps(view: View) -> Iterator[tuple[FabricSwitch, str, str]]:
-    """Yield switch, name and source address of each VTEP."""
+    """Yield switch, name and source address of each VTEP whose source is an address of IPv4."""
     for switch in view.fabric.switches.values():
         for key, fields in entries(switch.config, "VXLAN_TUNNEL").items():
-            if _text(fields, "src_ip"):
+            if parse_bare_address(_text(fields, "src_ip")) is not None:
                 yield switch, key, _text(fields, "src_ip")
 
 

@@ -150,7 +150,7 @@ class FabricRouting:
     def _own(self, switch: FabricSwitch) -> OwnBgp:
         config, networks = switch.config, announced(switch)
         neighbours = tuple(
-            PlannedNeighbour(
+            PlannedNeighbour.model_construct(
                 interface=interface,
                 address=None if session.address is None else str(session.address),
                 asn=session.asn,
@@ -161,7 +161,8 @@ class FabricRouting:
             )
             for interface, (session, _) in self.sessions[switch.name].items()
         )
-        return OwnBgp(
+        # Nothing of it becomes a plan, and a file may have names that no plan takes.
+        return OwnBgp.model_construct(
             neighbours=neighbours,
             networks=tuple(map(str, networks)),
             max_paths=config.max_paths,

@@ -66,3 +66,18 @@ def test_a_mistake_is_told_where_it_is(name: str, usual: set[tuple[str, str, str
     assert bool(tells) == (name not in SILENT)
     assert {tuple(one[1:]) for one in found} >= ({tuple(tells)} if tells else set()), found
     assert bool(found) == bool(tells), found
+
+
+NO_PLAN = {
+    "a name that no plan takes": {"BGP_NEIGHBOR": {"Interface name with blanks": {"asn": "65000"}}},
+    "a source of IPv6": {"VXLAN_TUNNEL": {"vtep": {"src_ip": "2001:db8::1"}}},
+    "a source that is no address": {"VXLAN_TUNNEL": {"vtep": {"src_ip": "leaf1"}}},
+    "a hold time of a year": {"BGP_NEIGHBOR": {"default|10.0.0.0": {"holdtime": "31536000"}}},
+}
+
+
+@pytest.mark.parametrize("name", NO_PLAN)
+def test_what_no_plan_takes_does_not_end_the_check(name: str, tmp_path: Path) -> None:
+    fabric = overlay()
+    fabric["leaf1"] = patched(fabric["leaf1"], NO_PLAN[name])
+    assert judge_files(write_fabric(fabric, tmp_path), ()).was_judged
