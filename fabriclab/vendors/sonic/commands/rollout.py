@@ -116,7 +116,16 @@ class Rollout:
 
     @cached_property
     def _ends(self) -> tuple[_State, _State]:
-        return _State(self.old, self.cables), _State(self.new, self.cables)
+        return self._state(self.old), self._state(self.new)
+
+    @cached_property
+    def _known(self) -> dict[frozenset[tuple[str, Path]], _State]:
+        return {}
+
+    def _state(self, files: Mapping[str, Path]) -> _State:
+        """Return a state, the same one each time that it is asked for: the state after a step is the one before the
+        next."""
+        return self._known.setdefault(frozenset(files.items()), _State(files, self.cables))
 
     def in_order(self, words: Sequence[str]) -> tuple[Step, ...]:
         """Return the steps in an order; switches that it does not name come last. Raises BadInputError."""
@@ -154,13 +163,13 @@ class Rollout:
         if name in self.new:
             following[name] = self.new[name]
         before, after = self._ends
-        state = _State(following, self.cables)
+        state = self._state(following)
         errors = [] if not isinstance(state.view, str) or isinstance(after.view, str) else [state.view]
         known = before.contradictions.keys() | after.contradictions.keys()
         errors += [text for key, text in state.contradictions.items() if key not in known]
         both = before.reached & after.reached
         lost = both - state.reached
-        was = _State(files, self.cables)
+        was = self._state(files)
         others = frozenset(pair for pair in both & was.reached if name not in (pair.source, pair.owner))
         meanwhile = others - was.reached_without(name)
         what = "changed" if name in files and name in self.new else "added" if name in self.new else "removed"
