@@ -11,7 +11,7 @@ from fabriclab.cli.arguments.completion import complete_lab, complete_matrix, co
 from fabriclab.formats.stages import STAGES
 
 EngineName = Literal["vm", "containerlab"]
-ComparisonFormat = Literal["text", "json", "junit", "html"]
+ComparisonFormat = Literal["text", "json", "junit", "html", "markdown"]
 Software = Literal["frr"]
 """What can stand for the software of switches that does not run here."""
 
