@@ -15,14 +15,13 @@ from fabriclab.report.measured.quantities import metric_title
 
 MOST_ROWS = 30
 """A comment of more rows is not read; the others are counted."""
-MOST_BARS = 12
+_HALF = 8
+"""Characters of a bar to either side of the base."""
 _SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|@&~$:]")
-_NAMELESS = re.compile(r"[^\w .,%=/()-]")
-"""What Mermaid might read in a label."""
 
 
 def to_markdown(comparisons: Sequence[Comparison], findings: Sequence[Finding] = ()) -> str:
-    """Return GitHub-flavoured Markdown, with a chart in Mermaid where a change in per cent is known."""
+    """Return GitHub-flavoured Markdown, each change in per cent with a bar."""
     lines: list[str] = []
     for comparison in comparisons:
         lines += [*_comparison(comparison), ""]
@@ -44,7 +43,6 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     if len(shown) > MOST_ROWS:
         yield f"{len(shown) - MOST_ROWS} more changes are not listed here."
         yield ""
-    yield from _chart([pair for pair in shown if pair[1].difference and pair[1].difference.ratio])
     if comparison.changes:
         yield from _folded("What differs", _changes(comparison))
     yield " ".join(filter(None, (words.promise(comparison), words.bits(comparison), words.survivors(comparison))))
@@ -57,7 +55,8 @@ def _table(comparison: Comparison, shown: Sequence[tuple[ComparedPoint, Compared
     if not shown:
         return
     has_points = any(point.label for point, _ in shown)
-    headings = [*(["point"] if has_points else []), "metric", "base", "other", "change"]
+    headings = [*(["point"] if has_points else []), "metric", "base", "other", "change", ""]
+    reach = min(1.0, max((abs(one.difference.ratio or 0) for _, one in shown if one.difference), default=0))
     if comparison.tested:
         headings += [f"{100 * comparison.level:g} % interval", "verdict"]
     yield f"| {' | '.join(headings)} |"
@@ -67,7 +66,7 @@ def _table(comparison: Comparison, shown: Sequence[tuple[ComparedPoint, Compared
         means = (None, None) if found is None else (found.base, found.other)
         cells = [*([plain(point.label)] if has_points else []), plain(metric_title(metric.metric))]
         cells += [words.value(metric, mean) if found else "–" for mean in means]
-        cells.append(words.change(metric))
+        cells += [words.change(metric), _bar(metric, reach)]
         if comparison.tested:
             verdict = f"**{metric.verdict}**" if metric.verdict in DECIDED else metric.verdict
             cells += [words.interval(metric, comparison.level) or plain(metric.reason), verdict]
@@ -75,28 +74,18 @@ def _table(comparison: Comparison, shown: Sequence[tuple[ComparedPoint, Compared
     yield ""
 
 
-def _chart(shown: Sequence[tuple[ComparedPoint, ComparedMetric]]) -> Iterator[str]:
-    """Yield a chart of changes in per cent, the largest first; nothing where there is none."""
-    bars = sorted(shown, key=lambda pair: -abs(_percent(pair[1])))[:MOST_BARS]
-    if not bars:
-        return
-    names = [
-        _NAMELESS.sub(" ", f"{metric_title(one.metric)}{f', {point.label}' if point.label else ''}")[:60]
-        for point, one in bars
-    ]
-    yield "```mermaid"
-    yield "xychart-beta horizontal"
-    yield '  title "Change in per cent of the base"'
-    yield "  x-axis [" + ", ".join(f'"{name}"' for name in names) + "]"
-    yield '  y-axis "per cent"'
-    yield f"  bar [{', '.join(f'{_percent(one):.3g}' for _, one in bars)}]"
-    yield "```"
-    yield ""
+def _bar(metric: ComparedMetric, reach: float) -> str:
+    """Return a change as a bar of characters about the base's line; empty where it is 0 or has no per cent.
 
-
-def _percent(metric: ComparedMetric) -> float:
-    assert metric.difference is not None and metric.difference.ratio is not None
-    return 100 * metric.difference.ratio
+    `reach` is the part of the base that half of the width stands for. A chart of Mermaid's would begin each bar at the
+    smallest change, and not at none.
+    """
+    ratio = metric.difference.ratio if metric.difference is not None else None
+    if not ratio or not reach:
+        return ""
+    cells = min(_HALF, max(1, round(_HALF * abs(ratio) / reach)))
+    left, right = (cells, 0) if ratio < 0 else (0, cells)
+    return f"`{'█' * left:>{_HALF}}|{'█' * right:<{_HALF}}`".replace(" ", "\u00a0")
 
 
 def _changes(comparison: Comparison) -> Iterator[str]:
