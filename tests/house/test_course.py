@@ -5,34 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
 import pytest
-from course_pages import COURSE, front, regions, sessions, slides, with_regions
+from course_pages import COURSE, commands, front, pages, regions, sessions, slides, with_regions
 from repository import LABS, ROOT
 from shipped_labs import shipped_lab, shipped_resolver
 
 from fabriclab.cli.arguments.settings import parse_settings
 
 SESSIONS = sessions()
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(COURSE.glob("*.md"))}
+PAGES = pages()
 LEAST_SLIDES, MOST_SLIDES = 8, 12
 MOST_LINES, MOST_WORDS = 24, 170
 """Of a slide, so that it fits a beamer; regions count as their rows."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-def commands() -> Iterator[tuple[str, list[str]]]:
-    """Yield the words of each command of the course, with its page."""
-    for name, text in PAGES.items():
-        for line in re.findall(r"^    fabriclab (.+)$", text, re.MULTILINE):
-            words = re.findall(r"(?:[^\s']|'[^']*')+", re.split(r" {2,}", line)[0])
-            yield name, [word.replace("'", "") for word in words]
-
-
-COMMANDS = list(commands())
+COMMANDS = list(commands(PAGES))
 OF_A_LAB = [(name, words) for name, words in COMMANDS if words[0] in ("run", "sweep", "up", "validate", "check")]
 
 
@@ -84,7 +75,9 @@ def lab_of(words: list[str]) -> str | None:
 def test_a_command_names_a_lab_and_settings_that_there_are(page: str, words: list[str]) -> None:
     name = lab_of(words)
     if name is None:
-        assert page in ("exam.md", "exam-answers.md", "index.md") and words[1].startswith(("room/", "docs/course/")), words
+        assert page in ("exam.md", "exam-answers.md", "index.md") and words[1].startswith(("room/", "docs/course/")), (
+            words
+        )
         return
     values = {
         flag: [after for word, after in pairwise(words) if word == flag] for flag in ("--set", "--matrix", "--story")
@@ -118,9 +111,3 @@ def test_the_trainers_page_has_every_session_with_its_minutes() -> None:
     ends = [int(begin) + int(length) for begin, length in planned]
     assert [int(begin) for begin, _ in planned] == [0, *ends[:-1]], "each part begins when the one before it ends"
     assert all(found == [str(ends[-1])] for found in minutes.values())
-
-
-def exam_answer() -> dict[str, str]:
-    """Return the settings of the command that the trainer's page gives as an answer."""
-    (words,) = [words for page, words in COMMANDS if page == "exam-answers.md" and words[0] == "sweep"]
-    return dict(word.split("=", 1) for flag, word in pairwise(words) if flag == "--set")

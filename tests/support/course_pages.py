@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -19,6 +20,25 @@ _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 def sessions() -> dict[str, str]:
     """Return the text of each session's slides by the file's name, in their order."""
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(COURSE.glob("[0-9]*.md"))}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file's name."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(COURSE.glob("*.md"))}
+
+
+def commands(texts: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the words of each command line of pages, with its page."""
+    for name, text in texts.items():
+        for line in re.findall(r"^    fabriclab (.+)$", text, re.MULTILINE):
+            words = re.findall(r"(?:[^\s']|'[^']*')+", re.split(r" {2,}", line)[0])
+            yield name, [word.replace("'", "") for word in words]
+
+
+def exam_answer() -> dict[str, str]:
+    """Return the settings of the command that the trainer's page gives as an answer."""
+    (words,) = [words for page, words in commands(pages()) if page == "exam-answers.md" and words[0] == "sweep"]
+    return dict(word.split("=", 1) for flag, word in pairwise(words) if flag == "--set")
 
 
 def front(text: str) -> dict[str, Any]:
