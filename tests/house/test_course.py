@@ -20,6 +20,8 @@ PAGES = pages()
 LEAST_SLIDES, MOST_SLIDES = 8, 12
 MOST_LINES, MOST_WORDS = 24, 170
 """Of a slide, so that it fits a beamer; regions count as their rows."""
+MOST_BESIDE = 12
+"""Lines of a slide with a picture, which fills half of it."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
@@ -37,6 +39,8 @@ def test_a_session_has_slides_that_fit(name: str) -> None:
     assert [slide[:40] for slide in plain if not re.match(r"##? \S", slide)] == []
     assert [slide[:40] for slide in plain if len(slide.splitlines()) > MOST_LINES] == []
     assert [slide[:40] for slide in plain if len(slide.split()) > MOST_WORDS] == []
+    pictures = [slide for slide in plain if "![" in slide]
+    assert [slide[:40] for slide in pictures if "\n|" in slide or len(slide.splitlines()) > MOST_BESIDE] == []
 
 
 @pytest.mark.parametrize("name", SESSIONS)

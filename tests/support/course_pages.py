@@ -88,7 +88,7 @@ def table(lab: str, name: str) -> list[list[str]]:
         for line in found[1].splitlines()
         if line.startswith("|") and not re.fullmatch(r"[|\s:-]+", line)
     ]
-    for above, line in pairwise(rows):
+    for above, line in pairwise(rows[1:]):
         for index, cell in enumerate(line):
             if cell:
                 break
