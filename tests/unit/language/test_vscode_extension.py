@@ -23,6 +23,7 @@ EXTENSION = ROOT / ".vscode" / "extensions" / "fabriclab"
 PAGE = (ROOT / "docs" / "language" / "editors.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("Node.js runs some thirty tests, each of which starts programs")
 def test_its_own_tests_pass(tmp_path: Path) -> None:
     """They run with a stub in the place of the editor, and with this checkout's program."""
     node = shutil.which("node")
