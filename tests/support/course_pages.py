@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
@@ -13,6 +14,7 @@ from repository import LABS, ROOT
 from ruamel.yaml import YAML
 
 COURSE = ROOT / "docs" / "course"
+WIDTH = 120
 _REGION = re.compile(r"(<!-- from: (\{[^\n]*\}) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 
@@ -67,7 +69,7 @@ def _made(words: str) -> str:
     asked = YAML(typ="safe", pure=True).load(words)
     page = (LABS / asked["lab"] / "README.md").read_text(encoding="utf-8")
     if asked.get("finding"):
-        return f"> {finding(page)}"
+        return textwrap.fill(finding(page), WIDTH, initial_indent="> ", subsequent_indent="> ")
     head, *rows = table(asked["lab"], asked["table"])
     for column, wanted in asked.get("where", {}).items():
         rows = [row for row in rows if row[head.index(column)] in wanted]
