@@ -102,6 +102,9 @@ Compile = Annotated[
     bool,
     typer.Option("--compile", help="Compile algorithms in C even if the lab is not trusted yet. They do not run."),
 ]
+CheckFormat = Annotated[
+    Literal["text", "json"], typer.Option("--format", help="Output format. json is for editors and pipelines.")
+]
 Cores = Annotated[
     str,
     typer.Option(
