@@ -154,7 +154,12 @@ def _add_by_policies(
 
 def _speakers(switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, Speaking]:
     return {
-        name: Speaking(node, {each.hops[4][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]})
+        name: Speaking(
+            name,
+            node.asn or 0,
+            node.bgp,
+            {each.hops[4][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]},
+        )
         for name, node in switches.items()
     }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.node import Node, OwnBgp
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.resolve.bgp_policies import Attributes, Denied, PolicyBook
 
@@ -34,18 +34,21 @@ class SessionEnd(NamedTuple):
 class Speaking:
     """A switch and its sessions: the other end of each, by its own interface, in the order of its ports."""
 
-    node: Node
+    name: str
+    asn: int
+    own: OwnBgp | None
+    """What its configuration says; None: nothing of its own."""
     sessions: Mapping[str, SessionEnd]
 
     @cached_property
     def book(self) -> PolicyBook:
         """Its lists and maps."""
-        own = self.node.bgp
+        own = self.own
         return PolicyBook(Policies() if own is None or own.policies is None else own.policies)
 
     @cached_property
     def _neighbours(self) -> Mapping[str, tuple[NeighbourPolicy, str]]:
-        own = () if self.node.bgp is None else self.node.bgp.neighbours
+        own = () if self.own is None else self.own.neighbours
         return {one.interface: (one.policy or _NOTHING, one.address or one.interface) for one in own}
 
     def policy(self, interface: str) -> tuple[NeighbourPolicy, str]:
@@ -61,12 +64,7 @@ class Speaking:
     @cached_property
     def announcements(self) -> Mapping[str, str]:
         """The map that a network of its own goes through."""
-        return {} if self.node.bgp is None else {one.prefix: one.map for one in self.node.bgp.announcements}
-
-    @property
-    def asn(self) -> int:
-        """Its AS number."""
-        return self.node.asn or 0
+        return {} if self.own is None else {one.prefix: one.map for one in self.own.announcements}
 
 
 def _outward(policy: NeighbourPolicy) -> tuple[object, ...]:
@@ -115,6 +113,12 @@ def has_policies(nodes: Sequence[Node]) -> bool:
     """Return whether any switch has a policy."""
     owns = [node.bgp for node in nodes if node.bgp is not None]
     return any(own.announcements or any(one.policy is not None for one in own.neighbours) for own in owns)
+
+
+def used_paths(prefix: str, origins: Sequence[str], speakers: Mapping[str, Speaking]) -> Mapping[str, Paths] | None:
+    """Return the equal paths that each switch uses to a prefix; None where choices go on changing one another."""
+    own, _ = _own_routes(prefix, origins, speakers)
+    return _decide(prefix, own, speakers, None)
 
 
 def outcome_of(prefix: str, origins: Sequence[str], speakers: Mapping[str, Speaking]) -> Outcome:
@@ -191,7 +195,7 @@ def _heard(
         policy, peer = other.policy(far.interface)
         sent = other.book.outgoing(policy, prefix, _without_metric(told[0]), peer)
         if isinstance(sent, Denied):
-            denied.append(KeptOut(far.switch, SessionEnd(speaking.node.name, interface), "out", sent.by))
+            denied.append(KeptOut(far.switch, SessionEnd(speaking.name, interface), "out", sent.by))
             continue
         arrived = _arrived(sent, other.asn, policy)
         policy, peer = speaking.policy(interface)
@@ -199,7 +203,7 @@ def _heard(
             continue
         taken = speaking.book.incoming(policy, prefix, arrived, peer)
         if isinstance(taken, Denied):
-            denied.append(KeptOut(speaking.node.name, far, "in", taken.by))
+            denied.append(KeptOut(speaking.name, far, "in", taken.by))
         else:
             yield Path(taken, interface)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
+from fabriclab.vendors.sonic.commands.cell import Cables, Cell, ChipName
 
 Rules = Annotated[
     list[str] | None, typer.Option(metavar="RULE,...", help="Check only these rules. Repeatable.", show_default="all")
@@ -57,6 +57,7 @@ def check(
         list[str] | None,
         typer.Option(metavar="RULE,...", help="Skip these rules. Repeatable.", show_default="none"),
     ] = None,
+    cables: Cables = None,
     cell: Cell = None,
     chip: ChipName = None,
     yang_dir: Annotated[
@@ -66,6 +67,9 @@ def check(
         ),
     ] = None,
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules, and exit.")] = False,
+    list_tables: Annotated[
+        bool, typer.Option("--list-tables", help="List the tables of CONFIG_DB and what each does here, and exit.")
+    ] = False,
 ) -> None:
     """Find mistakes in a config_db.json that YANG models cannot see, such as marks that never come or starving queues.
 
@@ -77,6 +81,8 @@ def check(
 
       fabriclab sonic check configs/*/config_db.json --fail-on warning --junit sonic.xml
 
+      fabriclab sonic check techsupport/*.tar.gz --cables plan.csv
+
       fabriclab sonic check --diff running.json config_db.json
 
       fabriclab sonic check config_db.json --ignore wred-above-xoff,headroom-for-full-frames
@@ -85,10 +91,13 @@ def check(
         from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import judging
     with failure.reported():
+        if list_tables:
+            judging.list_tables()
+            return
         if list_rules:
             judging.list_rules()
             return
         asked = tuple(rules or ()), tuple(ignore or ())
         kept = sarif, baseline, write_baseline, diff
-        options = judging.Options(fail_on, output, junit, *kept, *asked, cell, chip, yang_dir)
+        options = judging.Options(fail_on, output, junit, *kept, *asked, tuple(cables or ()), cell, chip, yang_dir)
         raise typer.Exit(judging.check(files or [], options))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.vendors.sonic.commands.cell import Cables
 
 
 def diff(
@@ -15,6 +16,35 @@ def diff(
         Path, typer.Argument(metavar="OLD", help="The switches as they are: a directory with their files, or a file.")
     ],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The switches as they are to be.")],
+    rollout: Annotated[
+        bool,
+        typer.Option(
+            "--rollout",
+            help="Also look for an order in which switches change one by one; each state is judged.",
+        ),
+    ] = False,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SWITCH,...",
+            help="The order in which switches change; each state in between is judged. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="Also emulate both: an in-cast, and the failure of a link; four runs.")
+    ] = False,
+    experiment: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Emulate both with this experiment.yml instead (implies --run).", show_default=False
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write all of it as one page in Markdown.", show_default=False),
+    ] = None,
+    cables: Cables = None,
     fail_on: Annotated[
         Literal["error", "warning", "lost-route", "change", "never"],
         typer.Option(
@@ -41,10 +71,13 @@ def diff(
       fabriclab sonic diff running/ planned/
 
       fabriclab sonic diff running/ planned/ --fail-on warning --junit change.xml --sarif change.sarif
+
+      fabriclab sonic diff running/ planned/ --rollout --run --page change.md
     """
     with waiting("loading"):
         from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import fabric_diff
     with failure.reported():
-        outputs = fabric_diff.Outputs(fail_on, output, junit, sarif)
-        raise typer.Exit(fabric_diff.diff(old, new, outputs))
+        words = tuple(word.strip() for words in order or () for word in words.split(",") if word.strip())
+        asked = fabric_diff.Asked(tuple(cables or ()), rollout, words, run, experiment)
+        raise typer.Exit(fabric_diff.diff(old, new, asked, fabric_diff.Outputs(fail_on, output, junit, sarif, page)))

@@ -1,38 +1,36 @@
-"""What `fabriclab sonic diff` does: compares two versions of a fabric, switch by switch, and the routes of both."""
+"""What `fabriclab sonic diff` does: compares two versions of a fabric, and tells it as text, JSON, SARIF, JUnit XML or
+a page."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from fabriclab.cli.host.failure import FAILED, OK, BadInputError
-from fabriclab.cli.text.junit import write_junit
+from fabriclab.cli.host.failure import FAILED, OK
+from fabriclab.cli.text.junit import JunitCase, write_junit
 from fabriclab.files import write_all
 from fabriclab.keys.wording import listed
-from fabriclab.lab import LabError, parse_lab
-from fabriclab.resolve import resolve_plan
 from fabriclab.units import format_count
-from fabriclab.vendors.sonic.commands.diff import Difference, diff_document, diff_text, difference
+from fabriclab.vendors.sonic.commands.approval_page import page
+from fabriclab.vendors.sonic.commands.diff import Difference, diff_document, diff_text
+from fabriclab.vendors.sonic.commands.emulated import Emulation, emulated
+from fabriclab.vendors.sonic.commands.fabric_difference import FabricDifference, fabric_difference
 from fabriclab.vendors.sonic.commands.findings_text import junit_cases
 from fabriclab.vendors.sonic.commands.import_fabric import given
+from fabriclab.vendors.sonic.commands.rollout import Rollout, Step, rollout_lines
 from fabriclab.vendors.sonic.commands.sarif import as_sarif
-from fabriclab.vendors.sonic.fabric import FabricJudgement, judge_files
-from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
-from fabriclab.vendors.sonic.judge.check import with_more
-from fabriclab.vendors.sonic.lab import import_fabric
-from fabriclab.vendors.sonic.read import examine_config_db, read_bytes
+from fabriclab.vendors.sonic.fabric import FabricJudgement
+from fabriclab.vendors.sonic.judge import RULES, Judgement
+from fabriclab.vendors.sonic.lab.cabling import read_cabling
 
 FORMAT = "fabriclab-sonic-fabric-diff-1"
 FailOn = Literal["error", "warning", "lost-route", "change", "never"]
 _SUITE = "fabriclab sonic diff"
 _MOST_SHOWN = 20
-_Routes = Mapping[tuple[str, str], tuple[str, ...]]
-"""The interfaces of the next hops, by switch and prefix."""
 
 
 @dataclass(frozen=True)
@@ -43,143 +41,89 @@ class Outputs:
     output: Literal["text", "json", "sarif"]
     junit: Path | None
     sarif: Path | None
+    page: Path | None
 
 
 @dataclass(frozen=True)
-class RouteChange:
-    """A route of a switch that is another one, new, or gone."""
+class Asked:
+    """What is asked beside the difference."""
 
-    switch: str
-    prefix: str
-    old: tuple[str, ...]
-    new: tuple[str, ...]
-    """The interfaces of the next hops; empty: no route."""
-
-
-@dataclass(frozen=True)
-class FabricDifference:
-    """A change of a fabric."""
-
-    switches: Mapping[str, Difference]
-    """By name, those that are in both versions."""
-    added: Mapping[str, Judgement]
-    removed: tuple[str, ...]
-    routes: tuple[RouteChange, ...]
-    not_routed: str
-    """Why the routes were not compared; empty: they were."""
-
-    @property
-    def judgements(self) -> list[Judgement]:
-        """The new findings: those that a change brings, and all of an added switch."""
-        return [*(one.new for one in self.switches.values()), *self.added.values()]
-
-    @property
-    def has_lost_routes(self) -> bool:
-        """Whether a switch that is in both versions has no route any more to a prefix, or nobody knows."""
-        return bool(self.not_routed) or any(not one.new and one.switch in self.switches for one in self.routes)
-
-    @property
-    def is_any(self) -> bool:
-        """Whether anything differs."""
-        differ = any(one.changes or one.new.findings or one.gone for one in self.switches.values())
-        return differ or bool(self.added or self.removed or self.routes)
+    cables: tuple[Path, ...]
+    rollout: bool
+    order: tuple[str, ...]
+    run: bool
+    experiment: Path | None
 
 
-def diff(old: Path, new: Path, outputs: Outputs) -> int:
+def diff(old: Path, new: Path, asked: Asked, outputs: Outputs) -> int:
     """Compare two fabrics, tell the difference, and return the exit status by what is to fail."""
-    one = fabric_difference(given([old]), given([new]))
-    failing = ("error", "warning") if outputs.fail_on == "warning" else ("error",)
+    files, cables = (given([old]), given([new])), read_cabling(asked.cables)
+    one = fabric_difference(*files, cables)
+    steps = None
+    if asked.rollout or asked.order:
+        rollout = Rollout(*one.files, one.touched, cables)
+        steps = rollout.in_order(asked.order) if asked.order else rollout.found()
+    emulations = emulated(*files, cables, asked.experiment) if asked.run or asked.experiment is not None else ()
+    failed = _failed(one, steps or (), outputs.fail_on)
     texts = {
-        "text": lambda: "".join(f"{line}\n" for line in _lines(one)),
-        "json": lambda: json.dumps(_document(one), indent=2) + "\n",
+        "text": lambda: "".join(f"{line}\n" for line in _lines(one, steps, emulations)),
+        "json": lambda: json.dumps(_document(one, steps, emulations), indent=2) + "\n",
         "sarif": lambda: as_sarif(one.judgements),
     }
     sys.stdout.write(texts[outputs.output]())
     if outputs.junit is not None:
-        together = FabricJudgement("", was_judged=True) if len(one.judgements) > 1 else None
-        write_junit(outputs.junit, _SUITE, junit_cases(one.judgements, tuple(RULES.values()), failing, together))
+        write_junit(outputs.junit, _SUITE, _cases(one, steps or (), outputs.fail_on))
     if outputs.sarif is not None:
         write_all({outputs.sarif: as_sarif(one.judgements)})
-    if outputs.fail_on == "never":
-        return OK
-    if outputs.fail_on == "change":
-        return FAILED if one.is_any else OK
-    if outputs.fail_on == "lost-route" and one.has_lost_routes:
-        return FAILED
-    return FAILED if any(found.severity in failing for each in one.judgements for found in each.findings) else OK
+    if outputs.page is not None:
+        write_all({outputs.page: page(one, steps, emulations, failed)})
+    return FAILED if failed else OK
 
 
-def fabric_difference(old: Sequence[Path], new: Sequence[Path]) -> FabricDifference:
-    """Return what differs between the files of a fabric and those of its next version, by hostname."""
-    before, after = _by_name(old), _by_name(new)
-    judged = _judged(old), _judged(new)
-    both = [name for name in after if name in before]
-    switches = {}
-    for name in both:
-        files = before[name], after[name]
-        data = read_bytes(files[0]), read_bytes(files[1])
-        found = judged[0][str(files[0])], judged[1][str(files[1])]
-        switches[name] = difference(files, data, found, None)
-    routes, why = _route_changes(old, new)
-    return FabricDifference(
-        switches=switches,
-        added={name: judged[1][str(file)] for name, file in after.items() if name not in before},
-        removed=tuple(name for name in before if name not in after),
-        routes=routes,
-        not_routed=why,
-    )
-
-
-def _by_name(files: Sequence[Path]) -> dict[str, Path]:
-    """Return the files by the hostnames that they have, or by their own names. Raises BadInputError for two alike."""
-    found: dict[str, Path] = {}
-    for file in files:
-        try:
-            config = examine_config_db(read_bytes(file), str(file))[0]
-        except LabError:
-            config = None
-        name = (config.hostname if config is not None else "") or file.stem
-        if name in found:
-            raise BadInputError(f"{file}: its hostname {name} is also that of {found[name]}; give each switch once")
-        found[name] = file
-    return found
-
-
-def _judged(files: Sequence[Path]) -> dict[str, Judgement]:
-    """Return what is found in each file, and between them."""
-    alone = [judge_config_db(read_bytes(file), str(file), None, None) for file in files]
-    unsound = [one.file for one in alone if any(found.rule == "malformed" for found in one.findings)]
-    between = judge_files(files, unsound).findings if len(files) > 1 else {}
-    return {one.file: with_more(one, between.get(one.file, ())) for one in alone}
-
-
-def _route_changes(old: Sequence[Path], new: Sequence[Path]) -> tuple[tuple[RouteChange, ...], str]:
-    try:
-        before, after = _routes(old), _routes(new)
-    except LabError as error:
-        return (), f"routes were not compared: {error.mistakes[0].message if error.mistakes else error}"
-    keys = dict.fromkeys((*before, *after))
-    changed = (key for key in keys if before.get(key) != after.get(key))
-    return tuple(RouteChange(*key, before.get(key, ()), after.get(key, ())) for key in changed), ""
-
-
-def _routes(files: Sequence[Path]) -> _Routes:
-    """Return the routes that switches have when BGP has converged, with their policies. Raises LabError."""
-    fabric = import_fabric(files, "fabric")
-    with TemporaryDirectory(prefix="fabriclab-diff-") as scratch:
-        lab = Path(scratch)
-        write_all({lab / name: data for name, data in fabric.files.items()})
-        plan = resolve_plan(parse_lab(lab), {})
-    return {
-        (node.name, route.destination): tuple(sorted(interface for _, interface in route.next_hops))
-        for node in plan.nodes
-        if node.role == "switch"
-        for route in node.routes
+def _failed(one: FabricDifference, steps: Sequence[Step], policy: FailOn) -> str:
+    """Return why a change fails by a policy; empty: it passes."""
+    failing = _failing(policy)
+    found = [each for judgement in one.judgements for each in judgement.findings if each.severity in failing]
+    unsafe = [step.switch for step in steps if step.lost or (step.errors and policy != "lost-route")]
+    meanwhile = policy == "lost-route" and any(step.meanwhile for step in steps)
+    reasons = {
+        f"{format_count(len(found), 'new finding')}": bool(found),
+        "routes are lost or were not compared": policy == "lost-route" and one.has_lost_routes,
+        "something differs": policy == "change" and one.is_any,
+        f"the state after {listed(unsafe)} is not sound": bool(unsafe),
+        "switches lose routes while another one reloads": meanwhile,
     }
+    return "" if policy == "never" else "; ".join(reason for reason, holds in reasons.items() if holds)
 
 
-def _lines(one: FabricDifference) -> Iterator[str]:
-    changed = {name: each for name, each in one.switches.items() if each.changes or each.new.findings or each.gone}
+def _failing(policy: FailOn) -> tuple[str, ...]:
+    return ("error", "warning") if policy == "warning" else ("error",)
+
+
+def _cases(one: FabricDifference, steps: Sequence[Step], policy: FailOn) -> list[JunitCase]:
+    together = FabricJudgement("", was_judged=True) if len(one.judgements) > 1 else None
+    cases = list(junit_cases(one.judgements, tuple(RULES.values()), _failing(policy), together))
+    for number, step in enumerate(steps, start=1):
+        wrong = "" if step.is_safe else "; ".join(line.strip() for line in rollout_lines([step]))
+        cases.append(JunitCase("rollout", f"{number}. {step.switch}", failure=wrong or None))
+    return cases
+
+
+def _lines(one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequence[Emulation]) -> Iterator[str]:
+    yield from _differences(one)
+    if steps is not None:
+        yield ""
+        yield from rollout_lines(steps)
+    for each in emulations:
+        yield ""
+        yield f"emulation: {each.name}{' (' + each.traffic + ')' if each.traffic else ''}"
+        for number in each.measured:
+            values = f"{number.text(number.old):>14} -> {number.text(number.new):14}"
+            yield f"  {number.title:40} {values} {number.verdict}".rstrip()
+
+
+def _differences(one: FabricDifference) -> Iterator[str]:
+    changed = one.changed
     yield f"{format_count(len(one.switches), 'switch')} in both versions, {len(changed)} of them differ"
     yield from (f"added: {name} ({format_count(len(each.findings), 'finding')})" for name, each in one.added.items())
     yield from (f"removed: {name}" for name in one.removed)
@@ -201,7 +145,7 @@ def _hops(interfaces: Sequence[str]) -> str:
     return listed(interfaces) if interfaces else "no route"
 
 
-def _document(one: FabricDifference) -> dict[str, Any]:
+def _document(one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequence[Emulation]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "switches": {name: diff_document(each) for name, each in one.switches.items()},
@@ -212,6 +156,23 @@ def _document(one: FabricDifference) -> dict[str, Any]:
             for each in one.routes
         ],
         "routes_not_compared": one.not_routed,
+        "rollout": None if steps is None else [_step(each) for each in steps],
+        "emulations": [
+            {
+                "name": each.name,
+                "traffic": each.traffic,
+                "metrics": {number.metric: [number.old, number.new] for number in each.measured},
+            }
+            for each in emulations
+        ],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        **{"switch": step.switch, "what": step.what, "sound": step.is_safe, "errors": list(step.errors)},
+        "lost": [each._asdict() for each in step.lost],
+        "lost_meanwhile": [each._asdict() for each in step.meanwhile],
     }
 
 

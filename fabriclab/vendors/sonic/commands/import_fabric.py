@@ -14,6 +14,7 @@ from fabriclab.resolve.unreached import Forwarding
 from fabriclab.vendors.common.imported_lab import name_of, tried_plan
 from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
+from fabriclab.vendors.sonic.lab.cabling import read_cabling
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 from fabriclab.vendors.sonic.read.source_text import file_in, files_of_chips, files_of_switches
 
@@ -31,12 +32,18 @@ def _given_in(directory: Path) -> tuple[Path, ...]:
 
 
 def import_lab(
-    files: Sequence[Path], name: str | None, out: Path | None, cell: str | None, missing: Missing, force: bool
+    files: Sequence[Path],
+    name: str | None,
+    out: Path | None,
+    cell: str | None,
+    missing: Missing,
+    cables: Sequence[Path],
+    force: bool,
 ) -> None:
     """Write the lab of several config_db.json; say what is in it, and what `fabriclab check`
     finds wrong or doubtful."""
     directory = out or Path(name or DEFAULT_NAME)
-    fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)
+    fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing, read_cabling(cables))
     plan = tried_plan(fabric.files, fabric.sources, directory)
     incast = _reached_incast(plan)
     if incast is not None:

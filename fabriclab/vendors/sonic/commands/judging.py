@@ -26,9 +26,11 @@ from fabriclab.vendors.sonic.fabric import FabricJudgement, judge_files
 from fabriclab.vendors.sonic.judge import RULES, Judgement, SonicFinding, judge_config_db
 from fabriclab.vendors.sonic.judge.check import with_more
 from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.lab.cabling import read_cabling
 from fabriclab.vendors.sonic.read import read_bytes
 from fabriclab.vendors.sonic.read.chips import Chip
 from fabriclab.vendors.sonic.read.source_text import files_of_chips, files_of_switches
+from fabriclab.vendors.sonic.read.table_effects import table_effects
 
 _SUITE = "fabriclab sonic check"
 _LARGEST_CELL = 65_536
@@ -47,6 +49,7 @@ class Options:
     diff: bool
     rules: tuple[str, ...]
     ignore: tuple[str, ...]
+    cables: tuple[Path, ...]
     cell: str | None
     chip: str | None
     yang_directory: Path | None
@@ -57,16 +60,26 @@ def list_rules() -> None:
     sys.stdout.write(rules_text(tuple(RULES.values())))
 
 
+def list_tables() -> None:
+    """Print the tables of SONiC's YANG models, each with what it does in a lab, or why it does nothing there."""
+    words = {"none": "no effect"}
+    sys.stdout.write(
+        "".join(f"{one.table:36} {words.get(one.effect, one.effect):10} {one.what}\n" for one in table_effects())
+    )
+
+
 def check(files: Sequence[Path], options: Options) -> int:
     """Judge files and tell what was found; returns the exit status: FAILED where something is as bad as --fail-on."""
     if not files:
         raise BadInputError("no file; give the config_db.json of a switch, or --list-rules")
     check_yang_directory(options.yang_directory)
     files = [one for file in files for one in _files_of(file)]
+    if options.cables and (options.diff or not _may_be_fabric(files)):
+        raise BadInputError("--cables: it needs the files of several switches, and no --diff")
     wanted = _wanted(options)
     cell_bytes, chip = _cell_bytes(options.cell), parse_chip(options.chip)
     judged = [_judge(file, cell_bytes, chip, options.yang_directory) for file in files]
-    fabric = None if options.diff or not _may_be_fabric(files) else _together(judged)
+    fabric = None if options.diff or not _may_be_fabric(files) else _together(judged, options.cables)
     judged = judged if fabric is None else [with_more(one, fabric.findings.get(one.file, ())) for one in judged]
     judgements = [_kept(one, wanted) for one in judged]
     failing = ("error", "warning") if options.fail_on == "warning" else ("error",)
@@ -93,8 +106,9 @@ def _may_be_fabric(files: Sequence[Path]) -> bool:
     )
 
 
-def _together(judged: Sequence[Judgement]) -> FabricJudgement:
-    return judge_files([Path(one.file) for one in judged], [one.file for one in judged if _is_malformed(one)])
+def _together(judged: Sequence[Judgement], cables: Sequence[Path]) -> FabricJudgement:
+    files, unsound = [Path(one.file) for one in judged], [one.file for one in judged if _is_malformed(one)]
+    return judge_files(files, unsound, read_cabling(cables))
 
 
 def _is_malformed(judgement: Judgement) -> bool:

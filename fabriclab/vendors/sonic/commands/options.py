@@ -10,7 +10,7 @@ import typer
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.options import Lab, Set
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
+from fabriclab.vendors.sonic.commands.cell import Cables, Cell, ChipName
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="Import, check and export SONiC's config_db.json."
@@ -41,6 +41,7 @@ def import_(
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="The lab directory to create.", show_default="NAME, or fabric"),
     ] = None,
+    cables: Cables = None,
     cell: Cell = None,
     chip: ChipName = None,
     missing: Annotated[
@@ -57,13 +58,15 @@ def import_(
     """Import a switch's configuration as a lab with its profile, ports and neighbours, and list what was left out.
 
     Several files become a fabric: each switch is of kind sonic-vs and bound to its file. Links are found by
-    DEVICE_NEIGHBOR, addresses and BGP_NEIGHBOR. A contradiction is an error that names both files.
+    DEVICE_NEIGHBOR, cables and LLDP, addresses and BGP_NEIGHBOR. A contradiction is an error that names both files.
 
     [bold]Examples[/bold]
 
       fabriclab sonic import config_db.json --name leaf1 -o labs/mine
 
       fabriclab sonic import configs/*/config_db.json -o labs/fabric
+
+      fabriclab sonic import techsupport/*.tar.gz --cables plan.csv -o labs/fabric
     """
     with waiting("loading"):
         from fabriclab.cli.host import failure
@@ -77,7 +80,9 @@ def import_(
                 "--chip: it needs a single file; with several files, the hwsku in each file gives the chip"
             )
         if len(files) > 1:
-            sonic_fabric.import_lab(files, name, out, cell, missing or "hosts", force)
+            sonic_fabric.import_lab(files, name, out, cell, missing or "hosts", cables or [], force)
+        elif cables:
+            raise failure.BadInputError("--cables: it needs several files; a single file has no link to another")
         elif missing is not None:
             raise failure.BadInputError(
                 "--missing: it needs several files; with a single file all neighbours are added"

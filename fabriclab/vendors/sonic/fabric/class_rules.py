@@ -63,6 +63,12 @@ def classes(view: View) -> Iterator[FabricFinding]:
         yield FabricFinding(name, replace(one, severity="warning") if is_meant else one)
 
 
+def lossless_dscps(view: View) -> tuple[int, ...]:
+    """Return the DSCPs that all links of a fabric treat as lossless."""
+    every = [treatments for _, treatments in _at_ends(view)]
+    return tuple(dscp for dscp in range(CODEPOINTS if every else 0) if all(one[dscp].is_lossless for one in every))
+
+
 def _at_ends(view: View) -> Iterator[tuple[End, _All]]:
     """Yield what the ports of links do; those without maps, or of malformed files, say nothing."""
     for name, configured in view.configured.items():

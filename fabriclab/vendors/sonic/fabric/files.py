@@ -12,8 +12,10 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric.judge import judge_fabric, told
 from fabriclab.vendors.sonic.judge import SonicFinding
+from fabriclab.vendors.sonic.lab.cabling import Cable
 from fabriclab.vendors.sonic.lab.fabric_links import LinkFinder
 from fabriclab.vendors.sonic.lab.fabric_switches import read_fabric
+from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
 
 
 @dataclass(frozen=True)
@@ -27,18 +29,24 @@ class FabricJudgement:
     """By file."""
 
 
-def judge_files(paths: Sequence[Path], unsound: Collection[str]) -> FabricJudgement:
+def judge_files(paths: Sequence[Path], unsound: Collection[str], cables: Sequence[Cable] = ()) -> FabricJudgement:
     """Return what is wrong between the files of several switches. `unsound`: files whose tables of QoS are malformed,
-    of which only ports, addresses and sessions are compared."""
+    of which only ports, addresses and sessions are compared. `cables`: those that are known from elsewhere.
+
+    Raises LabError for cables that contradict each other, or name a port that there is not.
+    """
     fabric = read_fabric(paths, Problems())
     names = Counter(switch.name.lower() for switch in fabric.switches.values())
     if len(fabric.switches) < len(paths) or max(names.values(), default=0) > 1:
         return FabricJudgement(_why_not(paths, [switch.config.file for switch in fabric.switches.values()]), False)
     problems = Problems()
-    finder = LinkFinder(fabric, {}, problems)
+    finder = LinkFinder(fabric, {}, problems, laid_cables(fabric, cables, {}))
     links = finder.links()
     if not links and not finder.down and not problems:
-        text = "no link between these files was found (DEVICE_NEIGHBOR, addresses, BGP_NEIGHBOR): each was judged alone"
+        text = (
+            "no link between these files was found (DEVICE_NEIGHBOR, addresses, BGP_NEIGHBOR): each was judged alone; "
+            "--cables gives links"
+        )
         return FabricJudgement(text, False)
     bad = frozenset(switch.name for switch in fabric.switches.values() if switch.config.file in unsound)
     found = [*told("link-found", problems, fabric), *judge_fabric(fabric, links, finder.down, bad)]

@@ -8,7 +8,10 @@ from dataclasses import replace
 from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.vendors.sonic.fabric.class_rules import CLASS_RULES
 from fabriclab.vendors.sonic.fabric.link_rules import LINK_RULES
+from fabriclab.vendors.sonic.fabric.overlay_rules import OVERLAY_RULES
+from fabriclab.vendors.sonic.fabric.pair_rules import PAIR_RULES, shares_gateway
 from fabriclab.vendors.sonic.fabric.route_rules import ROUTE_RULES
+from fabriclab.vendors.sonic.fabric.tier_rules import TIER_RULES
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
 from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.rules import finding
@@ -35,9 +38,9 @@ def judge_fabric(
 
     `down`: links with a port that is down. `unsound`: switches whose tables of QoS are malformed.
     """
-    view = View(fabric, links, unsound)
+    view = View(fabric, links, unsound, down)
     found = list(_contradictions(view, down))
-    for rule in (*LINK_RULES, *CLASS_RULES, *ROUTE_RULES):
+    for rule in (*LINK_RULES, *CLASS_RULES, *ROUTE_RULES, *TIER_RULES, *PAIR_RULES, *OVERLAY_RULES):
         found += rule(view)
     return [
         FabricFinding(name, replace(one, line=one.line or switch.config.place(*one.path).line))
@@ -58,7 +61,10 @@ def told(rule: str, problems: Problems, fabric: Fabric) -> Iterator[FabricFindin
 def _contradictions(view: View, down: Sequence[FabricLink]) -> Iterator[FabricFinding]:
     checks = FabricChecks(view.fabric, view.links, down, {}, Problems())
     for rule, problems in checks.by_rule():
-        yield from told(rule, problems, view.fabric)
+        for one in told(rule, problems, view.fabric):
+            interface = one.found.path[0].partition("|")[0]
+            if not shares_gateway(view, view.fabric.switches[one.switch], interface):
+                yield one
 
 
 def _finding(rule: str, mistake: Mistake, switch: FabricSwitch) -> SonicFinding:

@@ -73,7 +73,7 @@ def equal_path_rates(view: View) -> Iterator[FabricFinding]:
     """
     told: set[frozenset[End]] = set()
     for switch in view.linked:
-        for target, neighbours in _next_hops(view, switch.name).items():
+        for target, neighbours in view.next_hops(switch.name).items():
             every = [end for name in neighbours for end in view.neighbours[switch.name][name]]
             ends = [end for end in every if _speed(view, end) == _speed(view, view.far[end])]
             rates: dict[int, list[End]] = defaultdict(list)
@@ -86,26 +86,6 @@ def equal_path_rates(view: View) -> Iterator[FabricFinding]:
 
 def _speed(view: View, end: End) -> int:
     return view.switch(end).config.ports[end.port].speed_mbps or 0
-
-
-def _next_hops(view: View, start: str) -> Mapping[str, set[str]]:
-    """Return the neighbours that shortest paths to each switch with hosts begin with, where there are several links."""
-    found: dict[str, set[str]] = {}
-    level = {name: {name} for name in view.neighbours[start]}
-    while level:
-        found |= level
-        following: dict[str, set[str]] = defaultdict(set)
-        for name, hops in level.items():
-            for other in view.neighbours[name]:
-                if other != start and other not in found:
-                    following[other] |= hops
-        level = dict(following)
-    return {
-        name: hops
-        for name, hops in found.items()
-        if sum(len(view.neighbours[start][hop]) for hop in hops) > 1
-        and any(True for _ in view.host_ports(view.fabric.switches[name]))
-    }
 
 
 def _unequal(switch: FabricSwitch, target: str, rates: Mapping[int, list[End]]) -> FabricFinding:
@@ -161,9 +141,9 @@ def hash_seeds(view: View) -> Iterator[FabricFinding]:
     """
     for switch in view.linked:
         after: dict[str, str] = {}
-        for target, hops in _next_hops(view, switch.name).items():
+        for target, hops in view.next_hops(switch.name).items():
             for hop in sorted(hops):
-                if hop != target and target in _next_hops(view, hop) and _hashes_alike(view, switch.name, hop):
+                if hop != target and target in view.next_hops(hop) and _hashes_alike(view, switch.name, hop):
                     after.setdefault(hop, target)
         if after:
             yield FabricFinding(switch.name, _polarised(view, switch, after))

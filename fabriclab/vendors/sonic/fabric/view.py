@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.judge import SonicFinding
 from fabriclab.vendors.sonic.judge.check import configured_switch
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
-from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
-from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
+from fabriclab.vendors.sonic.lab.cabling import Cable
+from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
+from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
 
 
 class FabricFinding(NamedTuple):
@@ -29,6 +34,8 @@ class View:
     links: Sequence[FabricLink]
     unsound: frozenset[str] = frozenset()
     """Switches whose tables of QoS are malformed."""
+    down: Sequence[FabricLink] = ()
+    """Links with an end that is down."""
 
     def switch(self, end: End) -> FabricSwitch:
         """Return the switch of an end."""
@@ -68,3 +75,53 @@ class View:
         for port in switch.ports:
             if End(switch.name, port) not in self.far:
                 yield port
+
+    @cached_property
+    def with_hosts(self) -> frozenset[str]:
+        """The switches that have a port that leads to no other switch of the fabric."""
+        return frozenset(switch.name for switch in self.linked if any(True for _ in self.host_ports(switch)))
+
+    @cached_property
+    def _hops(self) -> dict[str, Mapping[str, frozenset[str]]]:
+        return {}
+
+    def next_hops(self, start: str) -> Mapping[str, frozenset[str]]:
+        """Return the neighbours that shortest paths to each switch with hosts begin with, where there are several
+        links."""
+        if start not in self._hops:
+            self._hops[start] = self._next_hops(start)
+        return self._hops[start]
+
+    def _next_hops(self, start: str) -> Mapping[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        level = {name: {name} for name in self.neighbours[start]}
+        while level:
+            found |= level
+            following: dict[str, set[str]] = defaultdict(set)
+            for name, hops in level.items():
+                for other in self.neighbours[name]:
+                    if other != start and other not in found:
+                        following[other] |= hops
+            level = dict(following)
+        return {
+            name: frozenset(hops)
+            for name, hops in found.items()
+            if name in self.with_hosts and sum(len(self.neighbours[start][hop]) for hop in hops) > 1
+        }
+
+
+def read_view(paths: Sequence[Path], cables: Sequence[Cable]) -> View:
+    """Return the fabric of several files. Raises LabError for files that cannot be read, that are one switch, or that
+    contradict each other about a cable, and for a fabric without a link."""
+    problems = Problems()
+    fabric = read_fabric(paths, problems)
+    problems.raise_if_any()
+    finder = LinkFinder(fabric, {}, problems, laid_cables(fabric, cables, {}))
+    links = finder.links()
+    problems.raise_if_any()
+    if not links:
+        message = (
+            "no link between these files was found; write DEVICE_NEIGHBOR or addresses of one /31, or give --cables"
+        )
+        raise LabError([Mistake(str(paths[0]), None, "", "", message)])
+    return View(fabric, links)

@@ -232,6 +232,22 @@ _OF_FABRIC = (
     Rule(
         "blackhole-hides-hosts", "error", "no static route drops what hosts of the fabric should get", "RFC 1812, 5.2"
     ),
+    Rule("session-missing", "warning", "a link between two switches that speak BGP has a session", "RFC 7938"),
+    Rule("bfd-one-sided", "warning", "both ends of a session ask for BFD, or neither", "RFC 5882"),
+    Rule("link-one-end-down", "warning", "both ends of a link are up, or both are down", "sonic-port.yang"),
+    Rule("link-vrf", "error", "both ends of a link are in a VRF, or neither", "sonic-vrf.yang"),
+    Rule("mac-twice", "error", "each switch has a MAC address of its own", "IEEE 802, 8.2"),
+    Rule("tier-differs", "warning", "switches of one type and hwsku have the same tables of QoS", "RFC 7938, 3.2"),
+    Rule("mclag-peer", "error", "two switches of an MCLAG name each other, and their link", "sonic-mclag.yang"),
+    Rule("mclag-members", "error", "both switches of an MCLAG have its port channels, alike", "sonic-mclag.yang"),
+    Rule("tor-peer", "error", "two switches of a dual ToR name each other", "sonic-peer-switch.yang"),
+    Rule("tor-servers", "error", "both switches of a dual ToR have its servers, alike", "sonic-mux-cable.yang"),
+    Rule("vtep-source", "error", "a VTEP has an address of its own that others reach", "RFC 7348; RFC 8365"),
+    Rule("vni-differs", "error", "a VNI means one VLAN or VRF on all switches", "RFC 8365, 5.1"),
+    Rule("vxlan-mtu", "error", "links between VTEPs carry a host's packet with 50 bytes more", "RFC 7348, 4.3"),
+    Rule("evpn-one-sided", "error", "both ends of a session exchange EVPN's routes, or neither", "RFC 4760"),
+    Rule("dhcp-servers", "warning", "switches relay a VLAN's requests to the same servers", "sonic-vlan.yang"),
+    Rule("storm-control-differs", "warning", "ports of hosts have the same storm control", "sonic-storm-control.yang"),
 )
 RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_PORTS, *_OF_SWITCH, *_OF_FABRIC)}
 """By name, in the order in which a file is judged."""

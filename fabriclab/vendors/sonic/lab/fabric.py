@@ -11,6 +11,7 @@ from fabriclab.keys.wording import listed
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.vendors.sonic.lab.cabling import Cable
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
 from fabriclab.vendors.sonic.lab.fabric_files import (
     INCAST,
@@ -24,6 +25,7 @@ from fabriclab.vendors.sonic.lab.fabric_files import (
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing, Stub, StubFinder, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
+from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
 from fabriclab.vendors.sonic.read.config_db import LeftOut
 
@@ -54,20 +56,26 @@ class ImportedFabric:
 
 
 def import_fabric(
-    paths: Sequence[Path], name: str, cell: str | None = None, missing: Missing = "hosts"
+    paths: Sequence[Path],
+    name: str,
+    cell: str | None = None,
+    missing: Missing = "hosts",
+    cables: Sequence[Cable] = (),
 ) -> ImportedFabric:
     """Return the lab of several config_db.json. Raises LabError with all that is wrong in them, and between them.
 
     `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch
-    without a file.
+    without a file; `cables` those that are known from elsewhere.
     """
     problems, notes = Problems(), dict[str, None]()
     fabric = read_fabric(paths, problems)
     problems.raise_if_any()
-    finder = LinkFinder(fabric, notes, problems)
+    laid = laid_cables(fabric, cables, notes)
+    finder = LinkFinder(fabric, notes, problems, laid)
     links = finder.links()
     FabricChecks(fabric, links, finder.down, notes, problems).check()
-    stubs = _nameable(StubFinder(fabric, (*links, *finder.down), missing, notes, problems).stubs(), notes)
+    stub_finder = StubFinder(fabric, (*links, *finder.down), missing, notes, problems, laid)
+    stubs = _nameable(stub_finder.stubs(), notes)
     for link in links:
         _check_names(link, fabric, problems)
     _check_whole(fabric, links, stubs, problems)
@@ -122,7 +130,7 @@ def _check_whole(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[St
         if switch.name not in reached and not problems:
             message = (
                 f"no link to {listed(reached)} was found; write DEVICE_NEIGHBOR, addresses of one /31, "
-                "or BGP_NEIGHBOR in both files, or leave the file out"
+                "or BGP_NEIGHBOR in both files, give --cables, or leave the file out"
             )
             problems.add(Place(switch.config.file), switch.name, message)
     hosts = hosts_of(stubs)

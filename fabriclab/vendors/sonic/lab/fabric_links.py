@@ -1,8 +1,9 @@
 """The links between the switches of a fabric, by what their files say of one another.
 
-In this order: DEVICE_NEIGHBOR; two ports (or port channels) with addresses of one /30 or /31, or of one /126 or /127;
-a BGP_NEIGHBOR that is the address of another switch's port. Each is found once, by the first of these; what contradicts
-it is an error that names both files.
+In this order: DEVICE_NEIGHBOR; cables that are given, or heard of by LLDP; two ports (or port channels) with addresses
+of one /30 or /31, or of one /126 or /127; a BGP_NEIGHBOR that is the address of another switch's port; two ports in a
+larger network that no other port is in; sessions without addresses whose AS numbers only these two switches have. Each
+is found once, by the first of these; what contradicts it is an error that names both files.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.imported_lab import FoundLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface, Interface6
+from fabriclab.vendors.sonic.lab.laid_cables import LaidCables
 from fabriclab.vendors.sonic.read.bgp_tables import LINK_PREFIX6
 from fabriclab.vendors.sonic.read.entries import suggestion
 
@@ -42,8 +44,11 @@ class _Claim:
 class LinkFinder:
     """Finds the links of a fabric."""
 
-    def __init__(self, fabric: Fabric, notes: dict[str, None], problems: Problems) -> None:
+    def __init__(
+        self, fabric: Fabric, notes: dict[str, None], problems: Problems, cables: LaidCables | None = None
+    ) -> None:
         self._fabric = fabric
+        self._cables = cables or LaidCables()
         self._notes = notes
         self._problems = problems
         self._order = {name: number for number, name in enumerate(fabric.switches)}
@@ -58,9 +63,12 @@ class LinkFinder:
         claims = self._claims()
         self._link_by_ports(claims)
         self._link_by_names(claims)
+        self._link_by_cables(claims)
         self._link_by_networks()
         self._link_by_networks6()
         self._link_by_sessions()
+        self._link_by_networks(alone=True)
+        self._link_by_as_numbers()
         self._complain_of_unresolved(claims)
         ports = {
             End(switch.name, port): number
@@ -132,15 +140,36 @@ class LinkFinder:
             if self._order[switch] < self._order[neighbour] and len(ends) == len(others) == 1:
                 self._link(ends[0], others[0], "DEVICE_NEIGHBOR of both, the only link between them")
 
-    def _link_by_networks(self) -> None:
+    def _link_by_cables(self, claims: dict[End, _Claim]) -> None:
+        """Link the ports that a cable joins; complain of a DEVICE_NEIGHBOR that says otherwise."""
+        for near, far in self._cables.joined.items():
+            ends = (near, far)
+            if all(end not in self._far for end in ends):
+                self._link(near, far, self._cables.source[near])
+            elif self._far.get(near) != far:
+                linked = near if near in self._far else far
+                other = far if linked == near else near
+                message = f"leads to {self._far[linked]}, but to {other} by {self._cables.source[near]}"
+                if linked in claims or self._far[linked] in claims:
+                    self._complain(
+                        linked if linked in claims else self._far[linked], f"{message}; correct what is wrong"
+                    )
+
+    def _link_by_networks(self, *, alone: bool = False) -> None:
+        """Link the two ports of a network for two; or, if `alone`, those that are alone in a larger one."""
         by_network: dict[IPv4Network, list[Interface]] = defaultdict(list)
         for switch in self._switches():
             for interface in switch.cabled.values():
-                if interface.address.network.prefixlen >= _LINK_PREFIX:
+                if (interface.address.network.prefixlen >= _LINK_PREFIX) is not alone:
                     by_network[interface.address.network].append(interface)
         for network, interfaces in by_network.items():
-            if len(interfaces) == 2 and interfaces[0].switch != interfaces[1].switch:
-                self._pair(interfaces[0], interfaces[1], f"addresses of {network}")
+            if len(interfaces) != 2 or interfaces[0].switch == interfaces[1].switch:
+                continue
+            near, far = interfaces
+            if not alone:
+                self._pair(near, far, f"addresses of {network}")
+            elif near.address.ip != far.address.ip and self._unlinked(near) and self._unlinked(far):
+                self._pair(near, far, f"addresses of {network}, in which no other port is")
 
     def _link_by_networks6(self) -> None:
         """Link the ports of a network of IPv6 with two addresses, as far as nothing else told of them."""
@@ -170,6 +199,31 @@ class LinkFinder:
                 )
                 if near is not None and far is not None and far.switch != switch.name:
                     self._pair(near, far, f"BGP_NEIGHBOR {session.address} of {switch.name}")
+
+    def _link_by_as_numbers(self) -> None:
+        """Link the ports of two switches with one session each that has no address and is of the other's AS number."""
+        sessions = self._unnumbered()
+        for (near, far), over in sessions.items():
+            back = sessions.get((far, near), [])
+            if self._order[near] < self._order[far] and len(over) == len(back) == 1 and len(over[0]) == len(back[0]):
+                own, other = (self._fabric.switches[name].config.asn for name in (near, far))
+                for end, far_end in zip(over[0], back[0], strict=True):
+                    self._link(end, far_end, f"BGP_NEIGHBOR of both, the only one of AS {own} and AS {other}")
+
+    def _unnumbered(self) -> dict[tuple[str, str], list[list[End]]]:
+        """Return the ports of each session without address, by its switch and the only switch of its AS number."""
+        owners: dict[int | None, list[str]] = defaultdict(list)
+        for switch in self._switches():
+            owners[switch.config.asn].append(switch.name)
+        found: dict[tuple[str, str], list[list[End]]] = defaultdict(list)
+        for switch in self._switches():
+            for session, name in switch.sessions():
+                ports = [port for port in switch.ports if switch.channel_of.get(port, port) == name]
+                ends = [end for port in ports if (end := End(switch.name, port)) not in self._far]
+                is_free = session.address is None and session.asn is not None and ends
+                if is_free and len(owners[session.asn]) == len(owners[switch.config.asn]) == 1:
+                    found[switch.name, owners[session.asn][0]].append(ends)
+        return found
 
     def _pair(self, near: _AnyInterface, far: _AnyInterface, found_by: str) -> None:
         """Link two interfaces port by port, as far as their ports have no link yet."""

@@ -15,6 +15,7 @@ from fabriclab.lab.network.labels import Role
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
+from fabriclab.vendors.sonic.lab.laid_cables import LaidCables
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.neighbours import node_name
 
@@ -67,13 +68,20 @@ class StubFinder:
     """Finds the stubs of a fabric."""
 
     def __init__(
-        self, fabric: Fabric, links: Sequence[FabricLink], missing: Missing, notes: dict[str, None], problems: Problems
+        self,
+        fabric: Fabric,
+        links: Sequence[FabricLink],
+        missing: Missing,
+        notes: dict[str, None],
+        problems: Problems,
+        cables: LaidCables,
     ) -> None:
         self._fabric = fabric
         self._linked = {end for link in links for end in link.ends}
         self._missing = missing
         self._notes = notes
         self._problems = problems
+        self._cables = cables
         self._taken = {name.lower() for name in fabric.switches}
 
     def stubs(self) -> tuple[Stub, ...]:
@@ -119,11 +127,16 @@ class StubFinder:
         end, interface = End(switch.name, port), switch.channel_of.get(port, port)
         said, session = switch.config.device_neighbours.get(port), sessions.get(interface)
         name, far_port = ("", "") if said is None else (said.name, said.port)
+        cabled = self._cables.outside.get(end)
+        if said is None and cabled is not None:
+            name, far_port = cabled.device, cabled.ports[0] if cabled.ports else ""
         if session is not None:
             return _Found(end, "switch", session.name or name, far_port, f"BGP_NEIGHBOR {session.key}", session)
         if said is not None:
             role: Role = "switch" if "router" in said.kind.lower() else "host"
             return _Found(end, role, name, far_port, "DEVICE_NEIGHBOR")
+        if cabled is not None:
+            return _Found(end, "host", name, far_port, self._cables.source[end])
         if interface in vlan_of:
             return _Found(end, "host", "", "", f"a member of {vlan_of[interface]}")
         if interface in switch.interfaces:

@@ -13,8 +13,9 @@ from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
+from fabriclab.vendors.sonic.read.lldp_text import LldpText
 from fabriclab.vendors.sonic.read.neighbours import node_name, port_mtu
-from fabriclab.vendors.sonic.read.read import examine_config_db, read_bytes
+from fabriclab.vendors.sonic.read.read import examine_config_db, read_bytes, read_lldp
 
 CONFIG_STEM = "config_db"
 
@@ -70,6 +71,8 @@ class FabricSwitch:
     config: ConfigDb
     data: bytes
     """The file, byte for byte."""
+    lldp: LldpText | None = None
+    """What it heard by LLDP, if its file is an archive that has it."""
 
     @cached_property
     def ports(self) -> dict[str, None]:
@@ -172,7 +175,7 @@ def read_fabric(paths: Sequence[Path], problems: Problems) -> Fabric:
     configs = [(path, *read) for path in _each_once(paths, problems) if (read := _read(path, problems)) is not None]
     switches: dict[str, FabricSwitch] = {}
     for path, config, data in configs:
-        switch = FabricSwitch(node_name(config, config.hostname or _name_of_file(path)), config, data)
+        switch = FabricSwitch(node_name(config, config.hostname or _name_of_file(path)), config, data, read_lldp(path))
         other = switches.setdefault(switch.name.lower(), switch)
         if other is not switch:
             _complain_alike(switch, other, problems)

@@ -19,6 +19,7 @@ from fabriclab.vendors.sonic.read.entries import Tables, TooManyProblemsError
 from fabriclab.vendors.sonic.read.hash_tables import read_hash
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, parse_json
 from fabriclab.vendors.sonic.read.left_out import READ, left_out
+from fabriclab.vendors.sonic.read.lldp_text import LldpText, parse_lldp
 from fabriclab.vendors.sonic.read.network_tables import (
     Addresses4,
     Addresses6,
@@ -36,6 +37,7 @@ from fabriclab.vendors.sonic.read.route_tables import read_static_routes
 from fabriclab.vendors.sonic.read.source_text import (
     LARGEST_ARCHIVE_BYTES,
     archived,
+    archived_lldp,
     as_json,
     file_in,
     is_archive,
@@ -62,6 +64,14 @@ def read_bytes(path: Path) -> bytes:
         hint = "; give a switch's config_db.json" if isinstance(error, MissingError) else ""
         raise LabError([Mistake(str(path), None, "", "", f"{error}{hint}")]) from error
     return archived(data, str(path)) if archive else as_json(data, str(path))
+
+
+def read_lldp(path: Path) -> LldpText | None:
+    """Return what a switch heard by LLDP, if its configuration is in an archive that has it; else None."""
+    if not is_archive(path):
+        return None
+    data = archived_lldp(read_named_file(path, LARGEST_ARCHIVE_BYTES))
+    return None if data is None else parse_lldp(data.decode("utf-8", "replace"))
 
 
 def parse_config_db(data: bytes, file: str) -> ConfigDb:

@@ -1,0 +1,182 @@
+"""Both versions of a fabric as emulations: the same traffic on each, and what was measured side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fabriclab.api.run import run
+from fabriclab.cli.host.failure import BadInputError, say
+from fabriclab.files import write_all
+from fabriclab.formats.metrics import BY_NAME
+from fabriclab.lab import experiment
+from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_named_file
+from fabriclab.units import format_duration, format_rate, format_size
+from fabriclab.vendors.sonic.fabric.class_rules import lossless_dscps
+from fabriclab.vendors.sonic.fabric.view import read_view
+from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
+from fabriclab.vendors.sonic.lab.cabling import Cable
+from fabriclab.vendors.sonic.lab.fabric_files import hosts_of
+
+LOAD, FAILURE, OWN = "in-cast", "failure of a link", "own experiment"
+_METRICS = {
+    LOAD: (
+        *("flows_complete", "fct_median_ns", "fct_p99_ns", "goodput_bps", "queue_drops", "wred_drops"),
+        *("ingress_discards", "ecn_marks", "pauses_sent", "paused_ns", "timeouts", "pool_max_bytes"),
+    ),
+    FAILURE: ("flows_complete", "reconvergence_ns", "queue_drops", "timeouts"),
+}
+_NONE = "not measured"
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number of both versions. None: it was not measured."""
+
+    metric: str
+    old: float | None
+    new: float | None
+
+    @property
+    def title(self) -> str:
+        """The metric in words."""
+        return BY_NAME[self.metric].title
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the new number is the worse one, as far as less or more is better of it."""
+        if self.old is None or self.new is None:
+            return self.new is None and self.old is not None
+        better = BY_NAME[self.metric].better
+        return (better == "less" and self.new > self.old) or (better == "more" and self.new < self.old)
+
+    @property
+    def verdict(self) -> str:
+        """A word: worse, differs, or nothing."""
+        return "worse" if self.is_worse else "differs" if self.old != self.new else ""
+
+    def text(self, value: float | None) -> str:
+        """Return a number with its unit."""
+        if value is None:
+            return _NONE
+        unit = self.metric.rpartition("_")[2]
+        texts = {"ns": format_duration, "bps": format_rate, "bytes": format_size}
+        return texts[unit](value, _DIGITS) if unit in texts else f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """A traffic on both versions."""
+
+    name: str
+    traffic: str
+    """In words."""
+    measured: tuple[Measured, ...]
+
+
+def emulated(
+    old: Sequence[Path], new: Sequence[Path], cables: Sequence[Cable], own: Path | None
+) -> tuple[Emulation, ...]:
+    """Run both versions with each traffic, and return what was measured. `own`: an experiment.yml, instead of ours.
+
+    Raises LabError for a fabric that cannot be a lab, BadInputError if the versions have too few hosts in common.
+    """
+    fabrics = tuple(import_fabric(files, "fabric", cables=cables) for files in (old, new))
+    kinds = dict(_experiments(fabrics, old, cables)) if own is None else {OWN: ("", _own(own))}
+    found = []
+    for name, (words, text) in kinds.items():
+        summaries = [_summary(fabrics[0], text, f"{name}, old"), _summary(fabrics[1], text, f"{name}, new")]
+        metrics = _METRICS.get(name, (*_METRICS[LOAD], "reconvergence_ns"))
+        every = [Measured(metric, *(_number(one, metric) for one in summaries)) for metric in metrics]
+        known = tuple(each for each in every if (each.old, each.new) != (None, None))
+        found.append(Emulation(name, words, known))
+    return tuple(found)
+
+
+def _own(path: Path) -> str:
+    try:
+        return read_named_file(path, LARGEST_YAML_BYTES).decode("utf-8")
+    except (UnreadableError, UnicodeDecodeError) as error:
+        raise BadInputError(f"--experiment {path}: {error}") from error
+
+
+def _experiments(
+    fabrics: Sequence[ImportedFabric], old: Sequence[Path], cables: Sequence[Cable]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield name, words and text of each experiment: hosts and links that both versions have."""
+    every = [hosts_of(fabric.stubs) for fabric in fabrics]
+    hosts = [host for host in every[0] if host in every[1]]
+    if len(hosts) < 2:
+        raise BadInputError(f"--run: the versions have {len(hosts)} hosts in common; traffic needs two")
+    head = _buffers(fabrics)
+    view = read_view(old, cables)
+    dscps = lossless_dscps(view)
+    classes = [("lossless", dscps[0])] if dscps else []
+    classes += [("lossy", next(dscp for dscp in range(64) if dscp not in dscps))] if len(dscps) < 64 else []
+    receiver, senders = hosts[0], ", ".join(hosts[1:])
+    rounds = [
+        f"  {name}: {{kind: rounds, senders: [{senders}], receiver: {receiver}, size: 64 KB, rounds: 20, dscp: {dscp}}}"
+        for name, dscp in classes
+    ]
+    words = ", ".join(f"DSCP {dscp} ({name})" for name, dscp in classes)
+    yield (
+        LOAD,
+        (
+            f"20 rounds in which {len(hosts) - 1} hosts send 64 KB each to {receiver}, of {words}",
+            _text(head, ["traffic:", *rounds]),
+        ),
+    )
+    kept = [link for link in fabrics[0].links if any(link.ends == one.ends for one in fabrics[1].links)]
+    if kept:
+        cut, every_host = str(kept[0].a), ", ".join(hosts)
+        load = f"{{kind: arrivals, senders: [{every_host}], size: 64 KB, load: 1 %, stop: 30 ms}}"
+        yield (
+            FAILURE,
+            (
+                f"each host sends to others at 1 % of its link; after 2 ms the link at {cut} goes down",
+                _text(
+                    head,
+                    [
+                        "traffic:",
+                        f"  background: {load}",
+                        f"events: {{cut: {{at: 2 ms, link: '{cut}', action: down}}}}",
+                    ],
+                ),
+            ),
+        )
+
+
+def _buffers(fabrics: Sequence[ImportedFabric]) -> list[str]:
+    """Return the lines of an import about switches without buffers, of both versions."""
+    lines: dict[str, None] = {}
+    for fabric in fabrics:
+        text = fabric.files[experiment.FILE_NAME].decode().splitlines()
+        start = text.index("switches:") if "switches:" in text else len(text)
+        lines |= dict.fromkeys(text[start : start + 1])
+        for line in text[start + 1 :]:
+            if not line.startswith("  "):
+                break
+            lines[line] = None
+    return list(lines)
+
+
+def _text(head: Sequence[str], lines: Sequence[str]) -> str:
+    every = ("title: a change of a fabric", *head, *lines, "probes: {switches: {interval: 1 ms}}")
+    return "".join(f"{line}\n" for line in every)
+
+
+def _summary(fabric: ImportedFabric, text: str, what: str) -> Mapping[str, object]:
+    say(f"running: {what}")
+    with TemporaryDirectory(prefix="fabriclab-diff-") as scratch:
+        lab = Path(scratch) / "lab"
+        files = {**fabric.files, experiment.FILE_NAME: text.encode()}
+        write_all({lab / name: data for name, data in files.items()})
+        return dict(run(lab, out=Path(scratch) / "run").summary)
+
+
+def _number(summary: Mapping[str, object], metric: str) -> float | None:
+    value = summary.get(metric)
+    return float(value) if isinstance(value, int | float) else None

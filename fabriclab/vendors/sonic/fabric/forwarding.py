@@ -1,0 +1,162 @@
+"""Where packets for a network go, switch by switch, over every equal path: all of them at once, not one packet.
+
+A network is taken apart where a switch has a route to a part of it, so that every address of a part goes one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+from typing import NamedTuple
+
+from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting, Hop
+
+
+class Lost(NamedTuple):
+    """Where packets end that do not arrive."""
+
+    switch: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of packets from a switch to a part of a network."""
+
+    part: IPv4Network
+    paths: int
+    """How many equal paths arrive; parallel links count, members of a port channel do not."""
+    width: int
+    """How many next hops the switch itself has."""
+    shortest: int
+    longest: int
+    """Links that packets take; 0 where the switch is in the network itself."""
+    lost: Lost | None
+    """Where one of its paths ends elsewhere; None: all paths arrive."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The ways of all switches to addresses that go one way."""
+
+    network: IPv4Network
+    hops: Mapping[str, tuple[Hop, ...]]
+    """By switch; a switch without an entry has no route, one without hops drops."""
+    owners: frozenset[str]
+    """Switches that are in the network."""
+    _known: dict[str, Fate] = field(default_factory=dict)
+
+    def fate(self, switch: str) -> Fate:
+        """Return what becomes of packets that a switch has."""
+        if switch not in self._known:
+            self._known[switch] = self._found(switch)
+        return self._known[switch]
+
+    def _found(self, switch: str) -> Fate:
+        if switch in self.owners:
+            return Fate(self.network, 1, 0, 0, 0, None)
+        # While it is being found, a path that comes back here is a loop.
+        self._known[switch] = Fate(self.network, 0, 0, 0, 0, Lost(switch, "packets come back: a loop"))
+        hops = self.hops.get(switch)
+        if not hops:
+            return Fate(self.network, 0, 0, 0, 0, Lost(switch, "no route" if hops is None else "a route that drops"))
+        onward = [self.fate(hop.switch) for hop in hops]
+        arriving = [fate for fate in onward if fate.paths]
+        lost = next((fate.lost for fate in onward if fate.lost is not None), None)
+        return Fate(
+            self.network,
+            sum(fate.paths for fate in arriving),
+            len(hops),
+            1 + min((fate.shortest for fate in arriving), default=-1),
+            1 + max((fate.longest for fate in arriving), default=-1),
+            lost,
+        )
+
+    def avoids(self, switch: str, waypoints: Collection[str]) -> tuple[str, ...]:
+        """Return a path that arrives without passing any of these switches; nothing if there is none."""
+        if switch in waypoints:
+            return ()
+        reached, frontier = {switch: ""}, [switch]
+        while frontier:
+            here = frontier.pop(0)
+            if here in self.owners:
+                return tuple(reversed(list(_back(here, reached))))
+            for hop in self.hops.get(here) or ():
+                if hop.switch not in reached and hop.switch not in waypoints:
+                    reached[hop.switch] = here
+                    frontier.append(hop.switch)
+        return ()
+
+
+def _back(switch: str, before: Mapping[str, str]) -> Iterator[str]:
+    while switch:
+        yield switch
+        switch = before[switch]
+
+
+@dataclass(frozen=True, eq=False)
+class Forwarding:
+    """The ways to all networks of a fabric."""
+
+    routing: FabricRouting
+
+    @cached_property
+    def _prefixes(self) -> tuple[IPv4Network, ...]:
+        return tuple(dict.fromkeys(prefix for table in self.routing.tables.values() for prefix in table))
+
+    @cached_property
+    def _by_length(self) -> Mapping[str, list[tuple[int, Mapping[int, tuple[Hop, ...]]]]]:
+        """The routes of each switch by mask, longest prefixes first."""
+        found: dict[str, list[tuple[int, Mapping[int, tuple[Hop, ...]]]]] = {}
+        for name, table in self.routing.tables.items():
+            masks: dict[int, dict[int, tuple[Hop, ...]]] = {}
+            for prefix, hops in table.items():
+                masks.setdefault(int(prefix.netmask), {})[int(prefix.network_address)] = hops
+            found[name] = sorted(masks.items(), reverse=True)
+        return found
+
+    @cached_property
+    def _parts(self) -> dict[IPv4Network, tuple[Part, ...]]:
+        return {}
+
+    def parts(self, destination: Destination) -> tuple[Part, ...]:
+        """Return the parts of a network."""
+        if destination.network not in self._parts:
+            inside = [
+                one for one in self._prefixes if one != destination.network and one.subnet_of(destination.network)
+            ]
+            parts = [self._part(one, destination, _address_in(one, inside)) for one in (destination.network, *inside)]
+            self._parts[destination.network] = tuple(part for part in parts if part is not None)
+        return self._parts[destination.network]
+
+    def _part(self, network: IPv4Network, destination: Destination, address: IPv4Address | None) -> Part | None:
+        if address is None:
+            return None
+        owners = frozenset(one.owner for one in self.routing.destinations if address in one.network)
+        hops = {name: found for name in self._by_length if (found := self._hops(name, int(address))) is not None}
+        # A longer prefix comes before the network that a switch is in itself.
+        longer = {name for name in owners if self._is_longer(name, int(address), destination.network)}
+        return Part(network, hops, owners - longer)
+
+    def _hops(self, name: str, address: int) -> tuple[Hop, ...] | None:
+        for mask, routes in self._by_length[name]:
+            if address & mask in routes:
+                return routes[address & mask]
+        return None
+
+    def _is_longer(self, name: str, address: int, network: IPv4Network) -> bool:
+        return any(mask > int(network.netmask) and address & mask in routes for mask, routes in self._by_length[name])
+
+
+def _address_in(network: IPv4Network, parts: Collection[IPv4Network]) -> IPv4Address | None:
+    """Return an address of a network that is in none of the smaller ones in it; None: they fill it."""
+    smaller = [one for one in parts if one != network and one.subnet_of(network)]
+    edges = [int(one.broadcast_address) + 1 for one in smaller] + [int(one.network_address) - 1 for one in smaller]
+    candidates = [int(network.network_address) + (network.num_addresses > 2), int(network.network_address), *edges]
+    first, last = int(network.network_address), int(network.broadcast_address)
+    for number in candidates:
+        if first <= number <= last and not any(IPv4Address(number) in one for one in smaller):
+            return IPv4Address(number)
+    return None

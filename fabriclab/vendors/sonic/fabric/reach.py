@@ -1,0 +1,120 @@
+"""Whether a fabric's routes are what somebody wants, by its configurations alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabriclab.keys.wording import listed
+from fabriclab.lab.network.own_configuration import NotEmulated
+from fabriclab.resolve.bgp_paths import KeptOut
+from fabriclab.units import format_count
+from fabriclab.vendors.sonic.fabric.forwarding import Fate, Forwarding, Part
+from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
+from fabriclab.vendors.sonic.fabric.wanted import Wanted
+
+_MOST_CAUSES = 2
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A pair that is not as it is wanted."""
+
+    source: str
+    destination: Destination
+    why: str
+
+
+@dataclass(frozen=True)
+class ReachFinding:
+    """What becomes of a demand."""
+
+    wanted: Wanted
+    pairs: int
+    """Of a switch and a network, a part of it each."""
+    breaches: tuple[Breach, ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """What becomes of packets of a switch to a network, or to a part of it."""
+
+    source: str
+    destination: Destination
+    fate: Fate
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The reachability of a fabric."""
+
+    routing: FabricRouting
+
+    @cached_property
+    def forwarding(self) -> Forwarding:
+        """The ways of all switches."""
+        return Forwarding(self.routing)
+
+    @cached_property
+    def not_judged(self) -> tuple[NotEmulated, ...]:
+        """What acts on routes in a switch, and is not part of the answer."""
+        switches = self.routing.view.fabric.switches.values()
+        return tuple(one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
+
+    def ways(self) -> Iterator[Way]:
+        """Yield the ways of each switch to each network that it is not in."""
+        for destination in self.routing.destinations:
+            for part in self.forwarding.parts(destination):
+                for name in self.routing.view.fabric.switches:
+                    if name not in part.owners:
+                        yield Way(name, destination, part.fate(name))
+
+    def judged(self, wanted: Sequence[Wanted]) -> tuple[ReachFinding, ...]:
+        """Return a finding for each demand."""
+        return tuple(self._judged(one) for one in wanted)
+
+    def _judged(self, wanted: Wanted) -> ReachFinding:
+        pairs, breaches = 0, []
+        for destination in wanted.destinations:
+            for part in self.forwarding.parts(destination):
+                for source in wanted.sources:
+                    if source in part.owners or source == destination.owner:
+                        continue
+                    pairs += 1
+                    why = self._breach(wanted, source, destination, part)
+                    if why:
+                        breaches.append(Breach(source, destination, why))
+        return ReachFinding(wanted, pairs, tuple(breaches))
+
+    def _breach(self, wanted: Wanted, source: str, destination: Destination, part: Part) -> str:
+        """Return why a pair is not as it is wanted; empty: it is."""
+        fate = part.fate(source)
+        of_part = "" if part.network == destination.network else f" (its part {part.network})"
+        if wanted.kind == "unreachable":
+            return f"{format_count(fate.paths, 'path')} arrive{of_part}" if fate.paths else ""
+        if fate.lost is not None:
+            some = f"of its paths {fate.paths} arrive, but others end" if fate.paths else "packets end"
+            return f"{some} at {fate.lost.switch}{of_part}: {fate.lost.why}{self._causes(destination, fate)}"
+        if wanted.kind == "waypoint":
+            path = part.avoids(source, wanted.through)
+            return f"{' - '.join(path)}{of_part} passes none of {listed(wanted.through)}" if path else ""
+        for least, found, what in ((wanted.next_hops, fate.width, "next hop"), (wanted.paths, fate.paths, "path")):
+            if least is not None and found < least:
+                return f"{format_count(found, what)}{of_part}, not {least}{self._causes(destination, fate)}"
+        return ""
+
+    def _causes(self, destination: Destination, fate: Fate) -> str:
+        """Return what keeps a network from switches, in words after a semicolon; empty where nothing is known."""
+        outcome = self.routing.outcome(destination.network)
+        if str(fate.part) in self.routing.unsettled:
+            return "; the policies of switches contradict each other, so that its routes never settle"
+        if outcome is None:
+            return f"; {destination.owner} does not announce {destination.network}"
+        kept = dict.fromkeys(_sentence(one) for one in outcome.kept_out)
+        return f"; {listed(list(kept)[:_MOST_CAUSES])}" if kept else ""
+
+
+def _sentence(kept: KeptOut) -> str:
+    peer = "" if kept.peer is None else f" {'from' if kept.direction == 'in' else 'to'} {kept.peer.switch}"
+    return f"{kept.switch}: {kept.by} ({kept.direction}) keeps it out{peer}"

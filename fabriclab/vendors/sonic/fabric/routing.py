@@ -1,0 +1,283 @@
+"""The routes of a fabric by its configurations alone: which sessions come up, what they tell, and what each switch
+forwards by. Nothing runs.
+
+BGP's decisions and policies are those of `resolve/bgp_paths.py`. Sessions over links count, and external ones only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+from typing import NamedTuple
+
+from fabriclab.formats.plan.node import BgpNeighbour as PlannedNeighbour
+from fabriclab.formats.plan.node import OwnBgp
+from fabriclab.formats.plan.policies import Announcement
+from fabriclab.resolve.bgp_paths import Outcome, Paths, SessionEnd, Speaking, outcome_of, used_paths
+from fabriclab.vendors.sonic.fabric.link_rules import autonegotiation, forward_error_correction
+from fabriclab.vendors.sonic.fabric.view import View
+from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
+from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
+
+_LOOPBACK = "Loopback0"
+_EBGP_DISTANCE = 20
+_KEEPALIVE_S, _HOLD_S = 60, 180
+
+
+class Hop(NamedTuple):
+    """A next hop: the neighbour, and the interface that leads there."""
+
+    switch: str
+    interface: str
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A network that packets are for."""
+
+    network: IPv4Network
+    owner: str
+    """A switch that has it."""
+    interface: str
+    is_loopback: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.network} ({self.owner}:{self.interface})"
+
+
+Table = Mapping[IPv4Network, tuple[Hop, ...]]
+"""The next hops by prefix; none: packets are dropped."""
+
+
+@dataclass(frozen=True, eq=False)
+class FabricRouting:
+    """The routes of a fabric."""
+
+    view: View
+    dead: frozenset[End] = field(default_factory=frozenset)
+    """Ends of links that carry nothing."""
+
+    @cached_property
+    def down(self) -> frozenset[End]:
+        """Ends of links that would not come up, because their ends differ in speed, FEC or autonegotiation."""
+        found = {
+            end for link in self.view.links if len({self._speed(end) for end in link.ends}) > 1 for end in link.ends
+        }
+        for rule in (forward_error_correction, autonegotiation):
+            for switch, one in rule(self.view):
+                found |= {End(switch, port) for port in one.ports if one.severity == "error"}
+        return frozenset(found)
+
+    def _speed(self, end: End) -> int | None:
+        return self.view.switch(end).config.ports[end.port].speed_mbps
+
+    @cached_property
+    def sessions(self) -> Mapping[str, Mapping[str, tuple[BgpNeighbour, SessionEnd]]]:
+        """The sessions that come up, by switch and its interface, each with the other end."""
+        said = {switch.name: dict(self._said(switch)) for switch in self._switches()}
+        return {
+            name: {
+                interface: (session, far)
+                for interface, (session, far) in own.items()
+                if self._comes_up(name, interface, session, far, said)
+            }
+            for name, own in said.items()
+        }
+
+    def _switches(self) -> Iterator[FabricSwitch]:
+        yield from self.view.fabric.switches.values()
+
+    def _said(self, switch: FabricSwitch) -> Iterator[tuple[str, tuple[BgpNeighbour, SessionEnd]]]:
+        for session, interface in switch.sessions():
+            far = self._far(switch, interface)
+            if far is not None:
+                yield interface, (session, far)
+
+    def _far(self, switch: FabricSwitch, interface: str) -> SessionEnd | None:
+        """Return the interface at the other end of a port or port channel, if one of its links carries anything."""
+        for port in switch.ports:
+            near = End(switch.name, port)
+            if switch.channel_of.get(port, port) == interface and near in self.view.far:
+                far = self.view.far[near]
+                if not {near, far} & (self.dead | self.down):
+                    other = self.view.switch(far)
+                    return SessionEnd(far.switch, other.channel_of.get(far.port, far.port))
+        return None
+
+    def _comes_up(
+        self,
+        name: str,
+        interface: str,
+        session: BgpNeighbour,
+        far: SessionEnd,
+        said: Mapping[str, Mapping[str, tuple[BgpNeighbour, SessionEnd]]],
+    ) -> bool:
+        back = said[far.switch].get(far.interface)
+        if back is None or back[1] != SessionEnd(name, interface):
+            return False
+        own, other = (self.view.fabric.switches[each] for each in (name, far.switch))
+        asns = own.config.asn, other.config.asn
+        agree = session.asn in (None, asns[1]) and back[0].asn in (None, asns[0])
+        return (
+            agree
+            and None not in asns
+            and asns[0] != asns[1]
+            and self._knows(session, far)
+            and self._knows(back[0], SessionEnd(name, interface))
+        )
+
+    def _knows(self, session: BgpNeighbour, far: SessionEnd) -> bool:
+        """Return whether a session is to the address that the other end has, or to none."""
+        there = self.view.fabric.switches[far.switch].interfaces.get(far.interface)
+        return session.address is None or (there is not None and there.address.ip == session.address)
+
+    @cached_property
+    def speakers(self) -> Mapping[str, Speaking]:
+        """The switches as BGP knows them."""
+        return {
+            switch.name: Speaking(
+                switch.name,
+                switch.config.asn or 0,
+                self._own(switch),
+                {interface: far for interface, (_, far) in self.sessions[switch.name].items()},
+            )
+            for switch in self._switches()
+        }
+
+    def _own(self, switch: FabricSwitch) -> OwnBgp:
+        config, networks = switch.config, announced(switch)
+        neighbours = tuple(
+            PlannedNeighbour(
+                interface=interface,
+                address=None if session.address is None else str(session.address),
+                asn=session.asn,
+                keepalive_s=session.keepalive_s or _KEEPALIVE_S,
+                hold_s=session.hold_s or _HOLD_S,
+                bfd=session.bfd,
+                policy=session.policy,
+            )
+            for interface, (session, _) in self.sessions[switch.name].items()
+        )
+        return OwnBgp(
+            neighbours=neighbours,
+            networks=tuple(map(str, networks)),
+            max_paths=config.max_paths,
+            policies=config.policies,
+            announcements=tuple(_announcements(switch, networks)),
+        )
+
+    @cached_property
+    def destinations(self) -> tuple[Destination, ...]:
+        """The networks behind ports that lead to no other switch, and loopbacks; each once for each switch that has
+        it."""
+        found = []
+        for switch in self._switches():
+            cabled = {switch.channel_of.get(end.port, end.port) for end in self.view.far if end.switch == switch.name}
+            for interface, addresses in switch.config.addresses.items():
+                if interface not in cabled:
+                    found += [Destination(one.network, switch.name, interface) for one in addresses]
+            for one in switch.config.loopbacks.get(_LOOPBACK, ()):
+                found.append(Destination(IPv4Network(one.ip), switch.name, _LOOPBACK, is_loopback=True))
+        return tuple(found)
+
+    @cached_property
+    def _used(self) -> Mapping[str, Mapping[str, Paths] | None]:
+        """What each switch uses to each prefix that is announced; None: it does not settle."""
+        origins: dict[str, list[str]] = defaultdict(list)
+        for name, speaking in self.speakers.items():
+            for prefix in speaking.own.networks if speaking.own is not None else ():
+                origins[prefix].append(name)
+        known: dict[tuple[object, ...], Mapping[str, Paths] | None] = {}
+        found = {}
+        for prefix, names in origins.items():
+            verdicts = tuple(
+                (one.announcements.get(prefix), one.book.prefix_verdicts(prefix)) for one in self.speakers.values()
+            )
+            alike = (tuple(names), verdicts)
+            if alike not in known:
+                known[alike] = used_paths(prefix, names, self.speakers)
+            found[prefix] = known[alike]
+        return found
+
+    @cached_property
+    def unsettled(self) -> tuple[str, ...]:
+        """Prefixes of which switches never agree, so that nobody knows what becomes of them."""
+        return tuple(prefix for prefix, used in self._used.items() if used is None)
+
+    def outcome(self, prefix: IPv4Network) -> Outcome | None:
+        """Return what becomes of an announced prefix, with the policies that keep it out; None for another one."""
+        names = [name for name, one in self.speakers.items() if one.own and str(prefix) in one.own.networks]
+        return outcome_of(str(prefix), names, self.speakers) if names else None
+
+    @cached_property
+    def tables(self) -> Mapping[str, Table]:
+        """What each switch forwards by, beside the networks that it is in."""
+        tables: dict[str, dict[IPv4Network, tuple[Hop, ...]]] = {name: {} for name in self.speakers}
+        for prefix, used in self._used.items():
+            for name, paths in (used or {}).items():
+                interfaces = [path.interface for path in paths if path.interface is not None]
+                most = self.view.fabric.switches[name].config.max_paths
+                hops = [Hop(self.speakers[name].sessions[one].switch, one) for one in interfaces[:most]]
+                if hops and len(interfaces) == len(paths):
+                    tables[name][IPv4Network(prefix)] = tuple(hops)
+        for switch in self._switches():
+            tables[switch.name] |= self._static(switch, tables[switch.name])
+        return tables
+
+    def _static(self, switch: FabricSwitch, learnt: Table) -> Table:
+        """Return the static routes that a switch uses: those of the lowest distance, before BGP's if that is lower."""
+        found: dict[IPv4Network, tuple[Hop, ...]] = {}
+        for route in switch.config.static_routes:
+            if route.prefix in learnt and min(hop.distance for hop in route.hops) > _EBGP_DISTANCE:
+                continue
+            ways: dict[int, list[Hop]] = defaultdict(list)
+            for hop in route.hops:
+                interface = hop.interface or _towards(switch, hop.address)
+                far = self._far(switch, interface) if interface else None
+                ways[hop.distance] += [] if far is None else [Hop(far.switch, interface)]
+            drops = {hop.distance for hop in route.hops if hop.blackhole}
+            usable = sorted(distance for distance, hops in ways.items() if hops or distance in drops)
+            if usable:
+                found[route.prefix] = tuple(ways[usable[0]])
+        return found
+
+
+def _towards(switch: FabricSwitch, address: IPv4Address | None) -> str:
+    """Return the interface whose network has an address; empty without one."""
+    if address is None:
+        return ""
+    return next((name for name, one in switch.interfaces.items() if address in one.address.network), "")
+
+
+def announced(switch: FabricSwitch) -> tuple[IPv4Network, ...]:
+    """Return what a switch announces.
+
+    bgpcfgd announces Loopback0 and the networks of VLANs (bgpd.main.conf.j2), frrcfgd what its tables say.
+    """
+    config = switch.config
+    loopbacks = [IPv4Network(one.ip) for one in config.loopbacks.get(_LOOPBACK, ())[:1]]
+    vlans = {vlan.name for vlan in config.vlans}
+    own = {name: [one.network for one in every] for name, every in config.addresses.items()}
+    of_vlans = [network for name, networks in own.items() if name in vlans for network in networks]
+    static = [route.prefix for route in config.static_routes if route.advertised]
+    if not config.frrcfgd:
+        return tuple(dict.fromkeys([*loopbacks, *of_vlans, *static]))
+    if not config.announces_connected:
+        return tuple(dict.fromkeys([*config.networks, *static]))
+    every = [network for networks in own.values() for network in networks]
+    return tuple(dict.fromkeys([*config.networks, *every, *loopbacks, *static]))
+
+
+def _announcements(switch: FabricSwitch, networks: tuple[IPv4Network, ...]) -> Iterator[Announcement]:
+    """Yield the networks that go through a map: their own entry's, or that of the protocol that they are from."""
+    config = switch.config
+    static = {route.prefix for route in config.static_routes if route.advertised}
+    for network in networks:
+        protocol = "static" if network in static else "connected"
+        is_said = network in config.networks
+        name = config.network_maps.get(str(network)) if is_said else config.redistribution_maps.get(protocol)
+        if name is not None:
+            yield Announcement(prefix=str(network), map=name)

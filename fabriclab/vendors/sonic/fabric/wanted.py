@@ -1,0 +1,146 @@
+"""What somebody wants of a fabric's routes: a YAML file of who reaches what, through whom, over how many paths.
+
+reach:       [{from: leaf*, to: hosts}]
+unreachable: [{from: leaf1, to: 10.9.0.0/16}]
+waypoints:   [{from: leaf*, to: hosts, through: spine*}]
+widths:      [{from: leaf*, to: hosts, next_hops: 8}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Literal
+
+from fabriclab.keys.wording import did_you_mean, listed, shown
+from fabriclab.lab.reading.document import read_document
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.reading.section import Section
+from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
+
+Kind = Literal["reach", "unreachable", "waypoint", "width"]
+HOSTS, LOOPBACKS = "hosts", "loopbacks"
+_KEYS = ("reach", "unreachable", "waypoints", "widths")
+_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One demand."""
+
+    kind: Kind
+    sources: tuple[str, ...]
+    to: str
+    """hosts, loopbacks, or a prefix: of which networks of the fabric."""
+    destinations: tuple[Destination, ...]
+    through: tuple[str, ...] = ()
+    next_hops: int | None = None
+    paths: int | None = None
+    place: Place | None = None
+    """None: it is the default."""
+    words: str = ""
+    """The sources as they are written."""
+
+
+def usual(routing: FabricRouting) -> tuple[Wanted, ...]:
+    """Return what is wanted where nobody says it: switches with hosts reach all networks of hosts."""
+    hosts = _hosts(routing)
+    sources = tuple(dict.fromkeys(one.owner for one in hosts))
+    return (Wanted("reach", sources, HOSTS, hosts, words="each switch with hosts"),)
+
+
+def read_wanted(path: Path, routing: FabricRouting) -> tuple[Wanted, ...]:
+    """Return the demands of a file. Raises LabError with all that is wrong in it."""
+    problems = Problems()
+    document = read_document(path, problems, named=True)
+    problems.raise_if_any()
+    assert document is not None
+    section = Section(document, "", problems, _KEYS)
+    found = [one for name in section.names() if name in _KEYS for one in _list(section, name, routing)]
+    if not found and not problems:
+        problems.add(Place(str(path)), "", f"wants nothing; write one of {listed(_KEYS)}")
+    problems.raise_if_any()
+    return tuple(found)
+
+
+def _list(section: Section, name: str, routing: FabricRouting) -> Iterator[Wanted]:
+    more = {"waypoints": ("through",), "widths": ("next_hops", "paths")}.get(name, ())
+    kinds: dict[str, Kind] = {"waypoints": "waypoint", "widths": "width", "unreachable": "unreachable"}
+    for key, value in section.items(name) or ():
+        one = Section(value, key, section.problems, ("from", "to", *more))
+        one.require("from", "to")
+        sources, to = _switches(one, "from", routing), one.scalar("to", "hosts, loopbacks or a prefix")
+        through = _switches(one, "through", routing) if name == "waypoints" else ()
+        if name == "waypoints":
+            one.require("through", example="through: spine*")
+        next_hops, paths = (one.convert(word, "a whole number", _count) for word in ("next_hops", "paths"))
+        if name == "widths" and next_hops is None and paths is None:
+            one.require("next_hops", example="next_hops: 4")
+        destinations = () if to is None else _destinations(one, to.value, routing)
+        if to is not None and sources and destinations:
+            yield Wanted(
+                kinds.get(name, "reach"),
+                sources,
+                to.value,
+                destinations,
+                through,
+                None if next_hops is None else next_hops.value,
+                None if paths is None else paths.value,
+                value.place,
+                listed(word.value for word in one.words("from") or ()),
+            )
+
+
+def _switches(section: Section, name: str, routing: FabricRouting) -> tuple[str, ...]:
+    """Return the switches that names and patterns mean; what means none is recorded."""
+    names = list(routing.view.fabric.switches)
+    found: dict[str, None] = {}
+    for word in section.words(name) or ():
+        matched = [one for one in names if fnmatchcase(one, word.value)]
+        if not matched:
+            word.complain(section.problems, f"{shown(word.value)} is no switch; {did_you_mean(word.value, names)}")
+        found |= dict.fromkeys(matched)
+    return tuple(found)
+
+
+def _destinations(section: Section, word: str, routing: FabricRouting) -> tuple[Destination, ...]:
+    which: dict[str, Callable[[Destination], bool]] = {
+        HOSTS: lambda one: not one.is_loopback,
+        LOOPBACKS: lambda one: one.is_loopback,
+    }
+    if word not in which:
+        try:
+            prefix = IPv4Network(word, strict=False)
+        except ValueError:
+            section.complain("to", f"{shown(word)} is not hosts, loopbacks or a prefix such as 10.0.0.0/8")
+            return ()
+        return _inside(section, word, prefix, routing.destinations)
+    found = tuple(filter(which[word], routing.destinations))
+    if not found:
+        section.complain("to", f"the fabric has no {word}")
+    return found
+
+
+def _inside(
+    section: Section, word: str, prefix: IPv4Network, destinations: Sequence[Destination]
+) -> tuple[Destination, ...]:
+    """Return the networks in a prefix; of a smaller one, itself at the switches that are in it."""
+    found = [one for one in destinations if one.network.subnet_of(prefix)]
+    around = [one for one in destinations if prefix.subnet_of(one.network) and prefix != one.network]
+    found += [Destination(prefix, one.owner, one.interface, one.is_loopback) for one in around]
+    if not found:
+        section.complain("to", f"{shown(word)} has no network of the fabric in it, and is in none")
+    return tuple(found)
+
+
+def _hosts(routing: FabricRouting) -> tuple[Destination, ...]:
+    return tuple(one for one in routing.destinations if not one.is_loopback)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= _MOST):
+        raise ValueError(f"must be a whole number from 1 to {_MOST}, not {shown(text)}")
+    return int(text)
