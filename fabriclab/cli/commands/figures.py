@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from fabriclab.api.lab import load_lab
 from fabriclab.api.lab_names import find_lab, known_labs
 from fabriclab.api.matrix_plans import first_plans
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
@@ -33,6 +34,7 @@ from fabriclab.gallery.published import (
 )
 from fabriclab.gallery.readme import README, differences, generated, require_places
 from fabriclab.report import write_pictures
+from fabriclab.resolve import Resolver
 from fabriclab.runs.point import Keep
 
 
@@ -51,12 +53,13 @@ def outdated(lab: Path) -> list[str]:
     published, sources = read_published(lab), read_sources(lab)
     if published.superseded:
         return []
+    resolver = Resolver(load_lab(lab).written)
     return [
         f"{lab / DIRECTORY}: matrix {name} was measured before the lab became what it is; measure it again, or write "
         f"in {FILE} what was different then: `superseded: ...`"
         for name, matrix in published.matrices.items()
         if name not in sources
-        or sources[name].plans != plans_digest(first_plans(lab, name, range(1, (matrix.seeds or 0) + 1)))
+        or sources[name].plans != plans_digest(first_plans(resolver, name, range(1, (matrix.seeds or 0) + 1)))
     ]
 
 
