@@ -22,6 +22,8 @@ pytestmark = pytest.mark.vm
 
 OTHER_NS = 7_300_000
 """A sampling interval of no lab, and no part of what routing, TCP or traffic waits for."""
+SAMPLED_NS = 130_000
+"""The same for queues of a lab that samples none: in one run they are sampled, in another each change is recorded."""
 
 POINTS = {
     "ai-sonic": "variant=flowlet; size=1 MB",
@@ -82,11 +84,11 @@ def point_of(lab: str) -> Plan:
 
 
 def all_probes(plan: Plan) -> Probes:
-    """Return the plan's probes at their intervals, and those that it has not got at another one."""
+    """Return the plan's probes at their intervals, and those that it has not got at another one: sampled."""
     own = plan.probes
     rest = everywhere(plan)
     return Probes(
-        queue_interval_ns=own.queue_interval_ns or rest.queue_interval_ns,
+        queue_interval_ns=own.queue_interval_ns or SAMPLED_NS,
         queue_ports=own.queue_ports or rest.queue_ports,
         tcp_interval_ns=own.tcp_interval_ns or rest.tcp_interval_ns,
         tcp_classes=own.tcp_classes or rest.tcp_classes,
