@@ -19,7 +19,7 @@ TEST_BY_TEST = ("fuzz", "kernel", "live", "notebooks", "vm", "wheel")
 
 def by_file(config: pytest.Config, log: object) -> Any:
     """Return what shares out whole files of quick tests, in their order: xdist would begin with those of most tests."""
-    config.option.loadscopereorder = False
+    vars(config.option)["loadscopereorder"] = False
     scheduler = LoadGroupScheduling(config, log)
     group_of: Callable[[str], str] = scheduler._split_scope
     scheduler._split_scope = lambda nodeid: scope_of(nodeid, group_of(nodeid))
