@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from fabriclab.api.lab import load_lab
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab.study_keys import SEED
 from fabriclab.resolve import Resolver
+
+
+def resolver_of(lab: Path) -> Resolver:
+    """Return what plans the points of the lab in a directory. Raises LabError for mistakes in the lab."""
+    return Resolver(load_lab(lab).written)
 
 
 def first_plans(resolver: Resolver, matrix: str, seeds: Sequence[int] = ()) -> Iterator[Plan]:

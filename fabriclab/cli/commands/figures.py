@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from fabriclab.api.lab import load_lab
 from fabriclab.api.lab_names import find_lab, known_labs
-from fabriclab.api.matrix_plans import first_plans
+from fabriclab.api.matrix_plans import first_plans, resolver_of
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.host.consent import with_consent
@@ -34,7 +33,6 @@ from fabriclab.gallery.published import (
 )
 from fabriclab.gallery.readme import README, differences, generated, require_places
 from fabriclab.report import write_pictures
-from fabriclab.resolve import Resolver
 from fabriclab.runs.point import Keep
 
 
@@ -53,7 +51,7 @@ def outdated(lab: Path) -> list[str]:
     published, sources = read_published(lab), read_sources(lab)
     if published.superseded:
         return []
-    resolver = Resolver(load_lab(lab).written)
+    resolver = resolver_of(lab)
     return [
         f"{lab / DIRECTORY}: matrix {name} was measured before the lab became what it is; measure it again, or write "
         f"in {FILE} what was different then: `superseded: ...`"

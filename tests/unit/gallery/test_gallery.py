@@ -14,8 +14,7 @@ from published_labs import PAGE, PUBLISHED
 from repository import LABS
 from synthetic_run import incast_run, write_sweep
 
-from fabriclab.api.lab import load_lab
-from fabriclab.api.matrix_plans import first_plans
+from fabriclab.api.matrix_plans import first_plans, resolver_of
 from fabriclab.cli.commands.figures import outdated, publish
 from fabriclab.formats.published_files import FILE
 from fabriclab.gallery.data import Row, data_file, read_rows, read_sources, write_data
@@ -24,7 +23,6 @@ from fabriclab.gallery.plans import plans_digest
 from fabriclab.gallery.published import GalleryError, is_published, read_published
 from fabriclab.gallery.readme import README, differences, generated
 from fabriclab.gallery.tables import markdown
-from fabriclab.resolve import Resolver
 from fabriclab.results import ingest_run, read_run
 
 PUBLISHING = sorted(lab for lab in LABS.iterdir() if is_published(lab))
@@ -318,7 +316,7 @@ def test_data_of_other_plans_are_named(tmp_path: Path) -> None:
         f"{directory / 'published'}: matrix {name} was measured before" for name in read_published(directory).matrices
     ]
     assert [line.split(" the lab")[0] for line in outdated(directory)] == named
-    resolver = Resolver(load_lab(directory).written)
+    resolver = resolver_of(directory)
     digests = {
         name: plans_digest(first_plans(resolver, name, range(1, (matrix.seeds or 0) + 1)))
         for name, matrix in read_published(directory).matrices.items()
