@@ -138,6 +138,7 @@ class Resolver:
         self.lab = lab
         self._computed: list[tuple[_NodeInputs, _Network]] = []
         self._routed: list[tuple[_RouteInputs, _Routed]] = []
+        self._clocked: list[tuple[_Network, int, tuple[Node, ...]]] = []
 
     def resolve(self, settings: Settings, seed: int | None = None) -> Plan:
         """Return the plan of one run, as `resolve_plan` does."""
@@ -148,8 +149,9 @@ class Resolver:
         lab, experiment = self.lab, applied.experiment
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         configured = resolve_configured(experiment, lab.topology)
-        nodes, buffers, route_notes = self._network(experiment, bgp)
-        nodes = with_telemetry(draw_clocks(nodes, experiment.hosts, experiment.seed))
+        network = self._network(experiment, bgp)
+        buffers, route_notes = network.buffers, network.notes
+        nodes = self._clocked_nodes(network, experiment)
         traffic = experiment.traffic
         over_sockets = [each for each in traffic if each.carried_by.transport not in ("roce", "homa")]
         plan = Plan(
@@ -232,6 +234,15 @@ class Resolver:
         network = _resolve_network(topology, experiment, bgp, transports, routed)
         self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
         return network
+
+    def _clocked_nodes(self, network: _Network, experiment: Experiment) -> tuple[Node, ...]:
+        """Return the nodes with clocks as the seed draws them: the same network has the same hosts."""
+        for known, seed, nodes in self._clocked:
+            if known is network and seed == experiment.seed:
+                return nodes
+        nodes = with_telemetry(draw_clocks(network.nodes, experiment.hosts, experiment.seed))
+        self._clocked = [(network, experiment.seed, nodes), *self._clocked[: _MOST_REMEMBERED - 1]]
+        return nodes
 
     def _routes(self, inputs: _RouteInputs) -> _Routed:
         for known, routed in self._routed:
