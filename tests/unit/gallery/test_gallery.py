@@ -58,6 +58,7 @@ def test_a_readme_has_what_its_data_say(published: Path) -> None:
 
 
 @pytest.mark.parametrize("published", PUBLISHING, ids=lambda path: path.name)
+@pytest.mark.no_cover
 def test_data_are_of_the_lab_as_it_is_or_say_so(published: Path) -> None:
     assert outdated(published) == [], f"make figures LAB={published.name} measures again"
 
