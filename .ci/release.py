@@ -1,5 +1,5 @@
 """Makes everything of a release but the push, in `dist/fabriclab-VERSION`: wheels, the source archive, the container
-image, their bills of materials, checksums, and the notes from CHANGELOG.md.
+image, the extension for VS Code, bills of materials, checksums, and the notes from CHANGELOG.md.
 
 `make release` calls it. It refuses what would make a release that cannot be made again: changed files, entries that the
 changelog still calls unreleased, metadata that a package index would refuse. `--draft` makes one of any state, and its
@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import vscode
 from packaging.metadata import Metadata
 
 from fabriclab import __version__
@@ -116,6 +117,7 @@ def build(directory: Path, *, image: bool, engine_optional: bool) -> list[str]:
     for wheel in sorted(directory.glob("*.whl")):
         check_metadata(wheel)
     sources(directory / f"fabriclab-{__version__}-source.tar.gz")
+    vscode.pack(directory)
     if not image:
         return ["the container image: --no-image"]
     made = subprocess.run([ROOT / "images" / "build", "lab"], check=False)
@@ -171,6 +173,7 @@ def notes(directory: Path, what: Entry, commit: str, absent: list[str], *, draft
     for archive in directory.glob("*-image.tar.gz"):
         yield f"    docker load --input {archive.name}                     or: podman load"
         yield f"    docker run --rm --network none --shm-size 2g {image_name(archive)} run labs/incast\n"
+    yield "    code --install-extension fabriclab-*.vsix                    in VS Code\n"
     yield "Linux on x86-64 and Python 3.11 or later are all it needs: no root, no compiler, no kernel module.\n"
     yield "## Files\n"
     yield f"Made from commit {commit}. `sha256sum --check {SUMS}` verifies them.\n"
