@@ -23,7 +23,7 @@ INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-input --re
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page charts wheel images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle sonic-trial bench bench-cores figures clean
+.PHONY: help deps venv machine page charts wheel vscode release recordings images notebook docs site site-packages demo test quick coverage test-rust $(PARTS:%=part-%) test-kernel test-containers fuzz lock audit check sonic-oracle sonic-trial bench bench-cores figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -57,7 +57,16 @@ charts: venv # what reports are drawn with in a browser
 wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab, and fabriclab_frr for labs with FRR
 	@$(BIN)/python .ci/wheel.py
 
-images: machine page ## build the Docker images (for --engine containerlab and docker compose)
+vscode: venv ## the extension for VS Code (docs/language/editors.md), as a file in dist that the editor installs
+	@$(BIN)/python .ci/vscode.py
+
+release: deps venv machine page ## everything of a release but the push, in dist: DRAFT=1 of any state, NO_IMAGE=1 without the container image
+	@$(BIN)/python .ci/release.py $(if $(DRAFT),--draft) $(if $(NO_IMAGE),--no-image)
+
+recordings: venv machine page ## record the terminal and the live page that README shows (minutes; needs Chromium and ImageMagick)
+	@$(BIN)/python .ci/recordings.py
+
+images: machine page ## build the container images with Docker or Podman (for --engine containerlab and docker compose)
 	@images/build
 	@mkdir -p runs
 

@@ -21,7 +21,10 @@ import page
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / ".ci" / "locks"
-NPM = ("docs/web", "fabriclab/page/web", "fabriclab/report/web", "images/workshop/proxy")
+NPM = (
+    *("docs/web", "fabriclab/page/web", "fabriclab/report/web", "images/workshop/proxy"),
+    ".vscode/extensions/fabriclab",
+)
 VULNERABLE, NOT_ASKED = 1, 2
 
 

@@ -66,6 +66,16 @@ def pytest_xdist_auto_num_workers() -> int:
     return processors + processors // 2
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Share out whole files of quick tests, where groups of tests are shared out."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from shared_out import by_file
+
+    return by_file(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Look for no garbage meanwhile: nearly all that imports and collection make stays, and to look through it again
@@ -80,8 +90,9 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files that take longest come first: the short ones at the end leave no worker idle. A file stays together, for
-    its tests may share what a fixture made. Coverage is of what is quick: it would double the time of those that run
-    much code many times over, and of their code the others leave little out."""
+    its tests may share what a fixture made, and that of quick tests in one worker (shared_out.py). Coverage is of what
+    is quick: it would double the time of those that run much code many times over, and of their code the others leave
+    little out."""
     from costs import expected_s, known_s  # A plugin: pytest is the first to import it.
 
     known = known_s(config)

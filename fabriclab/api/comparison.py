@@ -10,6 +10,7 @@ from fabriclab.comparison.compare import LEVEL
 from fabriclab.comparison.compare import compare as compared
 from fabriclab.comparison.conditions import ANY, Finding, judge, read_condition
 from fabriclab.comparison.document import to_json
+from fabriclab.comparison.markdown import to_markdown
 from fabriclab.comparison.page import write_page
 from fabriclab.comparison.records import Comparison
 from fabriclab.comparison.words import promise, tally
@@ -39,6 +40,10 @@ class Compared:
     def to_json(self) -> str:
         """Return everything as JSON (docs/compare.md)."""
         return to_json(self.comparisons, self.findings)
+
+    def to_markdown(self) -> str:
+        """Return it as GitHub-flavoured Markdown, such as for the comment of a pull request."""
+        return to_markdown(self.comparisons, self.findings)
 
     def write_page(self, out: PathLike) -> Path:
         """Write one self-contained HTML page and return its path. Raises OSError."""

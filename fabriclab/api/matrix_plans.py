@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabriclab.api.lab import loaded
+from fabriclab.api.lab import load_lab
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab.study_keys import SEED
 from fabriclab.resolve import Resolver
 
 
-def first_plans(lab: Path, matrix: str, seeds: Sequence[int] = ()) -> Iterator[Plan]:
+def resolver_of(lab: Path) -> Resolver:
+    """Return what plans the points of the lab in a directory. Raises LabError for mistakes in the lab."""
+    return Resolver(load_lab(lab).written)
+
+
+def first_plans(resolver: Resolver, matrix: str, seeds: Sequence[int] = ()) -> Iterator[Plan]:
     """Yield the plan of each point of a matrix with the first of its seeds; `seeds` take the place of the matrix's own.
 
-    Raises LabError for mistakes in the lab.
+    The matrices of a lab share its resolver, and so what their points have in common. Raises LabError for mistakes in
+    the lab.
     """
-    written = loaded(lab).written
-    resolver = Resolver(written)
     seen = set()
-    for point in written.points(matrix, seeds):
+    for point in resolver.lab.points(matrix, seeds):
         name = frozenset((key, value) for key, value in point.items() if key != SEED)
         if name not in seen:
             seen.add(name)

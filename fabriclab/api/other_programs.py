@@ -88,11 +88,11 @@ def _of_netlab(file: Path) -> str:
 
 
 def _mininet(file: Path) -> str:
-    script = "a script that only Mininet runs" if file.suffix == ".py" else "a drawing of MiniEdit"
+    if file.suffix == ".py":
+        return f"is a script of Mininet's; `fabriclab import mininet {file.name}` makes a Containerlab file of it"
     return (
-        f"is a Mininet topology, {script}; {_WRITE_IT}, bw and delay of a link as `vars: {{rate: 10 Mbps, delay: "
-        "5 ms}`; "
-        "or begin with `fabriclab generate` (star, dumbbell, leaf-spine, fat-tree)"
+        f"is a Mininet topology, a drawing of MiniEdit; {_WRITE_IT}, bw and delay of a link as "
+        "`vars: {rate: 10 Mbps, delay: 5 ms}`; or begin with `fabriclab generate` (star, leaf-spine, fat-tree)"
     )
 
 

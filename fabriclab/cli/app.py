@@ -16,6 +16,7 @@ from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import (
     As,
+    CheckFormat,
     Compile,
     Cores,
     Engine,
@@ -248,7 +249,13 @@ def new(
 
 
 @app.command()
-def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Compile = False) -> None:
+def check(
+    lab: Lab,
+    software: As = None,
+    variables: Vars = None,
+    compile_own: Compile = False,
+    form: CheckFormat = "text",
+) -> None:
     """Check a lab or a Containerlab file, and list every mistake with file, line and correction.
 
     Algorithms in C are compiled if the lab is trusted (docs/trust.md), or with --compile. They do not run.
@@ -261,12 +268,15 @@ def check(lab: Lab, software: As = None, variables: Vars = None, compile_own: Co
       fabriclab check labs/incast
 
       fabriclab check any.clab.yml [--as frr]
+
+      fabriclab check labs/mine --format json
     """
     with waiting("loading"):
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(showing.check(lab, software, variables or [], compile_own))
+        checking = showing.check_as_json if form == "json" else showing.check
+        raise typer.Exit(checking(lab, software, variables or [], compile_own))
 
 
 @app.command()

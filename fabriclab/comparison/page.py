@@ -60,6 +60,7 @@ class Side:
     tally: str
     promise: str
     bits: str
+    survivors: str
     next_step: str
     groups: list[Group]
 
@@ -101,6 +102,7 @@ def _side(comparison: Comparison) -> Side:
         words.tally(comparison),
         words.promise(comparison),
         words.bits(comparison),
+        words.survivors(comparison),
         words.next_step(comparison),
         groups,
     )
@@ -163,5 +165,13 @@ def _drawing(metric: ComparedMetric, level: float, reach: float) -> str:
         f'height="{HEIGHT}" role="img" aria-label="{said}">'
         f'<line class="zero" x1="{WIDTH / 2}" y1="0" x2="{WIDTH / 2}" y2="{HEIGHT}"/>'
         f'<line class="reach" x1="{place(low):.1f}" y1="{middle}" x2="{place(high):.1f}" y2="{middle}"/>'
-        f'<circle cx="{place(found.change):.1f}" cy="{middle}" r="4"/></svg>'
+        f"{_dot(found.change / abs(found.base) / reach, place(found.change), middle)}</svg>"
     )
+
+
+def _dot(share: float, x: float, y: float) -> str:
+    """Return the mark of a mean: a dot, or an arrow at the edge for one beyond it (`share` of what is drawn)."""
+    if abs(share) <= 1:
+        return f'<circle cx="{x:.1f}" cy="{y}" r="4"/>'
+    tip = x + (5 if share > 0 else -5)
+    return f'<path class="beyond" d="M{tip:.1f} {y} L{x:.1f} {y - 5} V{y + 5} Z"><title>beyond the edge</title></path>'

@@ -94,6 +94,17 @@ def bits(comparison: Comparison) -> str:
     return f"Flows of common seeds: the same to the bit at {same} of {format_count(len(known), 'point')}."
 
 
+def survivors(comparison: Comparison) -> str:
+    """Return what completion times are of, where not as many flows completed on both sides; else nothing."""
+    every = (metric for point in comparison.points for metric in point.metrics)
+    if all(one.metric != "flows_incomplete" or not one.difference or one.difference.is_same for one in every):
+        return ""
+    return (
+        "Completion times are of flows that completed, and not as many did on both sides: "
+        "a time may look better because slow flows are not in it."
+    )
+
+
 def _percent(ratio: float) -> str:
     percent = 100 * ratio
     text = f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.2g}" if abs(percent) < 1 else f"{percent:+.1f}"

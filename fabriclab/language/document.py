@@ -12,10 +12,11 @@ from fabriclab.keys.values import Schema, Shared, Value
 from fabriclab.lab.keys import EXPERIMENT
 from fabriclab.lab.switch.keys import PROFILE
 from fabriclab.shipped import PROJECT, is_installed
+from fabriclab.stories.keys import STORY
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The draft that the YAML extensions of editors support best; newer ones have nothing that this language needs."""
-SCHEMAS: Mapping[str, Keys] = {"experiment": EXPERIMENT, "switch-profile": PROFILE}
+SCHEMAS: Mapping[str, Keys] = {"experiment": EXPERIMENT, "story": STORY, "switch-profile": PROFILE}
 """The files that have a schema, by the name that `fabriclab schema` knows them by."""
 
 

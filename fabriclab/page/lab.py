@@ -109,12 +109,16 @@ class Program:
 
     async def read(self) -> bytes | str:
         """Return what it writes next; a text says how it ended. Raises LiveError, Gone."""
+        return (await self.read_frame())[1]
+
+    async def read_frame(self) -> tuple[int, bytes | str]:
+        """Return what it writes next and where, STDOUT or STDERR; a text says how it ended. Raises LiveError, Gone."""
         while True:
             kind, data = await self._line.receive()
             if kind in (Output.STDOUT, Output.STDERR):
-                return data
+                return kind, data
             if kind == Output.ENDED:
-                return str(decode(data).get("status", ""))
+                return kind, str(decode(data).get("status", ""))
             if kind == Output.ERROR:
                 raise LiveError(failure_text(decode(data)))
             if kind in (Output.STARTED, Output.CREDIT):
@@ -136,6 +140,14 @@ class Program:
                 self._room -= length
             await self._line.send(Input.DATA, data[:length])
             data = data[length:]
+
+    async def finish(self) -> None:
+        """End its standard input."""
+        await self._line.send(Input.EOF)
+
+    async def signal(self, signal_number: int) -> None:
+        """Send a signal to the process group in the foreground."""
+        await self._line.send(Input.SIGNAL, bytes([signal_number]))
 
     async def resize(self, size: bytes) -> None:
         """Tell its terminal's size (`wire.window`)."""

@@ -111,6 +111,7 @@ VENDORS = (
     Vendor("sonic", SONIC_VS, stands_in=(SONIC_VS.name, SONIC_VS.virtual_machine)),
     Vendor("arista", stands_in=("arista_ceos", "ceos", "arista_veos", "vr-arista_veos", "vr-veos")),
     Vendor("frr", has_group=False, stands_in=(FRR,)),
+    Vendor("mininet", has_group=False),
     Vendor("nokia", has_group=False, has_import=False, stands_in=("nokia_srlinux", "srl")),
     Vendor(
         "cumulus",

@@ -67,6 +67,8 @@ class Page:
     changes: DataTable | None
     """From the first variant to the others."""
     metrics: list[tuple[str, str]]
+    port_metrics: list[tuple[str, str]]
+    """Those of single ports, of which there are many: not read, but looked up."""
     details: list[Detail]
     environment: list[tuple[str, str]]
     packages: list[str]
@@ -126,7 +128,8 @@ def _run_page(results: Results) -> Page:
         checks=check_rows([pool]),
         table=None,
         changes=None,
-        metrics=metric_rows(results),
+        metrics=metric_rows(results, of_ports=False),
+        port_metrics=metric_rows(results, of_ports=True),
         details=[],
         environment=environment_rows(results),
         packages=package_names(results),
@@ -157,6 +160,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         table=point_table(pools, varied),
         changes=change_table(pools, varied),
         metrics=[],
+        port_metrics=[],
         details=details_of(pools),
         environment=environment_rows(sweep.runs[0]) if sweep.runs else [],
         packages=package_names(sweep.runs[0]) if sweep.runs else [],

@@ -135,21 +135,23 @@ class Resolver:
 
     def __init__(self, lab: Lab) -> None:
         """Start with nothing computed."""
-        self._lab = lab
+        self.lab = lab
         self._computed: list[tuple[_NodeInputs, _Network]] = []
         self._routed: list[tuple[_RouteInputs, _Routed]] = []
+        self._clocked: list[tuple[_Network, int, tuple[Node, ...]]] = []
 
     def resolve(self, settings: Settings, seed: int | None = None) -> Plan:
         """Return the plan of one run, as `resolve_plan` does."""
-        return self.resolve_applied(self._lab.apply(settings, seed))
+        return self.resolve_applied(self.lab.apply(settings, seed))
 
     def resolve_applied(self, applied: AppliedSettings) -> Plan:
         """Return the plan of an experiment with settings in place. Raises LabError for one that cannot be run."""
-        lab, experiment = self._lab, applied.experiment
+        lab, experiment = self.lab, applied.experiment
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         configured = resolve_configured(experiment, lab.topology)
-        nodes, buffers, route_notes = self._network(experiment, bgp)
-        nodes = with_telemetry(draw_clocks(nodes, experiment.hosts, experiment.seed))
+        network = self._network(experiment, bgp)
+        buffers, route_notes = network.buffers, network.notes
+        nodes = self._clocked_nodes(network, experiment)
         traffic = experiment.traffic
         over_sockets = [each for each in traffic if each.carried_by.transport not in ("roce", "homa")]
         plan = Plan(
@@ -190,40 +192,40 @@ class Resolver:
     def parameters(self, settings: Settings) -> Mapping[str, Scalar]:
         """Return the value of every parameter of one run, as its plan has them: what else is in a plan takes as long
         as the nodes. Raises LabError as `resolve` does."""
-        applied = self._lab.apply(settings)
-        experiment, topology = applied.experiment, self._lab.topology
+        applied = self.lab.apply(settings)
+        experiment, topology = applied.experiment, self.lab.topology
         if experiment.later:
             # Whether events can set what they set is known when there is a plan.
             return self.resolve_applied(applied).parameters
         resolve_configured(experiment, topology)
         network = self._network(experiment, _resolve_bgp(experiment.routing, topology))
-        return parameter_values(self._lab, applied, network.nodes)
+        return parameter_values(self.lab, applied, network.nodes)
 
     def _events(self, plan: Plan, experiment: Experiment) -> Iterator[Event]:
         """Yield the events, those that set something with the nodes that differ then."""
         for written in experiment.events:
-            event = resolve_event(written, self._lab.topology)
+            event = resolve_event(written, self.lab.topology)
             if written.settings:
                 later = experiment.later[written.name]
-                bgp = _resolve_bgp(later.routing, self._lab.topology)
+                bgp = _resolve_bgp(later.routing, self.lab.topology)
                 nodes = draw_clocks(self._network(later, bgp).nodes, later.hosts, experiment.seed)
                 after = plan.model_copy(update={"nodes": nodes, "bgp": bgp})
-                event = with_settings(event, written, self._lab.document, plan, after)
+                event = with_settings(event, written, self.lab.document, plan, after)
                 plan = after
             yield event
 
     def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
         inputs = _NodeInputs(
-            families_of_lab(experiment.addresses, self._lab.topology),
+            families_of_lab(experiment.addresses, self.lab.topology),
             *(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2),
             experiment.load_balancing,
             bgp,
-            protocol_of(experiment.routing, self._lab.topology) == AS_CONFIGURED,
+            protocol_of(experiment.routing, self.lab.topology) == AS_CONFIGURED,
         )
         for known, network in self._computed:
             if known == inputs:
                 return network
-        topology = self._lab.topology
+        topology = self.lab.topology
         transports = resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
         subflows = {host: one.mptcp.subflows for host, one in transports.items() if one.mptcp is not None}
         routed = self._routes(
@@ -233,11 +235,20 @@ class Resolver:
         self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
         return network
 
+    def _clocked_nodes(self, network: _Network, experiment: Experiment) -> tuple[Node, ...]:
+        """Return the nodes with clocks as the seed draws them: the same network has the same hosts."""
+        for known, seed, nodes in self._clocked:
+            if known is network and seed == experiment.seed:
+                return nodes
+        nodes = with_telemetry(draw_clocks(network.nodes, experiment.hosts, experiment.seed))
+        self._clocked = [(network, experiment.seed, nodes), *self._clocked[: _MOST_REMEMBERED - 1]]
+        return nodes
+
     def _routes(self, inputs: _RouteInputs) -> _Routed:
         for known, routed in self._routed:
             if known == inputs:
                 return routed
-        routed = _resolve_routes(self._lab.topology, inputs)
+        routed = _resolve_routes(self.lab.topology, inputs)
         self._routed = [(inputs, routed), *self._routed[: _MOST_REMEMBERED - 1]]
         return routed
 

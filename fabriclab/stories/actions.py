@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.break_conditions import parse_condition
 from fabriclab.formats.speed import parse_speed
-from fabriclab.keys.quantities import Quantity
 from fabriclab.keys.values import Text
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab import Lab, LabError
@@ -17,29 +16,10 @@ from fabriclab.lab.hosts.keys import CONGESTION_CONTROLS
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section
+from fabriclab.stories.keys import BARE, CHOOSE, MORE_KEYS, NODE_ACTIONS, SIZE_OF_FLOW, STEP_OF_TIME
 from fabriclab.stories.settings import Settings, check_settings, check_settings_later, read_settings
-from fabriclab.stories.story import CHOOSE, Action
-from fabriclab.units import DURATION, SIZE, UnitError, parse_duration
-
-BARE = {"continue": {"do": "resume"}, "pause": {"do": "pause"}, "clear": {"do": "unbreak"}}
-"""Actions that are one word, with what the lab is asked for."""
-MORE_KEYS: Mapping[str, Sequence[str]] = {
-    "break": (),
-    "until": (),
-    "step": (),
-    "speed": (),
-    "set": (),
-    "start": (),
-    "stop": (),
-    CHOOSE: (),
-    "link": ("action", "rate", "delay", "loss"),
-    "node": ("action",),
-    "flow": ("to", "size", "congestion_control"),
-}
-"""Actions with a value, and the keys that may stand beside each."""
-_STEP = Quantity(DURATION, 1)
-_SIZE = Quantity(SIZE, 4)
-_NODE_ACTIONS = ("down", "up")
+from fabriclab.stories.story import Action
+from fabriclab.units import UnitError, parse_duration
 
 
 class ActionReader:
@@ -102,7 +82,7 @@ class ActionReader:
         return None if found is None else Action(f"until {found.text}", {"do": "until", **found.value})
 
     def _step(self, section: Section) -> Action | None:
-        found = section.value("step", _STEP)
+        found = section.value("step", STEP_OF_TIME)
         return None if found is None else Action(f"step {found.text}", {"do": "step", "duration_ns": found.value})
 
     def _speed(self, section: Section) -> Action | None:
@@ -155,7 +135,7 @@ class ActionReader:
     def _node(self, section: Section) -> Action | None:
         section.require("action", example="action: down")
         name = section.convert("node", "a node's name", self._known_node)
-        action = section.convert("action", "down or up", lambda text: _one_of(text, _NODE_ACTIONS))
+        action = section.convert("action", "down or up", lambda text: _one_of(text, NODE_ACTIONS.words))
         if name is None or action is None:
             return None
         return Action(f"node {name.value} {action.value}", {"do": "node", "node": name.value, "action": action.value})
@@ -180,7 +160,7 @@ class ActionReader:
         hosts = self._lab.names.hosts
         src = section.convert("flow", "the host that sends", lambda text: _one_of(text, hosts))
         dst = section.convert("to", "the host that receives", lambda text: _one_of(text, hosts))
-        size = section.value("size", _SIZE)
+        size = section.value("size", SIZE_OF_FLOW)
         control = section.value("congestion_control", Text("a congestion control"))
         if control is not None and control.value not in CONGESTION_CONTROLS:
             known = list(CONGESTION_CONTROLS)

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.speed import parse_speed
-from fabriclab.keys.mappings import Key, Keys
-from fabriclab.keys.quantities import Flag
-from fabriclab.keys.values import Text
 from fabriclab.lab import Lab
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, value_of, value_or
 from fabriclab.stories.actions import ActionReader
+from fabriclab.stories.keys import IDLE, SPEED, STEP, STORY, TITLE, UP, WORDS
 from fabriclab.stories.settings import check_settings, read_settings
 from fabriclab.stories.story import Action, Step, Story
 
 MOST_STEPS = 200
 MOST_WORDS = 4000
-TITLE = Key("title", Text("a title"), "The title, one line.", required=True)
-WORDS = Key("words", Text("a text"), "The words to say.", unset="none")
-SPEED = Key("speed", Text("a speed, such as 1/100"), "Virtual seconds per wall second, from the start on.", unset="1")
-IDLE = Key("idle", Flag(), "Whether the lab's own traffic is left out.", default=False)
-UP = Keys("story-up", "How the lab comes up", (SPEED, IDLE))
-STEP = Keys("story-step", "A step", (TITLE, WORDS))
-_STORY = ("title", "up", "steps")
-_UP = (*UP.names, "set")
-_STEP = (*STEP.names, "do")
 
 
 class StoryReader:
@@ -38,10 +27,10 @@ class StoryReader:
     def read(self, name: str, document: MappingValue) -> Story | None:
         """Return the story of a file; None after recording what is wrong."""
         before = len(self._problems)
-        root = Section(document, "", self._problems, _STORY)
+        root = Section(document, "", self._problems, STORY.names)
         root.require("title", "steps")
         title = root.read(TITLE)
-        up = root.section("up", _UP)
+        up = root.section("up", UP.names)
         settings = {} if up is None else self._settings(up)
         speed = None if up is None else self._speed(up)
         is_idle = up is not None and value_or(up.read(IDLE), False)
@@ -70,7 +59,7 @@ class StoryReader:
         return written
 
     def _step(self, value: Value, key: str, actions: ActionReader) -> Step:
-        section = Section(value, key, self._problems, _STEP)
+        section = Section(value, key, self._problems, STEP.names)
         section.require("title")
         title, words = section.read(TITLE), section.read(WORDS)
         if words is not None and len(words.value) > MOST_WORDS:

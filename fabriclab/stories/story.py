@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabriclab.lab.reading.document import ScalarValue
-
-CHOOSE = "choose"
-"""The action that no lab is asked for: who shows the lab looks at a port or a node."""
+from fabriclab.stories.keys import CHOOSE
 
 
 @dataclass(frozen=True)

@@ -149,12 +149,16 @@ def shell_commands() -> Iterator[tuple[str, str]]:
                     yield name, line
 
 
+AS_A_USER = {".ci/newcomer"}
+"""Where pip does what a user's pip does, in a root file system that is thrown away: that is what is measured."""
+
+
 def test_pip_installs_by_hash_or_without_a_registry() -> None:
     found = [
         (name, one)
         for name, line in shell_commands()
         for one in re.split(r"&&|;|\|\|", line)
-        if "pip" in one and " install " in one
+        if "pip" in one and " install " in one and name not in AS_A_USER
     ]
     assert len(found) >= 8
     assert [(name, one) for name, one in found if not re.search(r"--require-hashes|--no-index", one)] == []

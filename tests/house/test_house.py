@@ -49,8 +49,8 @@ def test_no_two_test_modules_share_a_name() -> None:
 
 
 TOP = {
-    # GitHub looks for CITATION.cff there and nowhere else.
-    *("README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
+    # GitHub looks for CITATION.cff and action.yml there and nowhere else.
+    *("README.md", "CHANGELOG.md", "CITATION.cff", "action.yml", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
     *("Makefile", "docker-compose.yml"),
     *("mkdocs.yml", "pyproject.toml", "Cargo.toml", "Cargo.lock", ".gitignore", ".ci", ".devcontainer", ".vscode"),
     *("analysis", "docs", "fabriclab", "images", "labs", "probes", "studies", "tests", "traffic"),

@@ -6,6 +6,7 @@ import pytest
 import quick
 from costs import within
 from repository import ROOT
+from shared_out import scope_of
 
 
 def test_a_module_leads_to_its_room_and_to_who_imports_it() -> None:
@@ -39,3 +40,16 @@ def test_a_budget_keeps_the_first_and_what_still_fits(request: pytest.FixtureReq
     names = [item.nodeid.partition("@")[0] for item in items]
     assert within(items, 5, dict(zip(names, (3, 4, 1), strict=True))) == [items[0], items[2]]
     assert within(items, 0.25, {}) == items[:2], "of unknown cost"
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "group", "scope"),
+    [
+        ("tests/unit/lab/test_lab.py::test_one[a::b]", None, "tests/unit/lab/test_lab.py"),
+        ("tests/unit/cluster/test_cluster.py::test_one@cluster", "cluster", "cluster"),
+        ("tests/vm/test_aqm.py::test_one[vm]", None, "tests/vm/test_aqm.py::test_one[vm]"),
+        ("tests/vm/test_pcap.py::test_one@pcap", "pcap", "pcap"),
+    ],
+)
+def test_a_file_of_quick_tests_is_one_workers(nodeid: str, group: str | None, scope: str) -> None:
+    assert scope_of(nodeid, group or nodeid) == scope

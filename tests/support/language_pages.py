@@ -99,7 +99,7 @@ def all_keys() -> set[tuple[str, str]]:
     return {
         (same.get(name, "figure" if name.startswith("figure-") else name), key.name)
         for name, value in mappings().items()
-        if isinstance(value, Keys) and not name.startswith("switch-profile")
+        if isinstance(value, Keys) and not name.startswith(("switch-profile", "story"))
         for key in value.keys
         if key.name != "kind" and not (name.startswith("traffic-") and key.name in OF_EVERY_TRAFFIC)
     }

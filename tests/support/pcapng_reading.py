@@ -20,12 +20,14 @@ class Packet:
 
 def read_blocks(file: bytes) -> list[tuple[int, bytes]]:
     """Return each block's type and body."""
-    blocks = []
-    while file:
-        kind, length = struct.unpack_from("<II", file)
-        assert struct.unpack_from("<I", file, length - 4) == (length,) and length % 4 == 0
-        blocks.append((kind, file[8 : length - 4]))
-        file = file[length:]
+    blocks, start = [], 0
+    while start < len(file):
+        kind, length = struct.unpack_from("<II", file, start)
+        end = start + length
+        assert 12 <= length <= len(file) - start and length % 4 == 0
+        assert struct.unpack_from("<I", file, end - 4) == (length,)
+        blocks.append((kind, file[start + 8 : end - 4]))
+        start = end
     return blocks
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from lab_runs import LabRun, run_lab
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("collectives")]
 
 RANKS = 8
 GBPS, DELAY_NS = 100, 500

@@ -13,7 +13,7 @@ from fabriclab.compile import compile_node
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.formats.plan import Plan
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("load-balancing")]
 
 FABRIC = "leaf-spine --spines 4 --leaves 2 --hosts 4 --rate 10Gbps --uplink-rate 10Gbps --delay 1us --mtu 1500"
 UPLINKS = [f"leaf1:eth{number}" for number in range(5, 9)]

@@ -15,7 +15,7 @@ from fabriclab.compile.captures import most_packets
 from fabriclab.results.captures import EPOCH_NS
 from fabriclab.results.ingest import read_manifest, read_plan
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("pcap")]
 
 SETTINGS = "senders=3; rounds=6"
 TABLES = ("flows.parquet", "queues.parquet", "tcp.parquet")

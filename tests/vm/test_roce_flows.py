@@ -17,7 +17,7 @@ from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import read_run
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("roce-flows")]
 
 WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_ONLY, ACKNOWLEDGE, CNP = 6, 7, 8, 10, 17, 0x81
 READ_REQUEST, READ_FIRST, READ_MIDDLE, READ_LAST = 12, 13, 14, 15

@@ -11,7 +11,7 @@ from fabriclab.cli.arguments.completion import complete_lab, complete_matrix, co
 from fabriclab.formats.stages import STAGES
 
 EngineName = Literal["vm", "containerlab"]
-ComparisonFormat = Literal["text", "json", "junit", "html"]
+ComparisonFormat = Literal["text", "json", "junit", "html", "markdown"]
 Software = Literal["frr"]
 """What can stand for the software of switches that does not run here."""
 
@@ -101,6 +101,9 @@ Trust = Annotated[
 Compile = Annotated[
     bool,
     typer.Option("--compile", help="Compile algorithms in C even if the lab is not trusted yet. They do not run."),
+]
+CheckFormat = Annotated[
+    Literal["text", "json"], typer.Option("--format", help="Output format. json is for editors and pipelines.")
 ]
 Cores = Annotated[
     str,

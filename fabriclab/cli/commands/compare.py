@@ -1,4 +1,4 @@
-"""`fabriclab compare`: what two sides differ in, as text, JSON, JUnit or a page."""
+"""`fabriclab compare`: what two sides differ in, as text, JSON, JUnit, Markdown or a page."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compare(
     elif form == "text":
         _write_text(found, every, out)
     else:
-        text = found.to_json() if form == "json" else _junit(found)
+        text = found.to_json() if form == "json" else found.to_markdown() if form == "markdown" else _junit(found)
         if out is None:
             sys.stdout.write(text)
         else:
@@ -84,7 +84,12 @@ def _show(console: Console, found: Compared, every: bool) -> None:
         if not every:
             _show_hidden(console, comparison)
         _show_changes(console, comparison)
-        sentences = (f"{words.tally(comparison)}.", words.promise(comparison), words.bits(comparison))
+        sentences = (
+            f"{words.tally(comparison)}.",
+            words.promise(comparison),
+            words.bits(comparison),
+            words.survivors(comparison),
+        )
         console.print(" ".join(filter(None, sentences)), highlight=False)
         if step := words.next_step(comparison):
             console.print(step, highlight=False, soft_wrap=True, markup=False)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from fabriclab.api.lab_names import find_lab, known_labs
-from fabriclab.api.matrix_plans import first_plans
+from fabriclab.api.matrix_plans import first_plans, resolver_of
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.host.consent import with_consent
@@ -51,12 +51,13 @@ def outdated(lab: Path) -> list[str]:
     published, sources = read_published(lab), read_sources(lab)
     if published.superseded:
         return []
+    resolver = resolver_of(lab)
     return [
         f"{lab / DIRECTORY}: matrix {name} was measured before the lab became what it is; measure it again, or write "
         f"in {FILE} what was different then: `superseded: ...`"
         for name, matrix in published.matrices.items()
         if name not in sources
-        or sources[name].plans != plans_digest(first_plans(lab, name, range(1, (matrix.seeds or 0) + 1)))
+        or sources[name].plans != plans_digest(first_plans(resolver, name, range(1, (matrix.seeds or 0) + 1)))
     ]
 
 

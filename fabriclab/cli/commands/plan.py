@@ -12,10 +12,13 @@ from fabriclab.api.look import plan as plan_lab
 from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.commands.as_frr import meant
-from fabriclab.cli.host.failure import FAILED, OK
+from fabriclab.cli.host.failure import BAD_INPUT, FAILED, OK, is_of_the_host, told
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.cli.text.check_json import check_json
 from fabriclab.cli.text.plan import plan_text
+from fabriclab.errors import FabriclabError
 from fabriclab.formats.plan import plan_json
+from fabriclab.lab import LabError
 from fabriclab.runs.engines import EngineName
 from fabriclab.units import format_count
 
@@ -46,9 +49,7 @@ def check(
 ) -> int:
     """Check the lab and every point of its matrices, or a topology file alone; print what it has. Return the exit
     status."""
-    with waiting(f"reading {path}") as tell:
-        this = path if software is None else meant(path, software, variables)
-        checked = check_lab(this, variables=variables, compile_own=compile_own, tell=tell)
+    checked = _checked(path, software, variables, compile_own)
     if isinstance(checked, CheckedLab):
         sys.stdout.write(_inventory(checked))
     else:
@@ -61,6 +62,30 @@ def check(
         sys.stdout.flush()
         raise checked.refusal
     return FAILED if faults else OK
+
+
+def check_as_json(path: Path, software: Software | None, variables: Sequence[Path], compile_own: bool) -> int:
+    """Print what a check finds as JSON, also where the lab is refused. Return the exit status."""
+    try:
+        checked = _checked(path, software, variables, compile_own)
+    except FabriclabError as error:
+        if is_of_the_host(error):
+            raise
+        refusal = error if isinstance(error, LabError) else told(error)
+        sys.stdout.write(check_json(path, None, refusal))
+        return BAD_INPUT
+    sys.stdout.write(check_json(path, checked, checked.refusal))
+    if checked.refusal is not None:
+        return BAD_INPUT
+    return FAILED if isinstance(checked, CheckedLab) and checked.faults else OK
+
+
+def _checked(
+    path: Path, software: Software | None, variables: Sequence[Path], compile_own: bool
+) -> CheckedLab | CheckedTopology:
+    with waiting(f"reading {path}") as tell:
+        this = path if software is None else meant(path, software, variables)
+        return check_lab(this, variables=variables, compile_own=compile_own, tell=tell)
 
 
 def _size(checked: CheckedTopology) -> str:

@@ -11,7 +11,9 @@ import typer
 app = typer.Typer()
 
 
-SchemaName = StrEnum("SchemaName", [("EXPERIMENT", "experiment"), ("SWITCH_PROFILE", "switch-profile")])
+SchemaName = StrEnum(
+    "SchemaName", [("EXPERIMENT", "experiment"), ("STORY", "story"), ("SWITCH_PROFILE", "switch-profile")]
+)
 """The files that have a schema; a test compares them with `fabriclab.language.document.SCHEMAS`, which is not loaded
 for `--help`."""
 _EXPERIMENT = SchemaName("experiment")
@@ -21,7 +23,7 @@ _EXPERIMENT = SchemaName("experiment")
 def schema(
     file: Annotated[
         SchemaName,
-        typer.Argument(metavar="[FILE]", help="The file that the schema describes: experiment, switch-profile."),
+        typer.Argument(metavar="[FILE]", help="The file that the schema describes: experiment, story, switch-profile."),
     ] = (_EXPERIMENT),
     path: Annotated[
         bool,
@@ -32,7 +34,7 @@ def schema(
         typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="standard output"),
     ] = None,
 ) -> None:
-    """Print the JSON schema of experiment.yml, with which editors complete, explain and check it.
+    """Print the JSON schema of experiment.yml, or of a story, with which editors complete, explain and check it.
 
     docs/language/editors.md describes the set-up of editors. A topology file has Containerlab's own schema.
 
@@ -41,6 +43,8 @@ def schema(
       fabriclab schema --path
 
       fabriclab schema --out experiment.schema.json
+
+      fabriclab schema story --path
 
       fabriclab schema switch-profile
     """

@@ -32,6 +32,18 @@ def say(message: str) -> None:
         sys.stderr.write(message.rstrip("\n") + "\n")
 
 
+def told(error: FabriclabError) -> str:
+    """Return an error's text with arguments as the command line has them."""
+    return error.spelled(_option) if isinstance(error, ArgumentError) else str(error)
+
+
+def is_of_the_host(error: FabriclabError) -> bool:
+    """Return whether an error says that a run cannot start here, not that what the user wrote is wrong."""
+    from fabriclab.engine.artefacts import EngineError
+
+    return isinstance(error, EngineError)
+
+
 def _option(name: str) -> str:
     """Return an argument of a function as the command line has it."""
     return "--" + name.replace("_", "-")
@@ -40,16 +52,11 @@ def _option(name: str) -> str:
 @contextmanager
 def reported() -> Iterator[None]:
     """Turn the errors that are not ours into a message and an exit status."""
-    from fabriclab.engine.artefacts import EngineError
-
     try:
         yield
-    except ArgumentError as error:
-        say(error.spelled(_option))
-        raise typer.Exit(BAD_INPUT) from error
     except FabriclabError as error:
-        say(str(error))
-        raise typer.Exit(FAILED if isinstance(error, EngineError) else BAD_INPUT) from error
+        say(told(error))
+        raise typer.Exit(FAILED if is_of_the_host(error) else BAD_INPUT) from error
     except KeyboardInterrupt as error:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from error
@@ -69,11 +76,11 @@ def reported() -> Iterator[None]:
     except (
         Exception
     ) as error:  # of libraries that take too long to import only to name their errors; what is not told is raised again
-        told = _of_results(error)
-        if told is None:
+        of_results = _of_results(error)
+        if of_results is None:
             raise
-        say(told[1])
-        raise typer.Exit(told[0]) from error
+        say(of_results[1])
+        raise typer.Exit(of_results[0]) from error
 
 
 def _of_results(error: Exception) -> tuple[int, str] | None:

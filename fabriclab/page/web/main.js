@@ -243,6 +243,7 @@ class Page {
       }
     }
     this.leadToCause();
+    if (moved && !document.hidden) this.topology.fly(this.model);
     if (this.drawing) return;
     this.drawing = requestAnimationFrame(() => {
       this.drawing = 0;

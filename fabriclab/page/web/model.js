@@ -1,6 +1,8 @@
 // What is known of a lab's ports: how they are now, how fast they go, and how that was of late.
 
 const KEPT = 1200;
+const FRAMES = 20;
+const FRAME_BITS = 12_112;
 export const MEASURES = ["queue", "rate", "marks", "drops"];
 
 export class Model {
@@ -11,6 +13,9 @@ export class Model {
     this.index = new Map(this.names.map((name, index) => [name, index]));
     this.ports = new Map();
     this.speeds = new Map();
+    this.moved = new Map();
+    this.kept = new Map();
+    this.passed = { virtual: 0, wall: 0 };
     this.longest = new Map();
     this.times = [];
     this.samples = [];
@@ -20,15 +25,24 @@ export class Model {
   // Take an answer to `look`; returns whether time has gone on.
   take(look) {
     const passed = this.now === null ? 0 : look.now_ns - this.now;
+    const wall = performance.now();
+    this.passed = { virtual: passed, wall: wall - (this.heard ?? wall) };
+    this.heard = wall;
+    this.moved.clear();
     const sample = new Float64Array(MEASURES.length * this.names.length).fill(NaN);
     for (const port of look.ports) {
       const name = `${port.node}:${port.interface}`;
       const before = this.ports.get(name);
       port.queued = port.queues.reduce((sum, queue) => sum + queue.bytes, 0);
       this.longest.set(name, Math.max(port.queued, this.longest.get(name) ?? 0));
-      if (before && passed > 0 && before.at === this.now) this.speeds.set(name, speeds(before, port, passed));
+      if (before && passed > 0 && before.at === this.now) {
+        this.moved.set(name, moved(before, port));
+        const from = this.base(name, look.now_ns);
+        this.speeds.set(name, speeds(from, port, look.now_ns - from.at));
+      }
       port.at = look.now_ns;
       this.ports.set(name, port);
+      if (passed > 0 || !this.kept.has(name)) this.kept.set(name, [...(this.kept.get(name) ?? []), port]);
       const place = this.index.get(name);
       if (place === undefined) continue;
       const speed = this.speeds.get(name);
@@ -43,6 +57,16 @@ export class Model {
       this.samples.shift();
     }
     return true;
+  }
+
+  // The look that a speed is counted from: the last before a time in which a port sends some frames. From one look to the next a
+  // frame has left or not, where time goes slowly, and a rate would be of no frame or of many times the line's.
+  base(name, now) {
+    const kept = this.kept.get(name);
+    const rate = this.rates.get(name) || 1e9;
+    const until = now - (FRAMES * FRAME_BITS * 1e9) / rate;
+    while (kept.length > 1 && kept[1].at <= until) kept.shift();
+    return kept[0];
   }
 
   series(name, measure) {
@@ -68,6 +92,12 @@ export class Model {
     const rate = this.ports.get(name)?.rate_bps ?? this.rates.get(name);
     return speed && rate ? Math.min(1, speed.rate / rate) : null;
   }
+}
+
+// How many packets a port sent, marked and dropped between two looks.
+function moved(before, port) {
+  const [sent, marked, dropped] = ["tx_packets", "marks", "drops"].map((key) => (port[key] ?? 0) - (before[key] ?? 0));
+  return { sent, marked, dropped };
 }
 
 function speeds(before, port, passed) {

@@ -1,6 +1,7 @@
 // The lab's picture: each half of a link in the colour of what its port sends, a disc at each port as large as its queue.
 
 import { byId, element, setText } from "./elements.js";
+import { Flight } from "./flight.js";
 import * as format from "./format.js";
 import { grip } from "./places.js";
 
@@ -20,10 +21,12 @@ export class Topology {
     const lines = element("svg:g");
     const above = element("svg:g", { class: "stubs" });
     const discs = element("svg:g");
+    const packets = element("svg:g", { class: "packets" });
+    this.flight = new Flight(packets);
     this.links = drawing.links.map((link) => this.link(link, lines, above, discs, on.link));
     this.nodes = new Map(drawing.nodes.map((node) => [node.name, box(node, drawing, on.node)]));
     for (const [name, port] of this.ports) discs.append((port.grip = grip(name, on.port)));
-    svg.append(lines, ...this.nodes.values(), above, discs);
+    svg.append(lines, ...this.nodes.values(), above, packets, discs);
     byId("topology").replaceChildren(svg);
     for (const [name, port] of this.ports) this.place(name, port);
   }
@@ -44,7 +47,7 @@ export class Topology {
       const disc = element("svg:circle", { class: "queue", r: 0 });
       const pause = element("svg:text", { class: "pause", "text-anchor": "middle" });
       discs.append(disc, pause);
-      this.ports.set(name, { half: halves[index], path: halves[index], atEnd: index === 1, rack: Boolean(link.rack), disc, pause, step: 0, radius: 0, group });
+      this.ports.set(name, { half: halves[index], path: halves[index], atEnd: index === 1, rack: Boolean(link.rack), disc, pause, step: 0, radius: 0, group, way: link.path, delay: link.delays_ns[0] });
     });
     return { link, group, title };
   }
@@ -54,6 +57,7 @@ export class Topology {
     const distance = port.rack ? 0 : Math.min(DISTANCE, length / 3);
     const { x, y } = port.path.getPointAtLength(port.atEnd ? length - distance : distance);
     for (const disc of [port.disc, port.grip]) for (const [key, value] of [["cx", x], ["cy", y]]) disc.setAttribute(key, value);
+    Object.assign(port, { x, y });
     port.pause.setAttribute("x", x);
     port.pause.setAttribute("y", y + 3.5);
   }
@@ -64,6 +68,15 @@ export class Topology {
 
   selectNode(chosen) {
     for (const [name, group] of this.nodes) group.classList.toggle("chosen", name === chosen);
+  }
+
+  // Packets that left between the last two looks, each on its way.
+  fly(model) {
+    const { virtual: passed, wall } = model.passed;
+    for (const [name, moved] of model.moved) {
+      const port = this.ports.get(name);
+      if (port) this.flight.show({ ...moved, passed, wall }, { way: port.way, back: port.atEnd, delay: port.delay, x: port.x, y: port.y });
+    }
   }
 
   show(model) {
@@ -86,7 +99,10 @@ export class Topology {
       shown.disc.classList.toggle("paused", isPaused);
       setText(shown.pause, isPaused ? "‖" : port.pausing?.length ? "▸" : "");
     }
-    setText(byId("legend"), `Colour: how busy each direction is, grey to orange. Disc: the queue before it, full size ${format.bytes(this.full)}. ‖ is paused by the other end, ▸ asks it to pause.`);
+    setText(
+      byId("legend"),
+      `Colour: how busy each direction is, grey to orange. Disc: the queue before it, full size ${format.bytes(this.full)}. ‖ is paused by the other end, ▸ asks it to pause. Dot: a packet, while they are few (slow time down, or step); orange: marked; ×: dropped.`,
+    );
   }
 }
 

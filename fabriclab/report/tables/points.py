@@ -103,11 +103,12 @@ def point_table(
     return PointTable(headings, numbers, rows, whole, _OF_SEEDS if repeated else "", of_ports)
 
 
-def metric_rows(results: Results) -> list[tuple[str, str]]:
+def metric_rows(results: Results, *, of_ports: bool | None = None) -> list[tuple[str, str]]:
     """Return every measured metric of a run as title and text; a port's own are left out where only one port is
     sampled.
 
-    So are those of a shared buffer's ports and queues: they have a table, and there are many.
+    So are those of a shared buffer's ports and queues: they have a table, and there are many. `of_ports`: only those of
+    single ports, or only the others.
     """
     ports = results.plan.probes.queue_ports
     hidden = tuple(f"[{port}]" for port in ports) if len(ports) == 1 else ()
@@ -119,8 +120,13 @@ def metric_rows(results: Results) -> list[tuple[str, str]]:
     return [
         (metric_title(name), _with_accuracy(results, name, value))
         for name, value in shown.items()
-        if not _stands_elsewhere(name)
+        if not _stands_elsewhere(name) and of_ports in (None, _is_of_port(name))
     ]
+
+
+def _is_of_port(metric: str) -> bool:
+    """Return whether a metric is of one port, such as `drops[leaf1:eth1]`."""
+    return ":" in metric.partition("[")[2]
 
 
 def _with_accuracy(results: Results, name: str, value: Value) -> str:

@@ -12,7 +12,10 @@ from fabriclab.cli.app import app
 from fabriclab.engine import netlab
 
 SAMPLES = {
-    "mn.py": ("from mininet.topo import Topo\nclass T(Topo):\n    pass\n", "is a Mininet topology, a script"),
+    "mn.py": (
+        "from mininet.topo import Topo\nclass T(Topo):\n    pass\n",
+        "is a script of Mininet's; `fabriclab import mininet mn.py`",
+    ),
     "drawing.mn": ('{"hosts": [], "switches": []}', "is a Mininet topology, a drawing of MiniEdit"),
     "p.gns3": ('{"name": "p", "topology": {"nodes": []}}', "is a GNS3 project, whose nodes are images"),
     "l.unl": ('<?xml version="1.0"?>\n<lab name="l"></lab>\n', "is an EVE-NG lab, whose nodes are images"),

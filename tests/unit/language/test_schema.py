@@ -53,7 +53,7 @@ def test_editors_take_the_schema(name: str) -> None:
     assert [one for one in every if one.get("enum") == []] == []
     patterns = [one["pattern"] for one in every if isinstance(one.get("pattern"), str)]
     patterns += [pattern for one in every for pattern in one.get("patternProperties", ())]
-    assert len(patterns) > 20
+    assert len(patterns) > 5
     assert [one for one in patterns if re.search(r"\\[^].sd/+[]|\(\?[^:!=]", one)] == []
 
 

@@ -156,3 +156,33 @@ def gnmi(
         from fabriclab.cli.host import failure
     with failure.reported():
         serving.gnmi(name, port, token_file)
+
+
+@app.command()
+def ssh(
+    name: Name = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback.", show_default="any free port")] = 0,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where keys, ssh_config and inventory are while it runs.", show_default="runs/NAME.ssh"
+        ),
+    ] = None,
+) -> None:
+    """Serve SSH to a lab's nodes on loopback until Ctrl-C, for Ansible and others: a user for each node.
+
+    It makes keys for this lab alone, and prints the commands that use them. NODE+vtysh is FRR's shell.
+
+    [bold]Examples[/bold]
+
+      fabriclab ssh
+
+      ssh -F runs/link-failure.ssh/config leaf1+vtysh 'show bgp summary'
+
+      ansible -i runs/link-failure.ssh/inventory.json routers -m raw -a 'ip route'
+    """
+    with waiting("loading"):
+        from fabriclab.cli.commands.live import ssh as serving
+        from fabriclab.cli.host import failure
+    with failure.reported():
+        serving.ssh(name, port, directory)

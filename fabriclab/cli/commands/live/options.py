@@ -77,6 +77,7 @@ def up(
         typer.Option("--break", metavar="CONDITION", help="Stop time when this is true, as `break` does. Repeatable."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
+    with_ssh: Annotated[bool, typer.Option("--ssh", help="Serve SSH to its nodes, as `fabriclab ssh` does.")] = False,
     story: Annotated[
         str | None,
         typer.Option(metavar="NAME|FILE", help="Play a story of the lab in the live page.", show_default=False),
@@ -97,7 +98,7 @@ def up(
         from fabriclab.cli.host import failure
     with failure.reported():
         arguments = (settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
-        raise typer.Exit(bringing.up(lab, *arguments, trust=trust, story=story, loop=loop))
+        raise typer.Exit(bringing.up(lab, *arguments, trust=trust, story=story, loop=loop, with_ssh=with_ssh))
 
 
 @app.command()

@@ -33,6 +33,7 @@ def up(
     trust: bool = False,
     story: str | None = None,
     loop: bool = False,
+    with_ssh: bool = False,
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
     settled = parse_settings(settings)
@@ -51,6 +52,10 @@ def up(
     for sentence in warnings:
         say(f"warning: {sentence}")
     sys.stdout.write(text(found, story) if engine == "vm" else containers_text(found))
+    if with_ssh:
+        from fabriclab.cli.commands.live import ssh
+
+        ssh.start(found.name)
     if open_page or story is not None:
         from fabriclab.cli.commands.live import ui
 
