@@ -164,6 +164,23 @@ def test_pip_installs_by_hash_or_without_a_registry() -> None:
     assert [(name, one) for name, one in found if not re.search(r"--require-hashes|--no-index", one)] == []
 
 
+REGISTRY = re.compile(
+    r"(?<![\w.])(?:pypi\.org|pythonhosted\.org|registry\.npmjs\.org|static\.crates\.io|index\.crates\.io|deb\.debian\.org|"
+    r"docker\.io/|ghcr\.io|quay\.io|proxy\.golang\.org)"
+)
+"""By which hosts packages come is the host's own matter. (docker.io alone is a package of Debian's.)"""
+
+
+def test_no_registry_is_named_by_its_host() -> None:
+    # Tests have other people's labs, which name the registries of their images.
+    files = [ROOT / name for name in tracked() if not name.startswith("tests/")]
+    texts = {
+        str(path.relative_to(ROOT)): path.read_bytes().decode(errors="replace") for path in files if path.is_file()
+    }
+    assert len(texts) > 1000
+    assert [name for name, text in texts.items() if REGISTRY.search(text)] == []
+
+
 def test_cargo_and_npm_take_what_their_locks_say() -> None:
     lines = list(shell_commands())
     cargo = [(name, line) for name, line in lines if re.search(r"\bcargo (build|test|clippy|run|install)\b", line)]

@@ -12,7 +12,6 @@ const { NotFoundError, UntrustedError, locate } = require("./lib/program");
 const { LabTree } = require("./lib/tree");
 
 const MOST_LABS = 500;
-const INSTALL_PAGE = "https://pypi.org/project/fabriclab/";
 
 function activate(context) {
   const diagnostics = new Diagnostics(program, tellOnce);
@@ -66,10 +65,9 @@ async function tell(error) {
     vscode.window.showErrorMessage(error.message);
     return;
   }
-  const chosen = await vscode.window.showErrorMessage(error.message, "Open Settings", "How to Install");
+  const chosen = await vscode.window.showErrorMessage(error.message, "Open Settings");
   if (chosen === "Open Settings")
     await vscode.commands.executeCommand("workbench.action.openSettings", "fabriclab.command");
-  if (chosen === "How to Install") await vscode.env.openExternal(vscode.Uri.parse(INSTALL_PAGE));
 }
 
 let lastTold = "";
