@@ -44,8 +44,14 @@ def write_files(directory: Path, keys: Keys, port: int, nodes: Sequence[str], ro
     write_text(directory / INVENTORY, inventory(directory.resolve(), port, nodes, routers))
 
 
-def remove_files(directory: Path) -> None:
-    """Remove what `write_files` wrote: without its server nothing of it is of use."""
+def remove_files(directory: Path, port: int) -> None:
+    """Remove what `write_files` wrote of a port: without its server nothing of it is of use. Another server's stay."""
+    try:
+        known = (directory / KNOWN).read_text(encoding="utf-8")
+    except OSError:
+        known = ""
+    if known and not known.startswith(f"[{HOST}]:{port} "):
+        return
     for name in (KEY, KNOWN, CONFIG, INVENTORY):
         (directory / name).unlink(missing_ok=True)
     try:

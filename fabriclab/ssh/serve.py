@@ -51,7 +51,7 @@ async def serve(lab: str, port: int, directory: Path, started: Callable[[int], N
         return not ended.is_set()
     finally:
         server.close()
-        remove_files(directory)
+        remove_files(directory, found)
 
 
 def start(lab: str, directory: Path) -> int:

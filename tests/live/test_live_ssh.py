@@ -19,7 +19,7 @@ from patience import patient, wait_until
 
 import fabriclab
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.ssh.files import Keys, new_keys, ssh_config
+from fabriclab.ssh.files import Keys, new_keys, remove_files, ssh_config, write_files
 from fabriclab.ssh.server import Nodes, SshError
 
 
@@ -59,6 +59,15 @@ def test_a_configuration_names_every_node_and_every_routers_shell(tmp_path: Path
     text = ssh_config(tmp_path, 2222, ["h1", "s1"], ["s1"])
     assert re.findall(r'^Host "(.*)"$', text, re.MULTILINE) == ["h1", "s1", "s1+vtysh"]
     assert "StrictHostKeyChecking yes" in text
+
+
+def test_files_of_another_server_stay(tmp_path: Path) -> None:
+    write_files(tmp_path / "ssh", new_keys(), 2222, ["h1"], [])
+    write_files(tmp_path / "ssh", new_keys(), 3333, ["h1"], [])
+    remove_files(tmp_path / "ssh", 2222)
+    assert (tmp_path / "ssh" / "config").is_file()
+    remove_files(tmp_path / "ssh", 3333)
+    assert not (tmp_path / "ssh").exists()
 
 
 def serve(tmp_path: Path, lab: str) -> subprocess.Popen[str]:
