@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,13 @@ from fake_lab import FakeLab
 from patience import patient, wait_until
 
 import fabriclab
+from fabriclab.cli.commands.live.ssh import ssh as command
+from fabriclab.cli.commands.live.ssh import start
 from fabriclab.engine.artefacts import Artefacts
+from fabriclab.live.labs_up import LabsUpError
+from fabriclab.ssh import serve as serving
 from fabriclab.ssh.files import Keys, new_keys, remove_files, ssh_config, write_files
+from fabriclab.ssh.serve import serve as serve_lab
 from fabriclab.ssh.server import Nodes, SshError
 
 
@@ -70,6 +76,28 @@ def test_files_of_another_server_stay(tmp_path: Path) -> None:
     assert not (tmp_path / "ssh").exists()
 
 
+def test_a_command_serves_until_a_signal_and_says_what_to_type(
+    fake: FakeLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = tmp_path / "keys"
+
+    def end_once_it_serves() -> None:
+        wait_until(lambda: (directory / "inventory.json").is_file(), what="it serves")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    # The handler is there before the files are.
+    ending = threading.Thread(target=end_once_it_serves)
+    ending.start()
+    command("fake", 0, directory)
+    ending.join()
+    told = capsys.readouterr()
+    assert told.out.startswith(f"ssh -F {directory / 'config'} ")
+    assert "SSH to fake's nodes on 127.0.0.1:" in told.err
+    assert not directory.exists()
+    with pytest.raises(LabsUpError):
+        command("none", 0, directory)
+
+
 def serve(tmp_path: Path, lab: str) -> subprocess.Popen[str]:
     """Start the command as a user does, and wait until it has said what to type."""
     command = [sys.executable, "-m", "fabriclab", "ssh", lab, "--directory", str(tmp_path / "ssh")]
@@ -107,25 +135,37 @@ async def asked(directory: Path) -> dict[str, Any]:
     return found
 
 
+async def served_and_asked(lab: str, directory: Path) -> tuple[dict[str, Any], str]:
+    """Serve a lab in this process, ask its nodes, and end it as a signal does."""
+    ports: list[int] = []
+    serving = asyncio.create_task(serve_lab(lab, 0, directory, ports.append))
+    while not ports:
+        await asyncio.sleep(0.05)
+        assert not serving.done(), serving.exception()
+    assert (directory / "id_ed25519").stat().st_mode & 0o777 == 0o600
+    inventory = (directory / "inventory.json").read_text()
+    try:
+        found = await asyncio.wait_for(asked(directory), patient(60))
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert await asyncio.wait_for(serving, patient(30)) is False
+    return found, inventory
+
+
 @pytest.mark.vm
-@pytest.mark.slow("a live lab, and a command that serves it in a process of its own")
+@pytest.mark.covered
+@pytest.mark.slow("a live lab, whose nodes a client reaches by SSH")
 def test_programs_in_nodes_and_nothing_of_the_host(
     artefacts: Artefacts, runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    directory = tmp_path / "ssh"
     with fabriclab.up("incast", idle=True, speed="max", out=tmp_path / "run", name="ssh-test") as live:
-        served = serve(tmp_path, live.name)
-        directory = tmp_path / "ssh"
-        try:
-            assert (directory / "id_ed25519").stat().st_mode & 0o777 == 0o600
-            inventory = json.loads((directory / "inventory.json").read_text())["all"]
-            assert set(inventory["children"]["hosts"]["hosts"]) == set(live.nodes)
-            assert inventory["vars"]["ansible_host"] == "127.0.0.1"
-            found = asyncio.run(asyncio.wait_for(asked(directory), patient(60)))
-        finally:
-            served.send_signal(signal.SIGTERM)
-            served.communicate(timeout=patient(30))
-        assert not directory.exists(), "keys stay behind"
+        found, written = asyncio.run(served_and_asked(live.name, directory))
+        inventory = json.loads(written)["all"]
+        assert set(inventory["children"]["hosts"]["hosts"]) == set(live.nodes)
+    assert inventory["vars"]["ansible_host"] == "127.0.0.1"
+    assert not directory.exists(), "keys stay behind"
     assert found["run"] == ("h1\ntyped\n", "err\n", 7)
     assert found["terminal"] == ["43", "132", "/dev/pts/0"]
     assert found["killed"] == 128 + signal.SIGTERM
@@ -135,9 +175,22 @@ def test_programs_in_nodes_and_nothing_of_the_host(
 
 
 @pytest.mark.vm
-def test_it_ends_with_its_lab(artefacts: Artefacts, runtime: Path, tmp_path: Path) -> None:
+@pytest.mark.covered
+def test_it_ends_with_its_lab(
+    artefacts: Artefacts,
+    runtime: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with fabriclab.up("incast", idle=True, speed="max", out=tmp_path / "run", name="ssh-end") as live:
         served = serve(tmp_path, live.name)
+        directory = tmp_path / "background"
+        monkeypatch.setattr(serving, "directory_of", lambda _: directory)
+        start(live.name)
+        assert capsys.readouterr().out.startswith(f"  ssh -F {directory / 'config'} s1\n")
+        assert (directory / "config").is_file()
+    wait_until(lambda: not directory.exists(), what="the server in the background ends, too")
     said = served.communicate(timeout=patient(30))[1]
     assert "ssh-end: the lab has gone down" in said
     assert served.returncode == 0

@@ -10,12 +10,14 @@ from sonic_scale import leaf_spine, write_fabric
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
+from fabriclab.engine.artefacts import Artefacts
 
 NAMES = ["in-cast", "failure of a link"]
 
 
+@pytest.mark.covered
 @pytest.mark.slow("boots four kernels")
-def test_a_threshold_that_is_lower_marks_in_the_new_version(tmp_path: Path) -> None:
+def test_a_threshold_that_is_lower_marks_in_the_new_version(artefacts: Artefacts, tmp_path: Path) -> None:
     fabric = leaf_spine(2, 2, 4)
     write_fabric(fabric, tmp_path / "old")
     for tables in fabric.values():

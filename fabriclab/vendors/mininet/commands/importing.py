@@ -11,14 +11,16 @@ from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.consent.gate import require
 from fabriclab.consent.request import ConsentRequest, Item, Subject
 from fabriclab.engine.mininet import MininetError, describe
-from fabriclab.files import explain, write_files
+from fabriclab.files import write_files
 from fabriclab.formats.names import NODE_NAME
 from fabriclab.keys.wording import did_you_mean
+from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.vendors.common.imported_lab import name_of
 from fabriclab.vendors.mininet.lab import lab_of
 from fabriclab.vendors.mininet.lab.network import read_network
 
 STAND_IN = Path(__file__).parents[1] / "script" / "stand_in.py"
+_LARGEST_BYTES = 1 << 20
 _ROLE = "Python, which runs with your rights and not in any node"
 
 
@@ -28,9 +30,9 @@ def import_lab(script: Path, topo: str | None, name: str | None, out: Path | Non
     if not NODE_NAME.is_in(name):
         raise BadInputError(f"--name {name!r}: is not a name; write letters, digits, '-' and '_', at most 63")
     try:
-        text = script.read_bytes()
-    except OSError as error:
-        raise BadInputError(f"{script}: {explain(error)}") from None
+        text = read_named_file(script, _LARGEST_BYTES)
+    except UnreadableError as error:
+        raise BadInputError(f"{script}: {error}") from None
     found = _described(script, text, topo, trust)
     network = read_network(found, str(script))
     imported = lab_of(network, name, script.name)

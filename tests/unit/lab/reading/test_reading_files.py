@@ -217,6 +217,7 @@ READS_ITSELF = {
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "hadoop/lab/archives.py": "lists of archives that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
+    "vendors/mininet/script/stand_in.py": "a script that its user lets run; it imports nothing of fabriclab",
     "vendors/sonic/commands/baseline.py": "a list that a check wrote",
     "vendors/sonic/daemons/given.py": "scripts that come with fabriclab",
     "vendors/sonic/daemons/run.py": "what the daemons wrote",

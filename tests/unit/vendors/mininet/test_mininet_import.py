@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from ruamel.yaml import YAML
@@ -10,6 +15,7 @@ from typer.testing import CliRunner
 
 import fabriclab
 from fabriclab.cli.app import app
+from fabriclab.vendors.mininet.script import stand_in
 
 TOPO = """
 from mininet.topo import Topo
@@ -62,6 +68,42 @@ net.start()
 h1.cmd('ip route add 10.9.0.0/16 via 192.168.7.2; echo done')
 print(net.pingAll())
 raise RuntimeError('no host has that')
+"""
+
+
+EVERY = """
+from mininet.topo import Topo, SingleSwitchTopo, SingleSwitchReversedTopo, LinearTopo, MinimalTopo
+from mininet.topolib import TreeTopo
+from mininet.net import Mininet
+from mininet.node import Host, RemoteController, OVSKernelSwitch, CPULimitedHost
+from mininet.link import TCLink, Intf
+from mininet.util import irange, dumpNodeConnections, quietRun
+from mininet.log import setLogLevel, info
+import mininet.term
+assert irange(1, 3) == [1, 2, 3]
+tree = TreeTopo(depth=2, fanout=2)
+assert tree.hosts() == ['h1', 'h2', 'h3', 'h4'] and len(tree.switches()) == 3 and len(tree.links()) == 6
+assert tree.nodeInfo('s1')['isSwitch'] and len(tree.nodes()) == 7 and tree.addPort('s1', 's2') is None
+for made in (SingleSwitchTopo(3), SingleSwitchReversedTopo(3), LinearTopo(3, 2), MinimalTopo()):
+    Mininet(topo=made, build=False).build()
+class Measured(Topo):
+    def build(self):
+        self.addLink(self.addHost('a', cls=CPULimitedHost, cpu=.5), self.addSwitch('s'), bw=1)
+net = Mininet(topo=Measured(), host=CPULimitedHost, link=TCLink, controller=RemoteController)
+b = net.addHost('b')
+net.addLink('b', 's', bw=5)
+b.setIP('10.0.0.9/24')
+b.setIP('10.0.1.9', 24, intf='b-eth1')
+b.setMAC('00:00:00:00:00:09')
+b.setDefaultRoute('via 10.0.0.1')
+b.setHostRoute('10.2.0.1', 'b-eth0')
+net.start()
+dumpNodeConnections(net.hosts)
+assert b.IP() == '10.0.0.9' and b.MAC() and b.defaultIntf() == 'b-eth0' and b.intfNames() == []
+assert [str(node) for node in net.switches] == ['s'] and net['b'] is net.get('b') and len(net.get('a', 'b')) == 2
+b.pexec('ip route'); b.cmdPrint('ls'); b.start(); b.waitExited()
+print(net.iperf(), net.pingAll(), net.waitConnected(), net.addController('c1'))
+net.stop()
 """
 
 
@@ -124,6 +166,40 @@ def test_a_network_made_by_hand_counts_as_far_as_its_script_comes(tmp_path: Path
         "ip addr add 192.168.7.1/24 dev h1-eth0",
         "sh -c 'ip route add 10.9.0.0/16 via 192.168.7.2; echo done'",
     ]
+
+
+@pytest.mark.parametrize("script", [TOPO.replace("topos", "others"), ROUTER, BY_HAND, EVERY])
+def test_the_stand_in_writes_what_a_script_describes(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here in this process, and not in one of its own as the command has it."""
+    monkeypatch.setattr(stand_in, "NETWORKS", [])
+    monkeypatch.setattr(stand_in, "LEFT_OUT", [])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    file, out = tmp_path / "script.py", tmp_path / "network.json"
+    file.write_text(script)
+    descriptor = os.open(out, os.O_WRONLY | os.O_CREAT, 0o600)
+    monkeypatch.setattr(sys, "argv", ["stand_in.py", str(descriptor), str(file)])
+    with patch.dict(sys.modules):
+        untyped: Any = stand_in
+        untyped.main()
+    found = json.loads(out.read_text())
+    assert found["nodes"] and found["links"]
+    assert {one["a"] for one in found["links"]} <= {one["name"] for one in found["nodes"]}
+
+
+def test_mininets_own_topologies_have_its_names(tmp_path: Path) -> None:
+    for topology, sizes in (
+        ("SingleSwitchTopo(k=3)", (3, 1, 3)),
+        ("SingleSwitchReversedTopo(3)", (3, 1, 3)),
+        ("LinearTopo(k=3, n=2)", (6, 3, 8)),
+        ("TreeTopo(depth=2, fanout=3)", (9, 4, 12)),
+        ("MinimalTopo()", (2, 1, 2)),
+    ):
+        script = "from mininet.topo import *\nfrom mininet.topolib import *\nfrom mininet.net import Mininet\n"
+        status, said, _ = imported(tmp_path, f"{script}Mininet({topology})\n", "--trust", "--force")
+        hosts, switches, links = sizes
+        assert status == 0 and f"{hosts} hosts, {switches} switches, {links} links" in said, said
 
 
 def test_switches_in_a_loop_are_told(tmp_path: Path) -> None:
