@@ -101,6 +101,7 @@ def test_metadata_that_an_index_refuses(release: ModuleType, tmp_path: Path, met
 def test_changed_files_are_no_release(tmp_path: Path) -> None:
     """As a user runs it, in a repository of its own: it ends before anything is built, and leaves nothing."""
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / ".gitignore", tmp_path)
     for command in (
         ["git", "init", "--quiet"],
         ["git", "add", "."],
