@@ -34,14 +34,17 @@ def flown(page: Page, kind: str) -> int:
     return int(page.evaluate(f"window.flown.{kind}"))
 
 
-def watched(page: Page) -> None:
-    page.click("#pause")
+def watched(fake: FakeLab, page: Page) -> None:
+    """Let time stand, between two drops, and watch what flies from when the page shows that time."""
+    fake.paused, fake._stopped_ns = True, 250_010_000
+    expect(page.locator("#now")).to_have_text("0.250010 s")
     expect(page.locator("#pace")).to_have_text("paused")
+    expect(page.locator("#topology .packets > *")).to_have_count(0)
     page.evaluate(WATCH)
 
 
 def test_few_packets_are_dots_and_many_are_none(fake: FakeLab, page: Page) -> None:
-    watched(page)
+    watched(fake, page)
     # The port to the client sends a packet of 1,500 bytes each 15 us, and drops one each 100 ms.
     step(page, "45 us")
     wait_until(lambda: flown(page, "packet") >= 3, what="dots fly")
@@ -60,7 +63,7 @@ def test_who_wants_no_motion_sees_none(fake: FakeLab, browser: Browser, server: 
         page = context.new_page()
         page.goto(server.keys.address_once())
         expect(page.locator("#title")).to_have_text("fake")
-        watched(page)
+        watched(fake, page)
         step(page, "45 us")
         step(page, "100 ms")
         assert flown(page, "packet") == flown(page, "dropped") == 0
@@ -69,7 +72,7 @@ def test_who_wants_no_motion_sees_none(fake: FakeLab, browser: Browser, server: 
 
 
 def test_a_rate_is_that_of_the_line_between_two_packets(fake: FakeLab, page: Page) -> None:
-    watched(page)
+    watched(fake, page)
     rate = page.locator("#chosen-table tbody td").nth(1)
     for _ in range(24):
         step(page, "16 us")

@@ -119,6 +119,8 @@ class Page {
 
   told(state) {
     const changed = state.paused !== this.state.paused;
+    // A lab that went on and stopped again may never have been seen running.
+    const again = state.stopped !== this.state.stopped || state.now_ns !== this.state.now_ns;
     const before = this.state.loop;
     this.state = state;
     if (this.lab) showLoop(this, before);
@@ -130,7 +132,7 @@ class Page {
     byId("pause").setAttribute("aria-pressed", state.paused);
     if (changed) this.wants();
     if (changed && !state.paused) this.packets?.show(null, false);
-    if (changed) this.stop = state.paused && state.stopped ? { words: state.stopped, now_ns: state.now_ns } : null;
+    if (changed || again) this.stop = state.paused && state.stopped ? { words: state.stopped, now_ns: state.now_ns } : null;
     this.leadToCause();
   }
 
