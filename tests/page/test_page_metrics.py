@@ -101,4 +101,5 @@ def test_counters_agree_with_tc(artefacts: Artefacts, runtime: Path, tmp_path: P
     assert value(metrics, "fabriclab_queue_bytes", **queue) == red["backlog"]
     assert value(metrics, "fabriclab_port_sent_bytes", **at) == link["stats64"]["tx"]["bytes"]
     assert value(metrics, "fabriclab_port_received_packets", **at) == link["stats64"]["rx"]["packets"]
-    assert value(metrics, "fabriclab_virtual_time_seconds", lab="incast") > 0.1
+    # Time may have been stopped before it began.
+    assert value(metrics, "fabriclab_virtual_time_seconds", lab="incast") >= 0.1
