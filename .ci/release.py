@@ -103,7 +103,7 @@ def check_metadata(wheel: Path) -> None:
         text = archive.read(name)
     try:
         metadata = Metadata.from_email(text, validate=True)
-    except ExceptionGroup as group:
+    except ExceptionGroup as group:  # packaging tells all that is wrong at once
         raise ReleaseError(f"{wheel.name}: {'; '.join(str(one) for one in group.exceptions)}") from None
     lacking = [field for field in ("summary", "license_expression", "requires_python") if not getattr(metadata, field)]
     if lacking:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import socket
-
-from fabriclab.engine.detached import start_detached
+from fabriclab.engine.detached import start_and_hear
 from fabriclab.page.assets import PageError
 
 _MODULE = "fabriclab.page.serve"
-_PATIENCE_S = 30.0
 
 
 def start(lab: str) -> dict[str, str]:
@@ -17,16 +13,7 @@ def start(lab: str) -> dict[str, str]:
 
     Raises PageError, OSError.
     """
-    ours, theirs = socket.socketpair()
-    with ours:
-        with theirs:
-            start_detached(_MODULE, (lab,), theirs.fileno())
-        ours.settimeout(_PATIENCE_S)
-        try:
-            with ours.makefile("rb") as file:
-                said = dict(json.loads(file.read() or b"{}"))
-        except TimeoutError:
-            said = {}
+    said: dict[str, str] = start_and_hear(_MODULE, (lab,))
     if "once" not in said:
         raise PageError(said.get("failed") or "the page's server did not start")
     return said

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from fabriclab.engine.detached import CHANNEL, start_detached
+from fabriclab.engine.detached import CHANNEL, start_and_hear
 from fabriclab.errors import FabriclabError
 from fabriclab.files import explain
 from fabriclab.live.labs_up import labs
@@ -20,7 +20,6 @@ from fabriclab.ssh.files import new_keys, remove_files, write_files
 from fabriclab.ssh.server import Nodes, SshError
 
 _MODULE = "fabriclab.ssh.serve"
-_PATIENCE_S = 30.0
 _LOOK_S = 1.0
 
 
@@ -56,16 +55,7 @@ async def serve(lab: str, port: int, directory: Path, started: Callable[[int], N
 
 def start(lab: str, directory: Path) -> int:
     """Start a server in the background; it ends when the lab goes down. Return its port. Raises SshError, OSError."""
-    ours, theirs = socket.socketpair()
-    with ours:
-        with theirs:
-            start_detached(_MODULE, (lab, str(directory)), theirs.fileno())
-        ours.settimeout(_PATIENCE_S)
-        try:
-            with ours.makefile("rb") as file:
-                said = dict(json.loads(file.read() or b"{}"))
-        except TimeoutError:
-            said = {}
+    said = start_and_hear(_MODULE, (lab, str(directory)))
     if "port" not in said:
         raise SshError(said.get("failed") or "the server of SSH did not start")
     return int(said["port"])
