@@ -39,7 +39,7 @@ def panel(tmp_path: Path, fake: FakeLab) -> Iterator[dict[str, str]]:
     """The address of a document that frames the page, and that of the page; both go with the end of the input."""
     node = shutil.which("node")
     if node is None:
-        pytest.skip("not run: Node.js is missing")
+        pytest.skip("not run: Node.js is missing: apt-get install nodejs")
     if not all((PAGE.made() / name).exists() for name in PAGE.files):
         pytest.skip("the page is not built: make page")
     program, script = tmp_path / "fabriclab", tmp_path / "frame.js"

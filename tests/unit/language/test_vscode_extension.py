@@ -28,7 +28,7 @@ def test_its_own_tests_pass(tmp_path: Path) -> None:
     """They run with a stub in the place of the editor, and with this checkout's program."""
     node = shutil.which("node")
     if node is None:
-        pytest.skip("not run: Node.js is missing")
+        pytest.skip("not run: Node.js is missing: apt-get install nodejs")
     program = tmp_path / "fabriclab"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m fabriclab "$@"\n')
     program.chmod(0o755)
