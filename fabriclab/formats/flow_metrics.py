@@ -143,6 +143,20 @@ FLOWS = (
         f"the nearest-rank 99th percentile of {_OF_FCT} of 10,000 B or less",
         better="less",
     ),
+    *(
+        Metric(
+            f"fct_{name}_mean_ns",
+            f"{_FCT} {recovery}, mean",
+            f"the mean of {_OF_FCT} {recovery}; null if there are none",
+            _CLASS,
+        )
+        for name, recovery in (
+            ("no_loss", "without a retransmission"),
+            ("fast_retransmit", "with retransmissions but no timeout"),
+            ("timeout", "with one retransmission timeout"),
+            ("several_timeouts", "with several retransmission timeouts"),
+        )
+    ),
     Metric("slowdown_mean", f"{_SLOWDOWN}, mean", f"the mean of {_OF_SLOWDOWN}", _CLASS, better="less"),
     Metric("slowdown_median", f"{_SLOWDOWN}, median", f"the median of {_OF_SLOWDOWN}", _CLASS, better="less"),
     Metric("slowdown_p95", f"{_SLOWDOWN}, 95th percentile", f"the 95th percentile of {_OF_SLOWDOWN}", better="less"),
@@ -159,6 +173,13 @@ FLOWS = (
     ),
     Metric(
         "coflow_p99_ns", f"{_COFLOW}, 99th percentile", f"the 99th percentile of {_OF_COFLOW}", _CLASS, better="less"
+    ),
+    Metric(
+        "coflow_p999_ns",
+        f"{_COFLOW}, 99.9th percentile",
+        f"the nearest-rank 99.9th percentile of {_OF_COFLOW}",
+        _CLASS,
+        better="less",
     ),
     Metric(
         "coflows", "Coflows", "the number of coflows: rounds, queries, phases of a job; null if there are none", _CLASS

@@ -13,7 +13,7 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import CollectiveTraffic, ShuffleTraffic
 from fabriclab.results.bootstrap import exact_sum, standard_deviation
 from fabriclab.results.coflows import coflow_table, count_known
-from fabriclab.results.flows import waited_for_timeout
+from fabriclab.results.flows import RECOVERIES, waited_for_timeout
 from fabriclab.results.statistics import jain_index, percentile
 
 Metric = float | int | None
@@ -36,7 +36,7 @@ def flow_metrics(flows: pl.LazyFrame) -> Metrics:
     """Return the metrics of flows; `flows` has a column `finished`, whether a flow did all that it was meant to do."""
     coflows = coflow_table(flows).filter(pl.col("level") == "coflow")
     times = (
-        flows.select("class", "size_bytes", "fct_ns", "slowdown")
+        flows.select("class", "size_bytes", "fct_ns", "slowdown", "recovery")
         .filter(pl.col("fct_ns").is_not_null())
         .collect(engine="streaming")
     )
@@ -100,13 +100,26 @@ def _distributions(times: pl.DataFrame, coflows: pl.DataFrame) -> dict[str, Any]
         "fct_std_ns": standard_deviation(fct.to_numpy()),
         **{f"fct_{name}_ns": _whole(percentile(fct, percent)) for name, percent in _PERCENTILES.items()},
         "fct_max_ns": _whole(percentile(fct, 100)),
+        **_by_recovery(times),
         "slowdown_mean": _mean(slowdown),
         **{f"slowdown_{name}": percentile(slowdown, percent) for name, percent in _PERCENTILES.items()},
         "coflow_mean_ns": _mean(coflow),
-        **{f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name])) for name in ("median", "p95", "p99")},
+        **{
+            f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name]))
+            for name in ("median", "p95", "p99", "p999")
+        },
         "coflows": coflows.height or None,
         "coflows_with_timeouts": coflows.select(waiting).item(),
         "coflow_deadline_misses": coflows.select(late).item(),
+    }
+
+
+def _by_recovery(times: pl.DataFrame) -> Metrics:
+    means = dict(times.group_by("recovery").agg("fct_ns").iter_rows())
+    names = ("no_loss", "fast_retransmit", "timeout", "several_timeouts")
+    return {
+        f"fct_{name}_mean_ns": _mean(pl.Series(means.get(recovery, []), dtype=pl.Int64))
+        for name, recovery in zip(names, RECOVERIES, strict=True)
     }
 
 

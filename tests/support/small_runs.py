@@ -40,6 +40,19 @@ def query_run(tmp_path: Path) -> Path:
     return small_run(tmp_path, "", logs, **{"traffic/trace.csv": trace})
 
 
+def recovery_run(tmp_path: Path) -> Path:
+    """A run of five flows that take 1 to 5 us: two lose nothing, the others recover by fast retransmit, by one timeout
+    and by three."""
+    trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,class\n"
+    trace += "".join(f"{flow},0,h1,h3,5000,web\n" for flow in range(5))
+    retransmits, timeouts = (0, 0, 2, 3, 9), (0, 0, 0, 1, 3)
+    source = "".join(
+        f"{flow},src,complete,0,,,,5000,{retransmits[flow]},{timeouts[flow]},0,4,51,80\n" for flow in range(5)
+    )
+    sink = "".join(f"{flow},dst,complete,,,,{1000 * (flow + 1)},5000,,,,,,\n" for flow in range(5))
+    return small_run(tmp_path, "", {"h1": source, "h3": sink}, **{"traffic/trace.csv": trace})
+
+
 def collective_run(tmp_path: Path, *, complete: bool = True) -> Path:
     """A run of two iterations of an all-gather of two ranks, who send each other 5,000 bytes over a kept connection;
     rank 0's second transfer is late, or, where the run is not complete, never arrives."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from repository import ROOT
-from small_runs import collective_run, query_run
+from small_runs import collective_run, query_run, recovery_run
 from switch_runs import switch_run, trimming_run
 from synthetic_hadoop_run import hadoop_run
 from synthetic_run import incast_run, long_run, program_run
@@ -54,6 +54,7 @@ def test_they_are_the_summarys(tmp_path: Path) -> None:
         hadoop_run(tmp_path / "hadoop"),
         query_run(tmp_path / "query"),
         collective_run(tmp_path / "collective"),
+        recovery_run(tmp_path / "recovery"),
     ]
     whole: set[str] = set()
     bracketed: set[str] = set()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_runs import query_run, row, small_run
+from small_runs import query_run, recovery_run, row, small_run
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, long_run
 
 from fabriclab.formats.logs import TCP
@@ -174,6 +174,12 @@ def test_recovery_is_told_by_the_counters(
     assert row(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs), 0)["recovery"] == recovery
 
 
+def test_completion_times_have_means_by_recovery(tmp_path: Path) -> None:
+    summary = read_run(recovery_run(tmp_path)).summary
+    names = [f"fct_{how}_mean_ns" for how in ("no_loss", "fast_retransmit", "timeout", "several_timeouts")]
+    assert [summary[name] for name in names] == [summary[f"{name}[web]"] for name in names] == [1500, 3000, 4000, 5000]
+
+
 def test_fallback_to_tcp_is_told_and_counted(tmp_path: Path) -> None:
     trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,class,transport,congestion_control,dscp\n"
     trace += "0,0,h1,h3,5000,web,mptcp,dctcp,8\n1,0,h2,h3,5000,web,mptcp,,\n"
@@ -229,8 +235,8 @@ def test_coflows_have_percentiles_of_their_own(tmp_path: Path) -> None:
     sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,\n" for flow, end in enumerate(ends))
     logs = dict(zip(("h1", "h2"), sources, strict=True)) | {"h3": sink}
     summary = read_run(small_run(tmp_path, trace, logs)).summary
-    names = ("coflow_median_ns", "coflow_p95_ns", "coflow_median_ns[query]", "coflow_p99_ns[query]")
-    assert [summary[name] for name in names] == [700, 900, 700, 900]
+    names = ("coflow_median_ns", "coflow_p95_ns", "coflow_median_ns[query]", "coflow_p99_ns[query]", "coflow_p999_ns")
+    assert [summary[name] for name in names] == [700, 900, 700, 900, 900]
 
 
 def test_coflows_that_are_late_or_wait_are_counted(tmp_path: Path) -> None:
