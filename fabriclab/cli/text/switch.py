@@ -11,6 +11,7 @@ from fabriclab.formats.plan.switch import (
     PriorityGroup,
     QosMaps,
     Scheduler,
+    Sharing,
     Switch,
     SwitchPort,
     SwitchQueue,
@@ -18,7 +19,7 @@ from fabriclab.formats.plan.switch import (
 )
 from fabriclab.lab.switch.port_keys import port_key
 from fabriclab.resolve.switch.findings import CheckedPort, checked_ports
-from fabriclab.resolve.switch.memory import Memory, alpha
+from fabriclab.resolve.switch.memory import Memory, alpha, is_calculable
 from fabriclab.resolve.switch.notes import number_ranges, size
 from fabriclab.units import format_duration, format_rate
 
@@ -96,7 +97,7 @@ def _numbered(noun: str, texts: Sequence[tuple[int, str]]) -> Iterator[str]:
 
 
 def _queue(queue: SwitchQueue, port: CheckedPort, memory: Memory, ports: int) -> str:
-    parts = [_account(queue.account, port, memory, ports), _scheduler(queue.scheduler)]
+    parts = [_account(queue.account, port, memory, ports, queue.sharing), _scheduler(queue.scheduler)]
     if queue.wred is not None:
         parts.append(_wred(queue.wred))
     if queue.phantom is not None:
@@ -114,7 +115,7 @@ def _queue(queue: SwitchQueue, port: CheckedPort, memory: Memory, ports: int) ->
     return "; ".join(parts)
 
 
-def _account(account: Account, port: CheckedPort, memory: Memory, ports: int) -> str:
+def _account(account: Account, port: CheckedPort, memory: Memory, ports: int, sharing: Sharing | None = None) -> str:
     """Say what an account may take, and what that comes to."""
     reserved = f"{size(account.reserved_bytes)} reserved, " if account.reserved_bytes else ""
     share = alpha(account)
@@ -123,8 +124,11 @@ def _account(account: Account, port: CheckedPort, memory: Memory, ports: int) ->
     if share is None:
         limit = "all of it" if account.limit_bytes is None else f"at most {size(account.limit_bytes)}"
         return f"{reserved}pool {account.pool}, {limit}"
-    alone, busy = (size(memory.holds_bytes(account, count, port.line.frame_bytes)) for count in (1, ports))
-    return f"{reserved}pool {account.pool}, alpha {share} ({alone} alone, {busy} with {ports} busy)"
+    policy = "" if sharing is None else f" by {sharing.policy}"
+    if not is_calculable(sharing):
+        return f"{reserved}pool {account.pool}, alpha {share}{policy}"
+    alone, busy = (size(memory.holds_bytes(account, count, port.line.frame_bytes, sharing)) for count in (1, ports))
+    return f"{reserved}pool {account.pool}, alpha {share}{policy} ({alone} alone, {busy} with {ports} busy)"
 
 
 def _scheduler(scheduler: Scheduler) -> str:

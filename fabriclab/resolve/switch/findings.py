@@ -25,6 +25,7 @@ SwitchRule = Literal[
     "wred-unreachable",
     "wred-unreachable-when-busy",
     "wred-max-unreachable",
+    "sharing-not-judged",
     "wred-above-xoff",
     "wred-above-ingress-limit",
     "pfc-lossy-group",

@@ -6,8 +6,13 @@ always full each holds
     alpha B / (1 + alpha N)
 
 of the B cells that nobody has reserved (A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for
-Shared-Memory Packet Switches", IEEE/ACM ToN 6(2), 1998). Everything is computed in cells, as the kernel does, and told
-in bytes of full frames.
+Shared-Memory Packet Switches", IEEE/ACM ToN 6(2), 1998). By ABM a queue's alpha is divided by the number of full queues
+of its priority, and each holds
+
+    alpha B / ((1 + alpha) N)
+
+(Addanki et al., "ABM: Active Buffer Management in Datacenters", SIGCOMM 2022). Everything is computed in cells, as the
+kernel does, and told in bytes of full frames.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from fabriclab.formats.plan.switch import Account, Lossless, Pool, Switch
+from fabriclab.formats.plan.switch import Account, Lossless, Pool, Sharing, Switch
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.headroom import cells
 
@@ -26,6 +31,14 @@ from fabriclab.resolve.switch.headroom import cells
 def alpha(account: Account) -> Fraction | None:
     """Return a dynamic limit's share of the free memory; None for a static limit."""
     return None if account.alpha_log is None else Fraction(2) ** account.alpha_log
+
+
+def is_calculable(sharing: Sharing | None) -> bool:
+    """Return whether it is known what a queue may hold: by a policy in a C file of the user's own it is not."""
+    return sharing is None or sharing.policy == _ABM
+
+
+_ABM = "abm"
 
 
 class Memory:
@@ -57,18 +70,23 @@ class Memory:
         shared = 0 if account.pool is None else self.pools[account.pool].headroom_bytes // self.slices
         return min(own, shared) if shared else own
 
-    def share_cells(self, account: Account, busy: int) -> Fraction:
-        """Return what an account holds beyond its reserved cells while `busy` alike are full.
+    def share_cells(self, account: Account, busy: int, sharing: Sharing | None = None) -> Fraction:
+        """Return what an account holds beyond its reserved cells while `busy` alike are full, by the queue's policy
+        where it has one, which is calculable.
 
         Of a memory in slices: what it holds in one, which as many of them share as there are ports for it.
         """
         busy = min(busy, self._most_in_a_slice)
         limit = None if account.limit_bytes is None else account.limit_bytes // self.cell_bytes
-        return _share(None if account.pool is None else self.free_cells(account.pool), limit, account.alpha_log, busy)
+        free = None if account.pool is None else self.free_cells(account.pool)
+        if sharing is not None and free is not None:
+            # One of them alone holds as much as by the dynamic threshold.
+            return _share(free, limit, account.alpha_log, 1) / busy
+        return _share(free, limit, account.alpha_log, busy)
 
-    def holds_bytes(self, account: Account, busy: int, frame_bytes: int) -> int:
+    def holds_bytes(self, account: Account, busy: int, frame_bytes: int, sharing: Sharing | None = None) -> int:
         """Return the bytes of frames of that size in an account while `busy` alike are full."""
-        held = cells(account.reserved_bytes, self.cell_bytes) + self.share_cells(account, busy)
+        held = cells(account.reserved_bytes, self.cell_bytes) + self.share_cells(account, busy, sharing)
         return held.numerator * frame_bytes // (held.denominator * cells(frame_bytes, self.cell_bytes))
 
 

@@ -10,9 +10,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.formats.plan.switch import Account, PriorityGroup, Switch, SwitchQueue, Wred
+from fabriclab.formats.plan.switch import Account, PriorityGroup, Sharing, Switch, SwitchQueue, Wred
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding, SwitchRule
-from fabriclab.resolve.switch.memory import Memory, alpha
+from fabriclab.resolve.switch.memory import Memory, alpha, is_calculable
 from fabriclab.resolve.switch.notes import size
 from fabriclab.units import format_duration
 
@@ -30,13 +30,17 @@ def wred_at_egress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Swi
 
 def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, ports: int) -> Iterator[SwitchFinding]:
     path = ("queues", str(queue.index), "wred")
+    if queue.sharing is not None and not is_calculable(queue.sharing):
+        yield _not_judged(queue, queue.sharing, port)
+        return
     low, high = (_in_bytes(value, wred, port) for value in (wred.min, wred.max))
-    stops = _stops_at(low, queue.account, port, memory, ports)
-    alone = memory.holds_bytes(queue.account, 1, port.line.frame_bytes)
+    stops = _stops_at(low, queue.account, port, memory, ports, queue.sharing)
+    alone = memory.holds_bytes(queue.account, 1, port.line.frame_bytes, queue.sharing)
+    limit = _limit(queue.account, memory, queue.sharing)
     value = _shown(wred.min, wred)
     if stops == 1:
         is_certain = queue.account.alpha_log is None and wred.unit == "bytes"
-        bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
+        bound = f"not below {size(alone)}, the most that the queue ever holds ({limit})"
         fate = f"NO FRAME IS EVER {_act(wred).upper()}, because frames are dropped at the limit first"
         remedy = f"write less than {size(alone)}, or a higher limit"
         yield SwitchFinding(
@@ -51,22 +55,33 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
         )
         return
     if stops is not None:
-        least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes)
-        bound = (
-            f"not below {size(least)}, the most that the queue holds with {stops} of {ports} ports busy "
-            f"({_limit(queue.account, memory)})"
-        )
+        least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes, queue.sharing)
+        bound = f"not below {size(least)}, the most that the queue holds with {stops} of {ports} ports busy ({limit})"
         fate = f"from then on no frame is {_act(wred)}, because frames are dropped first"
         yield SwitchFinding(
             "wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,)
         )
     if high > low and alone <= high:
         reached = wred.probability_ppm * (alone - low) / (high - low) / 10_000
-        bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
+        bound = f"not below {size(alone)}, the most that the queue ever holds ({limit})"
         fate = f"at most {reached:.3g} % of the frames are {_act(wred)} before frames are dropped at the limit"
         yield SwitchFinding(
             "wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,)
         )
+
+
+def _not_judged(queue: SwitchQueue, sharing: Sharing, port: CheckedPort) -> SwitchFinding:
+    return SwitchFinding(
+        "sharing-not-judged",
+        "warning",
+        ("queues", str(queue.index), "sharing"),
+        sharing.policy,
+        "a policy of your own, and how much a queue may hold by it is known only when it runs",
+        f"nobody has judged whether a queue ever reaches wred.min, where frames begin to be {_act(queue.wred)}"
+        if queue.wred is not None
+        else "",
+        ports=(port.name,),
+    )
 
 
 def wred_at_ingress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
@@ -89,9 +104,8 @@ def _ingress(
     queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int
 ) -> Iterator[SwitchFinding]:
     threshold = _in_bytes(wred.min, wred, port)
-    stops, at_egress = (
-        _stops_at(threshold, account, port, memory, ports) for account in (group.account, queue.account)
-    )
+    stops = _stops_at(threshold, group.account, port, memory, ports)
+    at_egress = _stops_at(threshold, queue.account, port, memory, ports, queue.sharing)
     # Where the egress does not let it happen either, that is said already.
     if stops is None or (at_egress is not None and at_egress <= stops):
         return
@@ -112,13 +126,20 @@ def _ingress(
     yield SwitchFinding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,), always=always)
 
 
-def _stops_at(threshold_bytes: int, account: Account, port: CheckedPort, memory: Memory, ports: int) -> int | None:
+def _stops_at(
+    threshold_bytes: int,
+    account: Account,
+    port: CheckedPort,
+    memory: Memory,
+    ports: int,
+    sharing: Sharing | None = None,
+) -> int | None:
     """Return the least number of busy accounts at which one holds no more than the threshold; None: they always do."""
     # The more are busy, the less each holds.
     at = bisect_left(
         range(1, ports + 1),
         True,
-        key=lambda busy: memory.holds_bytes(account, busy, port.line.frame_bytes) <= threshold_bytes,
+        key=lambda busy: memory.holds_bytes(account, busy, port.line.frame_bytes, sharing) <= threshold_bytes,
     )
     return at + 1 if at < ports else None
 
@@ -136,14 +157,15 @@ def _act(wred: Wred) -> str:
     return "marked" if wred.ecn else "dropped early"
 
 
-def _limit(account: Account, memory: Memory) -> str:
+def _limit(account: Account, memory: Memory, sharing: Sharing | None = None) -> str:
     """Say where an account's limit comes from."""
     share = alpha(account)
+    policy = "" if sharing is None else f" by {sharing.policy}"
     if account.pool is None:
         return f"limit {size(account.limit_bytes or 0)}"
     pool = f"pool {account.pool}, {size(memory.pools[account.pool].size_bytes)}"
     if share is not None:
-        return f"alpha {share} of {pool}"
+        return f"alpha {share}{policy} of {pool}"
     return pool if account.limit_bytes is None else f"limit {size(account.limit_bytes)}, {pool}"
 
 

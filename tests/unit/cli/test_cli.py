@@ -63,7 +63,7 @@ def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
         (("plan", "nowhere"), "nowhere: no such directory"),
         (
             ("sweep", INCAST, "--matrix", "demp"),
-            "--matrix 'demp': the experiment has demo, algorithms, newreno, buffers, sru",
+            "--matrix 'demp': the experiment has demo, algorithms, sixty-seeds, newreno, buffers",
         ),
         (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
         (

@@ -17,11 +17,11 @@ from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
 from fabriclab.vendors.sonic.judge.text_rules import entries
 
 NOT_OF_FILES: frozenset[SwitchRule] = frozenset(
-    {"reserved-above-pool", "counted-twice", "pause-ignored", "dctcp-without-marks"}
+    {"reserved-above-pool", "counted-twice", "pause-ignored", "dctcp-without-marks", "sharing-not-judged"}
 )
 """Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours and of the traffic
-nothing is known. All others are in `RULES`, which tests/unit/vendors/sonic/test_sonic_check.py holds against
-`SwitchRule`."""
+nothing is known, and SONiC's queues share by the dynamic threshold. All others are in `RULES`, which
+tests/unit/vendors/sonic/test_sonic_check.py holds against `SwitchRule`."""
 _AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
 """Rules whose value is not what one field says."""
 _SMALL_DSCPS = frozenset({46, *range(48, 64)})

@@ -158,6 +158,30 @@ def test_wred_that_is_reached_until_n_ports_are_busy(ports: int, stops: int | No
         )
 
 
+@pytest.mark.parametrize(("ports", "stops"), [(7, None), (8, 8), (9, 8)])
+def test_by_abm_more_busy_ports_take_more_of_a_queue(ports: int, stops: int | None) -> None:
+    """alpha B / ((1 + alpha) N): 480 KB / 2 / 8 are the 30 KB at which marks begin."""
+    port = SwitchPort(
+        queues=(queue(wred=wred(30_000), sharing={"policy": "abm", "interval_ns": 80_000}),), maps=ONE_CLASS
+    )
+    finding = check(switch(), port, count=ports).get("wred-unreachable-when-busy")
+    assert (finding is None) == (stops is None)
+    if finding is not None:
+        assert f"with {stops} of {ports} ports busy (alpha 1 by abm of pool shared, 480 KB)" in finding.sentence
+
+
+def test_a_policy_of_ones_own_is_not_judged() -> None:
+    port = SwitchPort(
+        queues=(queue(wred=wred(900_000), sharing={"policy": "share_mine", "interval_ns": 80_000}),), maps=ONE_CLASS
+    )
+    found = check(switch(), port)
+    assert set(found) == {"sharing-not-judged"}
+    assert found["sharing-not-judged"].sentence == (
+        "queues.0.sharing: share_mine is a policy of your own, and how much a queue may hold by it is known only when "
+        "it runs; nobody has judged whether a queue ever reaches wred.min, where frames begin to be marked"
+    )
+
+
 def test_the_end_of_a_curve_that_is_out_of_reach() -> None:
     """140 KB of 100 KB to 500 KB: the queue alone gets 240 KB, 35 % of 20 %."""
     port = SwitchPort(queues=(queue(wred=wred(100_000, 500_000, probability_ppm=200_000, ecn=False)),), maps=ONE_CLASS)
