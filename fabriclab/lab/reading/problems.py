@@ -19,6 +19,11 @@ class Place:
     def __str__(self) -> str:
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
+    @property
+    def in_same_file(self) -> str:
+        """The place as a message says it that begins with the file: `line 4`, or the argument."""
+        return self.file if self.line is None else f"line {self.line}"
+
 
 @dataclass(frozen=True)
 class Mistake:

@@ -209,7 +209,8 @@ def _why_not_beside(key: str, layers: list[_Layer]) -> str:
         "aqm": "write queues: {default: {wred: {min: 50 us, max: 50 us}}}",
     }[key]
     return (
-        f"applies to ports that each have a buffer; with {stands[1]} (line {place.line}) the ports share one: {instead}"
+        f"applies to ports that each have a buffer; with {stands[1]} ({place.in_same_file}) the ports share one: "
+        f"{instead}"
     )
 
 

@@ -44,6 +44,11 @@ def test_a_switch_has_port_buffers_or_a_shared_one(tmp_path: Path) -> None:
     assert list(shared.shared_switches) == ["s1"] and not shared.switches
 
 
+def test_a_profile_of_the_command_line_is_named_by_its_argument(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"with profile \(--set switches\.default\.profile=mine\) the ports share one"):
+        experiment_of(tmp_path, "default: {buffer: 64 KB}", changes={"switches.default.profile": "mine"})
+
+
 def test_profile_default_and_name_are_one_switch_key_by_key(tmp_path: Path) -> None:
     switch = switch_of(
         tmp_path,
