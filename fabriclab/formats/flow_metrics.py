@@ -300,7 +300,8 @@ COLLECTIVES = (
         "bus_bps",
         "Bus bandwidth",
         "the algorithm bandwidth times what each of n ranks must send of each byte: 2 (n - 1) / n of an all-reduce, "
-        "(n - 1) / n of an all-gather, a reduce-scatter and an all-to-all, 1 of a broadcast (nccl-tests)",
+        "(n - 1) / n of an all-gather, a reduce-scatter, an all-to-all, a gather and a scatter, 1 of a broadcast and a "
+        "reduce (nccl-tests)",
         ("traffic",),
         better="more",
     ),

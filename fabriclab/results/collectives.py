@@ -7,7 +7,8 @@ ideal     the longer of two: the longest path through the iteration's transfers,
           needs for all that it sends or receives, with what the shortest of its transfers waits beside that
 bandwidths   as nccl-tests have them (doc/PERFORMANCE.md): algorithm bandwidth is size / time; bus bandwidth is that
           times what each rank must send at least of each byte: 2 (n - 1) / n of an all-reduce, (n - 1) / n of
-          all-gather, reduce-scatter and all-to-all, 1 of a broadcast. A pipeline has neither
+          all-gather, reduce-scatter, all-to-all, gather and scatter, 1 of a broadcast and a reduce. A pipeline has
+          neither
 late      the transfer that was longest behind its ideal among those that the last rank waited for, one after another
 """
 
@@ -185,7 +186,7 @@ def _inside_ns(traffic: CollectiveTraffic) -> int:
 def _bus_factor(traffic: CollectiveTraffic) -> float | None:
     ranks = len(traffic.ranks)
     share = (ranks - 1) / ranks
-    return {"all-reduce": 2 * share, "broadcast": 1.0, "pipeline": None}.get(traffic.operation, share)
+    return {"all-reduce": 2 * share, "broadcast": 1.0, "reduce": 1.0, "pipeline": None}.get(traffic.operation, share)
 
 
 # -- The idle fabric -------------------------------------------------------------------------------

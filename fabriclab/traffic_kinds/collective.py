@@ -38,7 +38,8 @@ RANKS = Key(
 OPERATION = Key(
     "operation",
     Word[Operation](tuple(ALGORITHMS)),
-    "What the ranks do in each iteration. `pipeline` hands micro-batches on from rank to rank and back.",
+    "What the ranks do in each iteration. Rank 0 is the root of an operation that has one. `pipeline` hands "
+    "micro-batches on from rank to rank and back.",
     examples=("all-reduce",),
     required=True,
 )
@@ -50,8 +51,8 @@ ALGORITHM = Key(
 )
 ITERATIONS = Key("iterations", keys.REPEATS, "The number of iterations.", default=1)
 DATA = keys.SIZE.but(
-    about="Bytes of an operation, as nccl-tests count them: each rank's buffer; of an all-gather the whole result; of "
-    "a pipeline what a micro-batch hands on.",
+    about="Bytes of an operation, as nccl-tests count them: each rank's buffer; of an all-gather and a gather the "
+    "whole result, of a scatter the root's buffer; of a pipeline what a micro-batch hands on.",
     examples=("256 MB",),
 )
 CHANNELS = Key(

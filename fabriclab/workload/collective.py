@@ -7,7 +7,7 @@ delay each, of which the later one counts (`traffic/README.md`, `after`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +17,7 @@ import polars as pl
 
 from fabriclab.formats.plan.traffic import CollectiveTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES, Awaited, after_cell
-from fabriclab.workload.collective_schedules import Transfer, exchange, schedule, split
+from fabriclab.workload.collective_schedules import ROOTED, Transfer, exchange, schedule, split
 from fabriclab.workload.flows import flow_table
 from fabriclab.workload.randomness import rounded
 from fabriclab.workload.site import Site, TraceError
@@ -167,12 +167,29 @@ class _Job:
 
     def _received(self, iteration: str, rank: int, bucket: str = "") -> Iterator[Awaited]:
         """Yield when a rank has everything of an iteration, or of a bucket: what its server's other ranks received,
-        too, which reaches it within the server. A rank that receives nothing waits for all."""
-        if rank == 0 and self._traffic.operation == "broadcast":
-            yield Awaited(iteration)
+        too, which reaches it within the server. A rank that receives nothing waits for all, and of a bucket for those
+        that it sends to."""
+        if rank in self._sends_only:
+            if bucket:
+                yield from (Awaited(f"{iteration}/r{member}{bucket}") for member in self._sends_only[rank])
+            else:
+                yield Awaited(iteration)
             return
         for member in self._members(rank):
             yield Awaited(f"{iteration}/r{member}{bucket}", self._inside_ns)
+
+    @cached_property
+    def _sends_only(self) -> Mapping[int, Sequence[int]]:
+        """The ranks that receive nothing, in an operation with a root, and to whom each of them sends."""
+        if self._traffic.operation not in ROOTED:
+            return {}
+        transfers = self._transfers(self._traffic.size_bytes, 0)
+        receivers = {one.dst for one in transfers}
+        return {
+            rank: tuple(dict.fromkeys(one.dst for one in transfers if one.src == rank))
+            for rank in range(len(self._traffic.ranks))
+            if rank not in receivers
+        }
 
     def _members(self, rank: int) -> Sequence[int]:
         """Return the ranks of a rank's server, if the operation goes through it."""

@@ -10,7 +10,10 @@ libraries:
                      then doubling; the ranks are a power of two
   tree               NCCL's double binary tree (src/graph/trees.cc), after P. Sanders, J. Speck, J. L. Traeff, "Two-tree
                      algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009
-  direct             every rank sends to every other one at once, beginning with the next (NCCL's grouped send and recv)
+  direct             every rank sends to every other one at once, beginning with the next (NCCL's grouped send and
+                     recv), or only from or to the root
+
+The ring of a broadcast and of a reduction is a chain from the root and to it (NCCL's src/device/broadcast.h, reduce.h).
 """
 
 from __future__ import annotations
@@ -64,11 +67,12 @@ def schedule(
 ) -> list[Transfer]:
     """Return the transfers of one operation, each behind those that it needs.
 
-    `size_bytes` is what nccl-tests call the size: the buffer of each rank in an all-reduce and a broadcast, the whole
-    result of an all-gather, the input of each rank in a reduce-scatter and an all-to-all. The data are cut into
-    channels x chunks, which flow independently; the chunks of a channel take turns at each step. Rank 0 is the root of
-    a broadcast. Raises ValueError for an algorithm that the operation has not, for ranks that an algorithm can't have,
-    and for shares of fewer than 4 bytes.
+    `size_bytes` is what nccl-tests call the size: the buffer of each rank in an all-reduce, a broadcast and a reduce,
+    the whole result of an all-gather and a gather, the input of each rank in a reduce-scatter and an all-to-all, and of
+    the root in a scatter. The data are cut into channels x chunks, which flow independently; the chunks of a channel
+    take turns at each step. Rank 0 is the root of a broadcast, a reduce, a gather and a scatter. Raises ValueError for
+    an algorithm that the operation has not, for ranks that an algorithm can't have, and for shares of fewer than 4
+    bytes.
     """
     if (operation, algorithm) not in _ALGORITHMS:
         raise ValueError(f"{operation} has no algorithm {algorithm}")
@@ -262,6 +266,28 @@ def _direct_broadcast(ranks: int, size_bytes: int) -> Iterator[_Step]:
         yield _Step(0, 0, rank, size_bytes, "b")
 
 
+def _chain_reduce(ranks: int, size_bytes: int) -> Iterator[_Step]:
+    _shares(size_bytes, 1)
+    for rank in range(ranks - 1, 0, -1):
+        yield _Step(ranks - 1 - rank, rank, rank - 1, size_bytes, "r", ("r",) if rank < ranks - 1 else ())
+
+
+def _direct_reduce(ranks: int, size_bytes: int) -> Iterator[_Step]:
+    _shares(size_bytes, 1)
+    for rank in range(1, ranks):
+        yield _Step(0, rank, 0, size_bytes, str(rank))
+
+
+def _direct_gather(ranks: int, size_bytes: int) -> Iterator[_Step]:
+    for rank, share in enumerate(_shares(size_bytes, ranks)[1:], start=1):
+        yield _Step(0, rank, 0, share, str(rank))
+
+
+def _direct_scatter(ranks: int, size_bytes: int) -> Iterator[_Step]:
+    for rank, share in enumerate(_shares(size_bytes, ranks)[1:], start=1):
+        yield _Step(0, 0, rank, share, "s")
+
+
 _ALGORITHMS: Mapping[tuple[str, str], _Algorithm] = {
     ("all-reduce", "ring"): _ring_all_reduce,
     ("all-reduce", "halving-doubling"): _halving_doubling,
@@ -273,7 +299,13 @@ _ALGORITHMS: Mapping[tuple[str, str], _Algorithm] = {
     ("all-to-all", "direct"): _direct_exchange,
     ("broadcast", "ring"): _chain_broadcast,
     ("broadcast", "direct"): _direct_broadcast,
+    ("reduce", "ring"): _chain_reduce,
+    ("reduce", "direct"): _direct_reduce,
+    ("gather", "direct"): _direct_gather,
+    ("scatter", "direct"): _direct_scatter,
 }
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
+"""The operations whose rank 0 has what the others get, or gets what they have."""
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     operation: known
     for operation, algorithms in ALGORITHMS.items()

@@ -19,7 +19,7 @@ SIZE = RANKS * PACKETS * MTU
 HEAD = f"""
 title: Collectives on an idle fabric
 links: {{rate: {GBPS} Gbps, delay: {DELAY_NS} ns, mtu: 4200}}
-switches: {{default: {{pools: {{all: {{size: 16 MB}}}}, queues: {{default: {{pool: all, alpha: 1}}}}}}}}
+switches: {{default: {{pools: {{all: {{size: 256 MB}}}}, queues: {{default: {{pool: all, alpha: 1}}}}}}}}
 hosts: {{default: {{nic: {{clock_error: 0 ppm, roce: {{mtu: {MTU}, congestion_control: none}}}}}}}}
 traffic:
 """
@@ -31,6 +31,11 @@ OPERATIONS = {
     "scatter": "operation: reduce-scatter, algorithm: halving-doubling",
     "exchange": "operation: all-to-all",
     "broadcast": "operation: broadcast",
+    "spread": "operation: broadcast, buckets: 2, iterations: 2",
+    "chain": "operation: reduce, iterations: 2",
+    "rooted": "operation: reduce, algorithm: direct",
+    "gathered": "operation: gather, iterations: 2",
+    "scattered": "operation: scatter",
     "overlap": "operation: all-reduce, buckets: 4, compute: 2 ms",
     "servers": "operation: all-reduce, algorithm: hierarchical, server: {ranks: 2, rate: 800 Gbps, latency: 1 us}",
     "stages": "operation: pipeline, chunks: 4, compute: 1 ms",
@@ -90,6 +95,7 @@ def test_each_takes_what_its_formula_says(run: LabRun) -> None:
         "gather": (RANKS - 1) * step_ns,
         "scatter": halves_ns,
         "broadcast": (RANKS - 1) * transfer_ns(RANKS * PACKETS),
+        "chain": (RANKS - 1) * transfer_ns(RANKS * PACKETS),
     }
     for name, time_ns in expected.items():
         assert times(run, name) == pytest.approx([time_ns] * len(times(run, name)), rel=1e-3), name
@@ -100,6 +106,21 @@ def test_an_exchange_keeps_every_line_busy(run: LabRun) -> None:
     """All of a rank's transfers leave its line one after the other: seven shares and the latency of one packet."""
     line_ns = 8 * (RANKS - 1) * (PACKETS * (MTU + AROUND) + RETH) / GBPS
     assert times(run, "exchange") == pytest.approx([line_ns + transfer_ns(0)], rel=1e-3)
+
+
+def test_a_root_sends_or_receives_one_part_after_another(run: LabRun) -> None:
+    """Its line is busy all the time: with the parts of all others, whole or divided, and the latency of one packet."""
+    for name, packets in (("rooted", RANKS * PACKETS), ("gathered", PACKETS), ("scattered", PACKETS)):
+        line_ns = 8 * (RANKS - 1) * (packets * (MTU + AROUND) + RETH) / GBPS
+        found = times(run, name)
+        assert found == pytest.approx([line_ns + transfer_ns(0)] * len(found), rel=1e-3), name
+    assert len(times(run, "gathered")) == len(times(run, "chain")) == 2
+
+
+def test_the_root_of_a_broadcast_sends_bucket_after_bucket(run: LabRun) -> None:
+    """The second half begins when the second rank has the first; the chain hands both on."""
+    half_ns = transfer_ns(RANKS * PACKETS // 2)
+    assert times(run, "spread") == pytest.approx([RANKS * half_ns] * 2, rel=1e-3)
 
 
 def test_buckets_overlap_the_computation(run: LabRun) -> None:
@@ -127,7 +148,21 @@ def test_a_pipeline_fills_and_drains(run: LabRun) -> None:
 def test_ratios_and_bandwidths_follow(run: LabRun) -> None:
     metrics = run.metrics()
     assert metrics["flows_complete"] == metrics["flows"]
-    for name in ("ring", "halving", "gather", "scatter", "exchange", "broadcast", "servers", "stages"):
+    for name in (
+        "ring",
+        "halving",
+        "gather",
+        "scatter",
+        "exchange",
+        "broadcast",
+        "spread",
+        "chain",
+        "rooted",
+        "gathered",
+        "scattered",
+        "servers",
+        "stages",
+    ):
         assert metrics[f"collective_ratio[{name}]"] == pytest.approx(1, abs=1e-3), name
     (time_ns,) = times(run, "exchange")
     assert metrics["algorithm_bps[exchange]"] == pytest.approx(8e9 * SIZE / time_ns)

@@ -22,8 +22,13 @@ _OPERATION_OF = {
     "REDUCE_SCATTER_BLOCK": "reduce-scatter",
     "ALL_TO_ALL": "all-to-all",
     "BROADCAST": "broadcast",
+    "REDUCE": "reduce",
+    "GATHER": "gather",
+    "SCATTER": "scatter",
     "BARRIER": "all-reduce",
 }
+_ROOT = {"BROADCAST": "comm_src", "SCATTER": "comm_src", "REDUCE": "comm_dst", "GATHER": "comm_dst"}
+"""The attribute that names the root."""
 _BARRIER_BYTES = 4
 """PyTorch's barrier is an all-reduce of one number (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, `barrier`)."""
 _NETWORK = "network"
@@ -148,7 +153,7 @@ class Matching:
     def _made(self, task: Task, group: ProcessGroup, kind: str, size: int) -> Collective | None:
         ranks = len(group.ranks)
         # The trace has what a rank contributes, the schedule's size is the whole result.
-        whole = size * ranks if kind == "ALL_GATHER" else size
+        whole = size * ranks if kind in ("ALL_GATHER", "GATHER") else size
         shape = self._shape(task, _OPERATION_OF[kind], ranks, whole)
         if shape is None:
             return None
@@ -222,12 +227,13 @@ class Matching:
 
 
 def _least_bytes(operation: str, ranks: int) -> int:
-    """Return the least size that has flows large enough: a broadcast is not divided among the ranks."""
-    return SMALLEST_BYTES if operation == "broadcast" else SMALLEST_BYTES * ranks
+    """Return the least size that has flows large enough: a broadcast and a reduce are not divided among the ranks."""
+    return SMALLEST_BYTES if operation in ("broadcast", "reduce") else SMALLEST_BYTES * ranks
 
 
 def _places(group: ProcessGroup, kind: str, node: TraceNode) -> tuple[int, ...]:
-    """Return the ranks by place: of a broadcast the root is the first (`comm_src`, else the first of the group)."""
-    root = node.number("comm_src") if kind == "BROADCAST" else None
+    """Return the ranks by place: of an operation with a root that is the first: who has the data (`comm_src`) or gets
+    them (`comm_dst`), else the first of the group."""
+    root = node.number(_ROOT[kind]) if kind in _ROOT else None
     at = group.ranks.index(root) if root in group.ranks else 0
     return (*group.ranks[at:], *group.ranks[:at])

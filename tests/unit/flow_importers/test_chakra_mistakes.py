@@ -89,10 +89,6 @@ def deadlock(one: RankWriter, other: RankWriter) -> None:
             "collectives in one order",
         ),
         (
-            both(4, 100, 100),
-            "job.0.et:2: node 0 (COMM_COLL_NODE 'x'): comm_type 4 (SCATTER) can't be converted; those that can are",
-        ),
-        (
             both(77, 100, 100),
             "job.0.et:2: node 0 (COMM_COLL_NODE 'x'): comm_type 77 (none) can't be converted; those that can are",
         ),

@@ -189,6 +189,9 @@ def test_who_receives_nothing_is_done_when_all_has_arrived(tmp_path: Path) -> No
         (made.BARRIER, 0, "all-reduce", 24, {4}),
         (made.BROADCAST, 4, "broadcast", 3, {4}),
         (made.ALL_REDUCE, 4, "all-reduce", 24, {4}),
+        (made.REDUCE, 400, "reduce", 3, {400}),
+        (made.GATHER, 400, "gather", 3, {400}),
+        (made.SCATTER, 400, "scatter", 3, {100}),
     ],
 )
 def test_sizes_are_those_of_the_trace(

@@ -11,7 +11,17 @@ from fabriclab.formats import ranges
 from fabriclab.formats.names import NodeName
 from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, TrafficRecord
 
-Operation = Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "pipeline"]
+Operation = Literal[
+    "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "broadcast",
+    "reduce",
+    "gather",
+    "scatter",
+    "pipeline",
+]
 Algorithm = Literal["ring", "halving-doubling", "tree", "direct", "hierarchical", "chain"]
 JitterShape = Literal["uniform", "exponential"]
 ALGORITHMS: Mapping[Operation, tuple[Algorithm, ...]] = {
@@ -20,6 +30,9 @@ ALGORITHMS: Mapping[Operation, tuple[Algorithm, ...]] = {
     "reduce-scatter": ("ring", "halving-doubling"),
     "all-to-all": ("direct",),
     "broadcast": ("ring", "direct"),
+    "reduce": ("ring", "direct"),
+    "gather": ("direct",),
+    "scatter": ("direct",),
     "pipeline": ("chain",),
 }
 """The algorithms of each operation, the default first."""
@@ -85,7 +98,9 @@ class CollectiveTraffic(TrafficRecord):
         """How many flows it is, at most."""
         n = len(self.ranks)
         steps = {
-            "ring": n if self.operation == "broadcast" else n * n * (2 if self.operation == "all-reduce" else 1),
+            "ring": n
+            if self.operation in ("broadcast", "reduce")
+            else n * n * (2 if self.operation == "all-reduce" else 1),
             "halving-doubling": 2 * n * n.bit_length(),
             "tree": 4 * n,
             "direct": n * n,
