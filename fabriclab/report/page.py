@@ -38,7 +38,6 @@ from fabriclab.report.tables.variant_changes import change_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, ResultsError, Sweep, is_sweep, read_run, read_sweep
 from fabriclab.results.sweep import SEED, compare_runs
-from fabriclab.studies.claims import Study
 
 MOST_ROWS = 24
 """A longer table is folded away."""
@@ -124,7 +123,7 @@ def _run_page(results: Results) -> Page:
         settings=[(name.replace("_", " "), str(value)) for name, value in results.parameters.items()],
         notes=cap_notes([results]),
         exhibits=run_exhibits(results),
-        studies=beside_studies(studies_of(lab, results.plan.study), [pool], lab),
+        studies=beside_studies(studies_of(lab, results.plan.study), [pool], lab, results.plan.study),
         checks=check_rows([pool]),
         table=None,
         changes=None,
@@ -142,7 +141,8 @@ def _run_page(results: Results) -> Page:
 
 
 def _sweep_page(sweep: Sweep) -> Page:
-    pools, varied, studies = pools_of(sweep), varied_settings(sweep), _studies(sweep)
+    pools, varied, named = pools_of(sweep), varied_settings(sweep), _named_study(sweep)
+    studies = studies_of(sweep.lab, named)
     telling = telling_points(pools, varied).pools
     told = telling[-1] if telling else None
     return Page(
@@ -155,7 +155,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         settings=_common_settings(sweep, varied),
         notes=_sweep_notes(sweep, pools, varied),
         exhibits=sweep_exhibits(sweep, studies, pools),
-        studies=beside_studies(studies, pools, sweep.lab),
+        studies=beside_studies(studies, pools, sweep.lab, named),
         checks=check_rows(pools),
         table=point_table(pools, varied),
         changes=change_table(pools, varied),
@@ -177,9 +177,9 @@ def _sweep_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str
     return [note for note in (*notes, *left_out_notes(sweep, pools)) if note]
 
 
-def _studies(sweep: Sweep) -> list[Study]:
+def _named_study(sweep: Sweep) -> str | None:
     names = {run.plan.study for run in sweep.runs if run.plan.study is not None}
-    return studies_of(sweep.lab, names.pop() if len(names) == 1 else None)
+    return names.pop() if len(names) == 1 else None
 
 
 def _sweep_figures(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[tuple[str, str, str]]:

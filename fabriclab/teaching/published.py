@@ -36,7 +36,8 @@ def beside_study(measured: Sweep | Sequence[Run]) -> StudyTable:
     studies = studies_of(runs[0].plan.lab, runs[0].plan.study) if runs else []
     if not studies:
         raise ArgumentError("{0}: the lab of these runs does not reproduce a study", measured)
-    return StudyTable(tuple(beside_studies(studies, pools, runs[0].plan.lab)))
+    plan = runs[0].plan
+    return StudyTable(tuple(beside_studies(studies, pools, plan.lab, plan.study)))
 
 
 def _study(beside: BesideStudy) -> str:

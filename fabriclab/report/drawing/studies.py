@@ -84,9 +84,13 @@ def studies_of(lab: str, named: str | None = None) -> list[Study]:
     return [study for study in read_studies(shipped(DIRECTORY)) if study.study == named or study.concerns(lab)]
 
 
-def beside_studies(studies: Sequence[Study], pools: Sequence[PooledRuns], lab: str) -> list[BesideStudy]:
-    """Return each study with those of its claims and tables that these runs of a lab have numbers of."""
-    return [_beside(study, _Runs(pools, lab)) for study in studies]
+def beside_studies(
+    studies: Sequence[Study], pools: Sequence[PooledRuns], lab: str, named: str | None = None
+) -> list[BesideStudy]:
+    """Return each study with those of its claims and tables that these runs of a lab have numbers of: the one that the
+    lab names, and the others that have any."""
+    found = [_beside(study, _Runs(pools, lab)) for study in studies]
+    return [one for one in found if one.claims or one.tables or one.study.study == named]
 
 
 def bands_of(studies: Sequence[Study], metric: str, x: str, pools: Sequence[PooledRuns]) -> list[Band]:

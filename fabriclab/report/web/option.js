@@ -61,7 +61,7 @@ function axis(record, index, vertical, range, extra, left, wide) {
     nameTextStyle: { color: color("--ink"), fontSize: 12 },
     min: record.min ?? (vertical ? undefined : "dataMin"),
     max: record.max ?? (vertical ? undefined : "dataMax"),
-    logBase: record.base ?? (range > 50 || vertical ? 10 : 2),
+    logBase: record.base ?? baseOf(vertical ? record.max / record.min : range, vertical),
     inverse: Boolean(record.downward),
     splitNumber: ticks,
     ...(record.whole ? { minInterval: 1 } : {}),
@@ -76,6 +76,12 @@ function axis(record, index, vertical, range, extra, left, wide) {
     ...(scale === "category" ? names(record, vertical, left) : {}),
     ...extra,
   };
+}
+
+// ECharts has ticks at powers alone: those of 2 on an axis that has few of 10, or the axis would have no second text.
+function baseOf(ratio, vertical) {
+  if (vertical) return ratio <= 20 ? 2 : 10;
+  return ratio > 50 ? 10 : 2;
 }
 
 // A limit that the data has, such as 841.03 or 92.8, is no tick; nor is one beside the powers of a logarithmic axis.

@@ -382,7 +382,7 @@ def test_axes_and_settings_are_numbers() -> None:
 def test_a_study_of_other_settings_is_not_compared(tmp_path: Path) -> None:
     run = long_run(tmp_path / "run")
     plan = json.loads((run / "plan.json").read_text())
-    plan["parameters"]["rate"] = "10 Gbps"
+    plan["parameters"]["rate"], plan["study"] = "10 Gbps", "S2"
     (run / "plan.json").write_text(json.dumps(plan))
     html, _ = page([run], tmp_path)
     assert "None of these runs has the study&#39;s settings" in html

@@ -100,9 +100,10 @@ def test_a_default_that_is_set_is_the_same_point(tmp_path: Path) -> None:
 def test_runs_of_another_lab_have_no_numbers(tmp_path: Path) -> None:
     directory = mixed_sweep(tmp_path, seeds=2, flows=20, axis="variant", classes=("short",), study="S1")
     sweep = read_sweep(directory)
-    (found,) = beside_studies(studies_of(sweep.lab, "S1"), pools_of(sweep), sweep.lab)
+    (found,) = beside_studies(studies_of(sweep.lab, "S1"), pools_of(sweep), sweep.lab, "S1")
     assert (found.claims, found.tables) == ((), ())
     assert found.notes == ("None of these runs has the study's settings, so no numbers stand side by side.",)
+    assert beside_studies(studies_of(sweep.lab, "S1"), pools_of(sweep), sweep.lab) == []
 
 
 def test_numbers_without_bounds_have_no_verdict(tmp_path: Path) -> None:
