@@ -143,14 +143,22 @@ def _stands_elsewhere(metric: str) -> bool:
 def key_figures(results: Results) -> list[tuple[str, str, str]]:
     """Return the few figures that are shown large: title, text, and what they are to be compared with."""
     summary, figures = results.summary, []
-    for name in KEY_METRICS:
+    for metric in KEY_METRICS:
+        name = _of_busiest(results, metric) if metric == "stalls" else metric
         value = summary.get(name)
         if value is not None and (value or name not in _ONLY_WHERE_ANY):
-            figures.append((metric_title(name), format_metric(name, value), _context(results, name, float(value))))
+            figures.append((metric_title(metric), format_metric(metric, value), _context(results, name, float(value))))
     if summary.get("flows") != 0:
         complete, every = (format_metric("flows", summary.get(name)) for name in ("flows_complete", "flows"))
         figures.insert(1, ("Flows complete", f"{complete} of {every}", ""))
     return _few(figures)
+
+
+def _of_busiest(results: Results, metric: str) -> str:
+    """Return the metric of the port with the longest queue, where several are sampled: a port that nothing passes is
+    silent without any timer."""
+    most = most_of(results, "queue_mean_bytes")
+    return metric if most is None or most.sampled < 2 else f"{metric}[{most.port}]"
 
 
 def _few(figures: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
@@ -165,6 +173,8 @@ def _context(results: Results, name: str, value: float) -> str:
     """Return what a key figure covers, and what it is to be compared with."""
     if name == "pool_max_bytes":
         return _of_pool(results)
+    if name.startswith("stalls["):
+        return f"at {name.partition('[')[2].rstrip(']')}, which has the longest queue"
     return "; ".join(filter(None, (scope_text(results, name), _compared(results, name, value))))
 
 
