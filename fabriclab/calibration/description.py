@@ -82,7 +82,7 @@ def read_description(directory: Path, problems: Problems) -> Description | None:
         receiver.complain(problems, message)
     buffer = root.read(BUFFER)
     threshold: Written[int | None] | None = root.read(ECN_THRESHOLD)
-    if buffer and threshold and threshold.value is not None and threshold.value >= buffer.value:
+    if buffer and buffer.value and threshold and threshold.value and threshold.value >= buffer.value:
         threshold.complain(problems, f"must be below the buffer, {buffer.text}")
     found = (value_of(root.read(NON_ECT)), _read_nic(root), _read_fit(root))
     mtu, delay = root.read(MTU_KEY), root.read(LINK_DELAY)

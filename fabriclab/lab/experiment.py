@@ -278,9 +278,17 @@ def _check_buffers(experiment: Experiment, topology: Topology, root: Section) ->
                 )
                 root.problems.add(_section_or_empty(root, "switches").place, "switches.default.buffer", message)
             continue
+        buffer_bytes = written.buffer.value
+        if buffer_bytes is None:
+            written.buffer.complain(
+                root.problems,
+                f"none is for a switch whose ports share a buffer, and {shown(switch)} has neither profile nor pools; "
+                "write one of them, or a size",
+            )
+            continue
         _check_frame(written.buffer, frames.get(switch, 0), root.problems)
         threshold = written.ecn_threshold
-        if threshold is not None and threshold.value is not None and threshold.value >= written.buffer.value:
+        if threshold is not None and threshold.value is not None and threshold.value >= buffer_bytes:
             message = (
                 f"{shown(threshold.text)} is not below the buffer, {written.buffer.text}; no packet would be marked"
             )
@@ -332,8 +340,8 @@ def _largest_frames(experiment: Experiment, topology: Topology) -> dict[str, int
     return frames
 
 
-def _check_frame(limit: Written[int], frame_bytes: int, problems: Problems) -> None:
-    if limit.value < frame_bytes:
+def _check_frame(limit: Written[int] | Written[int | None], frame_bytes: int, problems: Problems) -> None:
+    if limit.value is not None and limit.value < frame_bytes:
         mtu = frame_bytes - HEADER_BYTES
         limit.complain(
             problems,

@@ -189,7 +189,7 @@ def _buffer(
 
 
 def _switch_queue(written: WrittenPortBuffer) -> Queue:
-    if written.buffer is None:
+    if written.buffer is None or written.buffer.value is None:
         raise AssertionError("a switch has no buffer, which reading the lab refuses")
     return Queue(
         limit_bytes=written.buffer.value,

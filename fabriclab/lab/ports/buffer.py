@@ -17,7 +17,7 @@ from fabriclab.lab.reading.section import Section, Written
 class WrittenPortBuffer:
     """What an experiment says of a switch whose ports have a buffer each; None: nothing."""
 
-    buffer: Written[int] | None = None
+    buffer: Written[int | None] | None = None
     ecn_threshold: Written[int | None] | None = None
     non_ect: Written[str] | None = None
     aqm: WrittenAqm | None = None

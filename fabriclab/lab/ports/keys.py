@@ -74,8 +74,9 @@ OWN_QDISC = Keys("aqm-own", "a qdisc of your own", (OWN_SOURCE, OWN_OPTIONS))
 
 BUFFER = Key(
     "buffer",
-    BUFFER_BYTES,
-    "The buffer that each port of the switch has of its own. It must hold at least one frame.",
+    or_none(BUFFER_BYTES),
+    "The buffer that each port of the switch has of its own. It must hold at least one frame. `none`: the ports share "
+    "one, by `profile` or `pools`.",
     unset="`buffer` or `profile` is required",
     examples=("64 KB", "1 MB"),
 )

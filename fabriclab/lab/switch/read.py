@@ -138,12 +138,24 @@ def _shared(
         profile.is_good if profile is not None else not any("profile" in layer.section for layer in layers)
     ):
         check_switch(written, last.problems)
+    given_up = _given_up(layers)
     for layer in layers:
         for key in PORT_BUFFER.names:
-            if key in layer.section:
+            if key in layer.section and key not in given_up:
                 layer.section.complain(key, _why_not_beside(key, layers))
     variants = {_variant(keys): _finished(written.of(interface), layers, keys) for interface, keys in keys_of.items()}
     return replace(_finished(written, layers, ()), scale=_resolve_scale(layers, profile), variants=variants)
+
+
+def _given_up(layers: list[_Layer]) -> frozenset[str]:
+    """Return the keys of ports' own buffers that the last layer which has them says `none` of: a variant may give up
+    what `default` has."""
+    written = WrittenPortBuffer()
+    for layer in layers:
+        written = override_port_buffer(written, layer.port_buffer)
+    values = {"buffer": written.buffer, "ecn_threshold": written.ecn_threshold}
+    named = {name for name, value in values.items() if value is not None and value.value is None}
+    return frozenset({*named, "aqm"} if written.aqm is not None and written.aqm.is_none else named)
 
 
 def _variant(keys: tuple[str, ...]) -> str:

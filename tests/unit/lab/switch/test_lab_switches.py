@@ -44,6 +44,19 @@ def test_a_switch_has_port_buffers_or_a_shared_one(tmp_path: Path) -> None:
     assert list(shared.shared_switches) == ["s1"] and not shared.switches
 
 
+def test_a_variant_may_give_up_what_ports_have_of_their_own(tmp_path: Path) -> None:
+    own = "default: {buffer: 64 KB, ecn_threshold: 30 KB}"
+    changes = dict.fromkeys(("switches.default.buffer", "switches.default.ecn_threshold"), "none")
+    shared = experiment_of(tmp_path, own, changes={**changes, "switches.default.profile": "mine"})
+    assert list(shared.shared_switches) == ["s1"] and not shared.switches
+    of_one = experiment_of(tmp_path, "default: {buffer: 64 KB}, s1: {buffer: none, profile: mine}")
+    assert list(of_one.shared_switches) == ["s1"]
+    with pytest.raises(
+        LabError, match=r"none is for a switch whose ports share a buffer, and 's1' has neither profile"
+    ):
+        experiment_of(tmp_path, own, changes=changes)
+
+
 def test_a_profile_of_the_command_line_is_named_by_its_argument(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"with profile \(--set switches\.default\.profile=mine\) the ports share one"):
         experiment_of(tmp_path, "default: {buffer: 64 KB}", changes={"switches.default.profile": "mine"})
