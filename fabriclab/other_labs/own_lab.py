@@ -16,6 +16,7 @@ from fabriclab.lab.network.netem import is_by_netem
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
 from fabriclab.lab.reading.document import MappingValue, parse_document
+from fabriclab.lab.reading.made_text import MadeText
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
@@ -38,13 +39,14 @@ class OwnLab(NamedTuple):
     """What was made up, a sentence each."""
 
 
-def own_lab(file: Path, text: str | None = None) -> OwnLab:
-    """Return the lab of a Containerlab file; `text`: what it comes to, where it is a template.
+def own_lab(file: Path, made_text: MadeText | None = None) -> OwnLab:
+    """Return the lab of a Containerlab file; `made_text`: what it comes to, where it is a template or another
+    program's.
 
     Raises LabError with everything that is wrong in it.
     """
     problems = Problems()
-    document = read_file_or_text(file, text, problems, named=True)
+    document = read_file_or_text(file, made_text, problems, named=True)
     topology = None if document is None else parse_topology(document, problems, file.parent)
     problems.raise_if_any()
     if document is None or topology is None:

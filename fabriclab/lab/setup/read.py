@@ -12,6 +12,7 @@ from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
+from fabriclab.lab.setup.absent import absent
 from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
@@ -97,7 +98,7 @@ def read_setup(
         health=read_health(layers, problems),
         is_bridge=is_bridge,
     )
-    notes += [*lacking(name, setup), *other_versions(name, image, setup)]
+    notes += [*lacking(name, setup), *absent(name, setup), *other_versions(name, image, setup)]
     outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
     written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
     return written if written != WrittenSetup(Setup()) else None
