@@ -21,6 +21,7 @@ from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
+from fabriclab.lab.setup.read import may_address
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.kathara import left_out
 from fabriclab.other_labs.netlab_tests import NetlabTests, netlab_tests
@@ -95,7 +96,7 @@ def _addressed(topology: Topology) -> list[str]:
     if not topology.configures_network:
         return [node.name for node in hosts]
     linked = {end.node for link in topology.links for end in link.ends if end.ipv4 is not None}
-    return [node.name for node in hosts if node.name in linked or (node.setup is not None and node.setup.commands)]
+    return [node.name for node in hosts if node.name in linked or (node.setup is not None and may_address(node.setup))]
 
 
 @dataclass(frozen=True)
