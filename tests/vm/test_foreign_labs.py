@@ -105,6 +105,8 @@ def test_a_silent_cut_is_measured_or_told(vm: Vm, tmp_path: Path, hold: int, cou
     assert "Routing followed" in said, said
     if took is None:
         assert hold == 9 and unsettled is not None and unsettled > 5 * 10**9
+        told = "routing had not come to rest within"
+        assert f"events.cut: {told}" in said and "(r1, r2: BGP's hold time, 9 s, no BFD)" in said
     else:
         assert hold == 3 and unsettled is None and 2 * 10**9 < took < 4 * 10**9
 
