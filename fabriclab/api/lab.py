@@ -199,7 +199,9 @@ def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
     written = parse_documents(file.parent, made.topology, made.experiment)
     notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
     noted = replace(written.topology, notes=notes)
-    return Lab(replace(written, topology=noted, topology_file=file.name, topology_text=text))
+    return Lab(
+        replace(written, topology=noted, topology_file=file.name, topology_text=None if text is None else text.text)
+    )
 
 
 def loaded(lab: Lab | PathLike) -> Lab:

@@ -18,8 +18,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from fabriclab.engine.go_templates import TemplateError, has_go, render_go_template
 from fabriclab.lab.reading.document import is_go_template
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_named_file
+from fabriclab.lab.reading.made_text import MadeText
 from fabriclab.lab.reading.problems import LabError, Mistake
-from fabriclab.other_labs.kathara import containerlab_text, is_lab_conf
+from fabriclab.other_labs.kathara import containerlab_file, is_lab_conf
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _SUCH_AS = "a template's variables are such as spines: {num: 2}"
@@ -27,7 +28,7 @@ _INCLUDED = "clab_templates/*.gotmpl"
 _WHERE = re.compile(r"template: .*?:(\d+)(?::\d+)?: (.*)", re.DOTALL)
 
 
-def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> str | None:
+def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> MadeText | None:
     """Return the text of the Containerlab file that a Go template makes, or that a Kathará lab stands for; None for any
     other file.
 
@@ -35,7 +36,7 @@ def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> str |
     and where there is no Go to render it.
     """
     if is_lab_conf(file):
-        return containerlab_text(file)
+        return containerlab_file(file)
     text = _text(file) if file.is_file() else ""
     if not (variables or is_go_template(text)):
         return None
@@ -47,13 +48,14 @@ def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> str |
         _merge(merged, _loaded(one))
     includes = {one.name: _text(one) for one in sorted(file.parent.glob(_INCLUDED))}
     try:
-        return render_go_template(file.name, text, includes, merged if named else None)
+        text = render_go_template(file.name, text, includes, merged if named else None)
     except TemplateError as error:
         where = _WHERE.fullmatch(str(error))
         line, message = (None, str(error)) if where is None else (int(where[1]), where[2])
         raise LabError(
             [_mistake(file, line, f"the file is a Go template that can't be rendered: {message}")]
         ) from error
+    return MadeText(text, f"{file} (rendered)")
 
 
 def _without_go(file: Path, variables: Sequence[Path]) -> str:

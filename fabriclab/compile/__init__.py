@@ -6,7 +6,7 @@ The formats are those of `images/machine/README.md`, `traffic/README.md` and `pr
 
 from fabriclab.compile.brought_programs import brings_programs
 from fabriclab.compile.container_differences import SAMPLED_INSTEAD_NS, shortfalls
-from fabriclab.compile.labels import routes_labels
+from fabriclab.compile.labels import makes_tunnels, routes_labels
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
@@ -35,6 +35,7 @@ __all__ = [
     "compile_sampler",
     "compiled_flows",
     "machine_memory_bytes",
+    "makes_tunnels",
     "needed_layers",
     "program_nodes",
     "routes_labels",

@@ -13,12 +13,14 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.setup import NodeFile, Setup
 from fabriclab.formats.run_directory import HOSTS_FILE
+from fabriclab.lab.setup.absent import is_there
 from fabriclab.lab.setup.frr import FRR_DIRECTORIES, INTEGRATED_FILE, frr_boot, starts_frr
 from fabriclab.resolve.interfaces import families_of, interfaces
 
 LOOK_INTERVAL_NS = 100_000_000
 """How often routes are looked at, virtual time: the resolution of what is measured."""
 _BRIDGE = "br0"
+_BY_SHELL = ("/bin/sh", "-c", 'exec "$0" "$@"')
 
 
 def compile_own_network(node: Node) -> str:
@@ -117,14 +119,21 @@ def _boot(node: Node, setup: Setup) -> Iterator[SetupStep]:
 def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:
     yield from _boot(node, setup)
     if setup.main:
-        yield SetupStep(kind="main", program=_program("main", node, setup.main), again=True)
+        yield SetupStep(kind="main", program=_program("main", node, _startable(setup, setup.main)), again=True)
 
 
 def _commands(node: Node, setup: Setup, by: str) -> list[SetupStep]:
     # FRR runs already where its daemons are ours to start: a second start would have a watchdog beside them.
     runs = bool(setup.daemons)
     commands = [command for command in setup.commands if command.by == by and not (runs and starts_frr(command.argv))]
-    return [SetupStep(kind="command", program=_program(one.name, node, one.argv)) for one in commands]
+    programs = [_program(one.name, node, _startable(setup, one.argv)) for one in commands]
+    return [SetupStep(kind="command", program=program) for program in programs]
+
+
+def _startable(setup: Setup, argv: Sequence[str]) -> Sequence[str]:
+    """Return a command that can be started whether or not the machine has its program: a shell tells that it has not,
+    where a command that cannot be started would end the run. In containers it is the image that has it."""
+    return argv if is_there(argv[0], setup.files) else (*_BY_SHELL, *argv)
 
 
 def _health(node: Node, setup: Setup) -> Iterator[SetupStep]:

@@ -15,6 +15,7 @@ from fabriclab.compile.rdma import compile_rdma_sysctl
 from fabriclab.formats import client_ports
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Transport
+from fabriclab.lab.setup.absent import known_sysctls
 
 _TCP_ECN = {"off": 0, "on": 1, "accept": 2, "accurate": 3}
 """Linux, Documentation/networking/ip-sysctl.rst; 3 from Linux 7.0 on."""
@@ -106,7 +107,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
             settings.append(("net.ipv4.tcp_rto_min_us", str(node.transport.rto_min_us)))
     settings += compile_homa_sysctl(node, plan)
     settings += compile_rdma_sysctl(node)
-    settings += [] if node.setup is None else node.setup.sysctls.items()
+    settings += [] if node.setup is None else known_sysctls(node.setup.sysctls).items()
     return "".join(f"{key} = {value}\n" for key, value in settings)
 
 

@@ -72,6 +72,8 @@ class Machine:
     """Links are cables; its place among several, if it is not alone."""
     labels: bool = False
     """Whether its kernel routes labels, as a host's does that has loaded mpls_router."""
+    tunnels: bool = False
+    """Whether its nodes have tunl0, gre0 and their like, as on a host that has loaded the modules of tunnels."""
     adds_to: Sequence[str] = ()
     """Names in the run directory of what it gets a copy of, to add to; the other INPUTS it only reads."""
 
@@ -111,8 +113,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         *("fabriclab_rootfs=rootfs", "fabriclab_job=scratch"),
         f"fabriclab_inputs={','.join(f'{name}:{name}' for name in inputs)}",
         *([f"fabriclab_layers={','.join(layers)}"] if layers else []),
-        # As in a host that has loaded no tunnel's module, no node has a tunl0 or gre0.
-        "fb_tunnels=none",
+        *([] if machine.tunnels else ["fb_tunnels=none"]),
         *(["fabriclab.mpls"] if machine.labels else []),
         *("con=null", "con0=null,fd:1", "uml_dir=./", "quiet"),
         *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),

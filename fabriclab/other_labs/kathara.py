@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.network.labels import ROLE_LABEL
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file, text_of
+from fabriclab.lab.reading.made_text import MadeText
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.setup.binds import MOST_FILES
 from fabriclab.other_labs.startup import startup_commands
@@ -49,6 +50,8 @@ class _Device:
     line: int
     interfaces: dict[int, tuple[str, str | None]] = field(default_factory=dict)
     """The collision domain of each, and its MAC address; None: any."""
+    lines: dict[int, int] = field(default_factory=dict)
+    """In which line of lab.conf an interface stands."""
     options: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -59,8 +62,8 @@ def is_lab_conf(file: Path) -> bool:
     return any(_LINE.fullmatch(line.strip()) for line in _text(file, Problems()).splitlines())
 
 
-def containerlab_text(file: Path) -> str:
-    """Return the Containerlab file of a Kathará lab. Each device stands in the line in which lab.conf first names it.
+def containerlab_file(file: Path) -> MadeText:
+    """Return the Containerlab file of a Kathará lab, whose parts are said in lab.conf and in startup scripts.
 
     Raises LabError with everything that is wrong in lab.conf, and with startup scripts that can't be read.
     """
@@ -68,13 +71,18 @@ def containerlab_text(file: Path) -> str:
     devices = _devices(file, _text(file, problems), problems)
     problems.raise_if_any()
     bridges, links = _links(devices)
-    nodes = {name: _node(file.parent, name, device, problems) for name, device in devices.items()}
+    places = {f"topology.nodes.{name}": Place(str(file), line) for name, line in bridges.items()}
+    nodes: dict[str, dict[str, Any]] = {name: {"kind": "bridge"} for name in bridges}
+    for name, device in devices.items():
+        said = list(_startup(file.parent, name, problems))
+        nodes[name] = _node(file.parent, name, device, [command for _, command in said], problems)
+        places[f"topology.nodes.{name}"] = Place(str(file), device.line)
+        places |= {f"topology.nodes.{name}.exec[{number}]": place for number, (place, _) in enumerate(said)}
     problems.raise_if_any()
-    text = f'{{"name": {json.dumps(_name(file))}, "topology": {{"nodes": {{'
-    for name, device in sorted(devices.items(), key=lambda each: each[1].line):
-        text += "\n" * max(0, device.line - 1 - text.count("\n")) + f"{json.dumps(name)}: {json.dumps(nodes[name])}, "
-    text += "".join(f'{json.dumps(name)}: {{"kind": "bridge"}}, ' for name in bridges)
-    return f'{text}}}, "links": {json.dumps(links)}}}}}\n'
+    places |= {f"topology.links[{number}]": Place(str(file), link.line) for number, link in enumerate(links)}
+    in_order = sorted(nodes, key=lambda name: (name in bridges, places[f"topology.nodes.{name}"].line or 0))
+    topology = {"nodes": {name: nodes[name] for name in in_order}, "links": [link.entry for link in links]}
+    return MadeText(json.dumps({"name": _name(file), "topology": topology}, indent=1) + "\n", str(file), places)
 
 
 def left_out(file: Path) -> Iterator[str]:
@@ -134,9 +142,21 @@ def _connect(device: _Device, name: str, number: int, value: str, place: Place, 
         problems.add(place, f"{name}[{number}]", "stands twice; an interface is in one collision domain")
     else:
         device.interfaces[number] = (found[1], found[2])
+        device.lines[number] = place.line or 0
 
 
-def _node(directory: Path, name: str, device: _Device, problems: Problems) -> dict[str, Any]:
+def _startup(directory: Path, name: str, problems: Problems) -> Iterator[tuple[Place, str]]:
+    """Yield the commands of a device's startup scripts, each with where it is said."""
+    for script in _scripts(directory, name):
+        for line, command in startup_commands(_text(directory / script, problems), f"{_PLACE}/{script}"):
+            yield Place(str(directory / script), line), command
+
+
+def _scripts(directory: Path, name: str) -> list[str]:
+    return [script for script in (f"{_SHARED}.startup", f"{name}.startup") if (directory / script).is_file()]
+
+
+def _node(directory: Path, name: str, device: _Device, commands: Sequence[str], problems: Problems) -> dict[str, Any]:
     options = device.options
     node: dict[str, Any] = {
         "kind": "linux",
@@ -145,11 +165,7 @@ def _node(directory: Path, name: str, device: _Device, problems: Problems) -> di
     }
     if len(device.interfaces) > 1:
         node["labels"] = {ROLE_LABEL: "switch"}
-    commands, scripts = [], []
-    for script in (f"{_SHARED}.startup", f"{name}.startup"):
-        if (directory / script).is_file():
-            commands += startup_commands(_text(directory / script, problems), f"{_PLACE}/{script}")
-            scripts.append(f"{script}:{_PLACE}/{script}")
+    scripts = [f"{script}:{_PLACE}/{script}" for script in _scripts(directory, name)]
     files = list(islice(_files(directory, name), MOST_FILES + 1))
     if len(files) > MOST_FILES:
         problems.add(Place(str(directory / name)), "", f"holds more than {MOST_FILES} files, the most of a device")
@@ -172,23 +188,32 @@ def _files(directory: Path, name: str) -> Iterator[str]:
             yield f"{name}/{inside}:/{inside}"
 
 
-def _links(devices: dict[str, _Device]) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the bridges, one for each collision domain of three and more interfaces, and all links."""
-    domains: dict[str, list[dict[str, str]]] = defaultdict(list)
+class _Link(NamedTuple):
+    line: int
+    """Of lab.conf, in which its last end stands."""
+    entry: dict[str, Any]
+
+
+def _links(devices: dict[str, _Device]) -> tuple[dict[str, int], list[_Link]]:
+    """Return the bridges, one for each collision domain of three and more interfaces, with the lines that name them
+    first, and all links."""
+    domains: dict[str, list[tuple[int, dict[str, str]]]] = defaultdict(list)
     for name, device in devices.items():
         for number, (domain, mac) in sorted(device.interfaces.items()):
             end = {"node": name, "interface": f"eth{number}"} | ({} if mac is None else {"mac": mac})
-            domains[domain].append(end)
-    bridges: list[str] = []
-    links: list[dict[str, Any]] = []
-    for domain, ends in domains.items():
+            domains[domain].append((device.lines[number], end))
+    bridges: dict[str, int] = {}
+    links: list[_Link] = []
+    for domain, said in domains.items():
+        line, ends = max(line for line, _ in said), [end for _, end in said]
         if len(ends) == 1:
-            links.append({"type": "dummy", "endpoint": ends[0]})
+            links.append(_Link(line, {"type": "dummy", "endpoint": ends[0]}))
         elif len(ends) == 2 and ends[0]["node"] != ends[1]["node"]:
-            links.append({"type": "veth", "endpoints": ends})
+            links.append(_Link(line, {"type": "veth", "endpoints": ends}))
         else:
             bridge = domain if domain not in devices else f"lan_{domain}"
-            bridges.append(bridge)
-            for number, end in enumerate(ends):
-                links.append({"type": "veth", "endpoints": [end, {"node": bridge, "interface": f"p{number}"}]})
+            bridges[bridge] = min(line for line, _ in said)
+            for number, (own_line, end) in enumerate(said):
+                port = {"node": bridge, "interface": f"p{number}"}
+                links.append(_Link(own_line, {"type": "veth", "endpoints": [end, port]}))
     return bridges, links

@@ -9,16 +9,15 @@ from __future__ import annotations
 import pickletools
 import re
 from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.files import UnreadableError, read_lab_file
 
 USUAL_NAME = "topology.yml"
-_MARK = "host_vars"
-"""A directory that netlab makes beside the topology that Containerlab deploys."""
+_MARK = "host_vars/*/topology.*"
+"""Files that netlab makes beside the topology that Containerlab deploys; Ansible's own have other names."""
 _SNAPSHOT = "netlab.snapshot"
 _LARGEST_BYTES = 64 << 20
 _LARGEST_TOPOLOGY_BYTES = 4 << 20
@@ -41,10 +40,12 @@ class Source(NamedTuple):
 
 def netlab_source(directory: Path) -> Source:
     """Return the topology of a lab's directory; neither file nor reason where netlab did not make the lab."""
-    if not (directory / _MARK).is_dir():
+    if not (any(directory.glob(_MARK)) or any(directory.glob(f"{_SNAPSHOT}.*"))):
         return Source(None)
     named = next(iter(_of_snapshot(directory)), None)
     if named is not None:
+        if not _is_here(directory, named) and _is_here(directory, PurePath(named).name):
+            named = PurePath(named).name
         if _is_here(directory, named):
             return Source(str(Path(directory, named).resolve().relative_to(directory.resolve())))
         return Source(None, f"netlab made the lab of {named}, which is not in its directory; copy it there")
@@ -77,12 +78,14 @@ def _of_snapshot(directory: Path) -> Iterator[str]:
 
 
 def _after_input(data: bytes) -> list[str]:
-    """Return the texts that follow the text `input` in a pickle."""
+    """Return the names of files that follow a text `input` in a pickle; netlab's own rules have such a text, too."""
     try:
-        texts = (argument for _, argument, _ in pickletools.genops(data) if isinstance(argument, str))
-        return list(islice(texts, _FEW)) if "input" in texts else []
+        texts = [argument for _, argument, _ in pickletools.genops(data) if isinstance(argument, str)]
     except ValueError:
         return []
+    following = (texts[number + 1 : number + 1 + _FEW] for number, text in enumerate(texts) if text == "input")
+    named = ([text for text in few if text.endswith(_SUFFIXES)] for few in following)
+    return next(filter(None, named), [])
 
 
 def _read(file: Path, largest_bytes: int) -> bytes:

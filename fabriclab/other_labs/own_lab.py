@@ -16,10 +16,12 @@ from fabriclab.lab.network.netem import is_by_netem
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
 from fabriclab.lab.reading.document import MappingValue, parse_document
+from fabriclab.lab.reading.made_text import MadeText
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
+from fabriclab.lab.setup.read import may_address
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.kathara import left_out
 from fabriclab.other_labs.netlab_tests import NetlabTests, netlab_tests
@@ -38,13 +40,14 @@ class OwnLab(NamedTuple):
     """What was made up, a sentence each."""
 
 
-def own_lab(file: Path, text: str | None = None) -> OwnLab:
-    """Return the lab of a Containerlab file; `text`: what it comes to, where it is a template.
+def own_lab(file: Path, made_text: MadeText | None = None) -> OwnLab:
+    """Return the lab of a Containerlab file; `made_text`: what it comes to, where it is a template or another
+    program's.
 
     Raises LabError with everything that is wrong in it.
     """
     problems = Problems()
-    document = read_file_or_text(file, text, problems, named=True)
+    document = read_file_or_text(file, made_text, problems, named=True)
     topology = None if document is None else parse_topology(document, problems, file.parent)
     problems.raise_if_any()
     if document is None or topology is None:
@@ -93,7 +96,7 @@ def _addressed(topology: Topology) -> list[str]:
     if not topology.configures_network:
         return [node.name for node in hosts]
     linked = {end.node for link in topology.links for end in link.ends if end.ipv4 is not None}
-    return [node.name for node in hosts if node.name in linked or (node.setup is not None and node.setup.commands)]
+    return [node.name for node in hosts if node.name in linked or (node.setup is not None and may_address(node.setup))]
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ _PROGRAMS = ("arp", "bridge", "ifconfig", "ip", "route", "sysctl", "tc", "vtysh"
 """What every node has. Any other may be absent: a shell tells that and goes on, as in Kathará."""
 
 
-def startup_commands(text: str, path: str) -> list[str]:
-    """Return what runs a startup script, which lies at `path` in the node, as Containerlab's `exec` has it."""
+def startup_commands(text: str, path: str) -> list[tuple[int, str]]:
+    """Return what runs a startup script, which lies at `path` in the node: each command, as Containerlab's `exec` has
+    it, with the line that says it."""
     if _STRUCTURE.search(text):
-        return [f"bash {path}"]
-    lines = (line.strip() for line in text.splitlines())
-    return [_command(line) for line in lines if line and not line.startswith("#")]
+        return [(1, f"bash {path}")]
+    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, _command(line)) for number, line in lines if line and not line.startswith("#")]
 
 
 def _command(line: str) -> str:

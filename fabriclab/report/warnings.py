@@ -11,6 +11,7 @@ from fabriclab.report.drawing.curves import setting_label
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results, SweepPoint, fallback_causes
 from fabriclab.results.idle_path import least_delayed
+from fabriclab.results.silence import waited_for
 from fabriclab.results.sweep import SEED
 from fabriclab.units import format_count
 
@@ -31,6 +32,7 @@ def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
     from_runs = (
         _incomplete(points),
         _each_once(points, _missed_events),
+        _each_once(points, _unsettled_routes),
         _late_handshakes(points),
         _fallbacks(points),
         _slow_round_trips(points),
@@ -115,6 +117,22 @@ def _missed_events(results: Results) -> list[str]:
         f"events.{event.name}, at {format_metric('_ns', event.at_ns)}, never came, because all traffic had ended"
         for event in missed
     ]
+
+
+def _unsettled_routes(results: Results) -> list[str]:
+    """Return a sentence on each failure that routing did not come to rest after, with what routers wait for."""
+    found = []
+    for event in results.plan.events:
+        watched_ns = results.summary.get(f"reconvergence_unsettled_ns[{event.name}]")
+        if watched_ns is None:
+            continue
+        ends = [port.partition(":")[0] for link in event.links for port in link]
+        waits = waited_for(results.plan, ends) if event.is_silent else ""
+        why = f"; routers learn of a silent link by a timer ({waits})" if waits else ""
+        found.append(
+            f"events.{event.name}: routing had not come to rest within {format_metric('_ns', watched_ns)}{why}."
+        )
+    return found
 
 
 def _of_plans(points: Sequence[SweepPoint]) -> list[str]:

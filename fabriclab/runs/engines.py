@@ -13,6 +13,7 @@ from fabriclab.compile import (
     NodeCompiler,
     brings_programs,
     machine_memory_bytes,
+    makes_tunnels,
     needed_layers,
     program_nodes,
     routes_labels,
@@ -139,6 +140,7 @@ def execute(
             *(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end, locked),
             wired=Wired(0, Shared(1, BEGIN_NS)),
             labels=routes_labels(plan),
+            tunnels=makes_tunnels(plan),
             adds_to=adds_to,
         )
         return run_machine(machine, on_event, interrupt)

@@ -26,6 +26,7 @@ from fabriclab.runs.audit import Audit, audit_run
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only, keep_modules
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
+from fabriclab.runs.own_commands import with_places
 from fabriclab.runs.parts import execute_parts, merge_logs
 from fabriclab.runs.record import Record
 
@@ -191,7 +192,7 @@ def _refused(directory: Path, error: OSError) -> RunResult:
 
 
 def _finish(plan: Plan, directory: Path, record: Record, outcome: Outcome, context: RunContext) -> RunResult:
-    status, message, full = outcome.status, outcome.message, outcome.full
+    status, message, full = outcome.status, with_places(outcome.message, plan), outcome.full
     manifest = record.manifest
     manifest.ended = utc_now()
     manifest.wall_s = round(outcome.wall_s, 3)

@@ -61,6 +61,10 @@ def _judge(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
     yield from (told_after(bench, one) for one in findings)
 
 
+_NO_NAME, _NO_ROUTE = "Name or service not known", "Network is unreachable"
+"""What ping says of a node without an address (its name is then all that is known of it), and without a route."""
+
+
 @dataclass(frozen=True)
 class _Ping:
     """One node asks another, or an address."""
@@ -82,7 +86,7 @@ class _Ping:
             words += ["${b:+-I $b}"] if self.by_loopback else []
             words.append(f"${{a:-{self.target}}}")
         known = " ".join(f"{name}=$({_lookup(node)});" for name, node in (("a", self.target), ("b", self.sender)))
-        return Collector(self._name(), self.sender, ("sh", "-c", f"{known} {' '.join(words)}; echo {_EXIT}$?"))
+        return Collector(self._name(), self.sender, ("sh", "-c", f"{known} {' '.join(words)} 2>&1; echo {_EXIT}$?"))
 
     def _name(self) -> str:
         family = "" if self.family is None else f"-ip{self.family}"
@@ -106,7 +110,15 @@ class _Ping:
         if not last.startswith(_EXIT):
             return unmeasured("reach", where, expected, "ping gave no answer")
         measured = "answers" if last == f"{_EXIT}0" else "no answer"
+        if measured != expected:
+            measured += self._why(output or "")
         return judged("reach", where, expected, measured, holds=measured == expected)
+
+    def _why(self, output: str) -> str:
+        """Return why there is no answer, as far as ping itself knows."""
+        if _NO_NAME in output:
+            return f"; {self.target} has no address"
+        return f"; {self.sender} has no route to {self.target}" if _NO_ROUTE in output else ""
 
 
 def _pings(bench: Bench) -> list[_Ping]:

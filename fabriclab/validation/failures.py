@@ -18,6 +18,7 @@ import polars as pl
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.traffic import FlowsTraffic
 from fabriclab.results import Results
+from fabriclab.results.silence import waited_for
 from fabriclab.units import format_duration
 from fabriclab.validation.bench import MS, Bench, S, Setting, Stage, set_up, single_flows
 from fabriclab.validation.finding import ValidationFinding, judged
@@ -135,7 +136,7 @@ def _judge(bench: Bench, slot: _Slot, results: Results, skipped: int) -> Validat
     expected = f"{flows.height} of {flows.height} flows {recovery} after it is {_words(bench)}"
     measured = (
         f"{flows.height - lost.height} of "
-        f"{flows.height}{_where_lost(lost)}{_followed(results, slot)}{_still_away(bench, results, slot)}"
+        f"{flows.height}{_where_lost(lost)}{_followed(bench, results, slot)}{_still_away(bench, results, slot)}"
     )
     return judged("failure", link, expected, measured, holds=flows.height > 0 and lost.height == 0)
 
@@ -166,10 +167,17 @@ def _still_away(bench: Bench, results: Results, slot: _Slot) -> str:
     )
 
 
-def _followed(results: Results, slot: _Slot) -> str:
+def _waits(bench: Bench, slot: _Slot) -> str:
+    """Return what the routers of a silent link wait for, in parentheses; nothing where that is not known."""
+    ends = [port.partition(":")[0] for port in slot.link]
+    waits = waited_for(bench.plan, ends) if bench.wanted.failure_action == "blackhole" else ""
+    return f" ({waits})" if waits else ""
+
+
+def _followed(bench: Bench, results: Results, slot: _Slot) -> str:
     took_ns = results.summary.get(f"reconvergence_ns[fails-{slot.number}]")
     within_ns = results.summary.get(f"reconvergence_within_ns[fails-{slot.number}]")
     sooner = "" if within_ns is None else f" or up to {format_duration(within_ns, 2)} less"
     if (away_ns := results.summary.get(f"reconvergence_unsettled_ns[fails-{slot.number}]")) is not None:
-        return f"; routing had not come to rest within {format_duration(away_ns, 3)}"
+        return f"; routing had not come to rest within {format_duration(away_ns, 3)}{_waits(bench, slot)}"
     return "" if took_ns is None else f"; routing took {format_duration(took_ns, 3)}{sooner}"

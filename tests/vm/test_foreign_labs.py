@@ -105,6 +105,8 @@ def test_a_silent_cut_is_measured_or_told(vm: Vm, tmp_path: Path, hold: int, cou
     assert "Routing followed" in said, said
     if took is None:
         assert hold == 9 and unsettled is not None and unsettled > 5 * 10**9
+        told = "routing had not come to rest within"
+        assert f"events.cut: {told}" in said and "(r1, r2: BGP's hold time, 9 s, no BFD)" in said
     else:
         assert hold == 3 and unsettled is None and 2 * 10**9 < took < 4 * 10**9
 
@@ -141,7 +143,12 @@ QUAGGA = {
     "pc1.startup": "ifconfig eth0 10.0.1.2/24 up\nroute add default gw 10.0.1.1\n",
     "pc2.startup": "ifconfig eth0 10.0.2.2/24 up\nroute add default gw 10.0.2.1\n",
 }
-OSPF = """hostname ospfd
+BGP_OF_QUAGGA = """hostname bgpd
+router bgp {own}
+ network 10.0.{number}.0/24
+ neighbor 10.0.9.{other} remote-as {peer}
+"""
+OSPF_OF_QUAGGA = """hostname ospfd
 password zebra
 interface eth1
  ip ospf network point-to-point
@@ -151,12 +158,40 @@ log file /var/log/quagga/ospfd.log
 """
 
 
+TUNNEL = (
+    "ip tunnel add t0 mode {mode} local 10.0.9.{number} remote 10.0.9.{other}\nip addr add 10.7.0.{number}/24 dev t0\n"
+)
+
+
+@pytest.mark.parametrize("mode", ["ipip", "gre"])
+def test_quaggas_bgp_needs_no_policy_and_tunnels_are_made(tmp_path: Path, mode: str) -> None:
+    """Before: sessions were up and no routes were exchanged; tunl0 and gre0 were absent, of which `ip tunnel` makes
+    others."""
+    files = dict(QUAGGA)
+    for number, other in ((1, 2), (2, 1)):
+        text = BGP_OF_QUAGGA.format(number=number, other=other, own=65000 + number, peer=65000 + other)
+        files[f"r{number}/etc/quagga/bgpd.conf"] = text
+        files[f"r{number}/etc/quagga/daemons"] = "zebra=yes\nbgpd=yes\n"
+        tunnel = TUNNEL.format(mode=mode, number=number, other=other)
+        ping = f"ip link set t0 up\nping -c 1 -w 5 10.7.0.{other}\n" if number == 2 else "ip link set t0 up\n"
+        files[f"r{number}.startup"] += tunnel + ping
+    for name, text in files.items():
+        (tmp_path / "q" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "q" / name).write_text(text)
+    done = called(tmp_path, "validate", "q", "--json", "validation.json", "--out", "out")
+    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
+    assert done.returncode == 0, (found, done.stderr)
+    assert [one["measured"] for one in found] == ["1 up", "1 up", "2 of 2 answer"]
+    logs = [text for log in tmp_path.glob("out/*/logs/exec-*@r2.log") if "received" in (text := log.read_text())]
+    assert logs and all("1 packets transmitted, 1 received" in text for text in logs)
+
+
 def test_files_by_daemon_of_quagga_and_zebra_are_frrs(tmp_path: Path) -> None:
     """Before: no such program as /etc/init.d/zebra; and FRR's daemons read no file of their own."""
     for name, directory in (("r1", "quagga"), ("r2", "zebra")):
         QUAGGA[f"{name}/etc/{directory}/daemons"] = "zebra=yes\nospfd=yes\n"
         QUAGGA[f"{name}/etc/{directory}/zebra.conf"] = f"hostname {name}\npassword zebra\n"
-        QUAGGA[f"{name}/etc/{directory}/ospfd.conf"] = OSPF
+        QUAGGA[f"{name}/etc/{directory}/ospfd.conf"] = OSPF_OF_QUAGGA
     for name, text in QUAGGA.items():
         (tmp_path / "q" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "q" / name).write_text(text)

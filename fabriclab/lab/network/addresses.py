@@ -32,8 +32,9 @@ def is_unicast(address: AnyAddress) -> bool:
     )
 
 
-def parse_ipv4(text: str) -> IPv4Interface:
-    """Return an address with its prefix length. Raises ValueError."""
+def parse_ipv4(text: str, *, alone: bool = False) -> IPv4Interface:
+    """Return an address with its prefix length; `alone`: of a device without a link, which may have a /32. Raises
+    ValueError."""
     example = "write it with its prefix length, such as '10.0.0.1/31'"
     if "/" not in text:
         raise ValueError(f"{shown(text)} has no prefix length; {example}")
@@ -42,8 +43,9 @@ def parse_ipv4(text: str) -> IPv4Interface:
     except ValueError:
         raise ValueError(f"{shown(text)} is not an IPv4 address; {example}") from None
     network = address.network
-    if network.prefixlen > 31 or network.prefixlen < 8:
-        raise ValueError(f"{shown(text)}: a link's prefix length is 8 to 31")
+    longest = 32 if alone else 31
+    if network.prefixlen > longest or network.prefixlen < 8:
+        raise ValueError(f"{shown(text)}: {_device(alone=alone)} prefix length is 8 to {longest}")
     if not is_unicast(address):
         raise ValueError(f"{shown(text)} cannot be a port's address; take one of 10.0.0.0/8")
     if network.prefixlen < 31 and address.ip in (network.network_address, network.broadcast_address):
@@ -51,8 +53,9 @@ def parse_ipv4(text: str) -> IPv4Interface:
     return address
 
 
-def parse_ipv6(text: str) -> IPv6Interface:
-    """Return an address with its prefix length. Raises ValueError."""
+def parse_ipv6(text: str, *, alone: bool = False) -> IPv6Interface:
+    """Return an address with its prefix length; `alone`: of a device without a link, which may have a /128. Raises
+    ValueError."""
     example = "write it with its prefix length, such as 'fd00::1/127'"
     if "/" not in text:
         raise ValueError(f"{shown(text)} has no prefix length; {example}")
@@ -63,14 +66,18 @@ def parse_ipv6(text: str) -> IPv6Interface:
     if address.scope_id is not None:
         raise ValueError(f"{shown(text)} has a zone, {address.scope_id!r}; {example}")
     network = address.network
-    if not SHORTEST_IPV6_PREFIX <= network.prefixlen <= LONGEST_IPV6_PREFIX:
-        raise ValueError(
-            f"{shown(text)}: a link's prefix length is {SHORTEST_IPV6_PREFIX} to {LONGEST_IPV6_PREFIX}; a /127 is a "
-            "link of two (RFC 6164)"
-        )
+    longest = 128 if alone else LONGEST_IPV6_PREFIX
+    if not SHORTEST_IPV6_PREFIX <= network.prefixlen <= longest:
+        pair = "" if alone else "; a /127 is a link of two (RFC 6164)"
+        bounds = f"{SHORTEST_IPV6_PREFIX} to {longest}"
+        raise ValueError(f"{shown(text)}: {_device(alone=alone)} prefix length is {bounds}{pair}")
     if not is_unicast(address):
         what = "link-local, which every port has by itself" if address.is_link_local else "no port's"
         raise ValueError(f"{shown(text)} is {what}; take one of fd00::/8 (RFC 4193)")
     if network.prefixlen < LONGEST_IPV6_PREFIX and address.ip == network.network_address:
         raise ValueError(f"{shown(text)} is the address of all routers of its network (RFC 4291); take another one")
     return address
+
+
+def _device(*, alone: bool) -> str:
+    return "a dummy device's" if alone else "a link's"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -215,8 +216,9 @@ class _LinkReader:
         end.require("interface", example="interface: a name such as eth1")
         node, interface = end.scalar("node", "a node's name"), end.scalar("interface", "an interface's name")
         rate, delay = self._vars(end)
-        mac, ipv4 = end.convert("mac", "a MAC address", parse_mac), end.convert("ipv4", "an IPv4 address", parse_ipv4)
-        ipv6 = end.convert("ipv6", "an IPv6 address", parse_ipv6)
+        mac = end.convert("mac", "a MAC address", parse_mac)
+        ipv4 = end.convert("ipv4", "an IPv4 address", partial(parse_ipv4, alone=self.is_dummy))
+        ipv6 = end.convert("ipv6", "an IPv6 address", partial(parse_ipv6, alone=self.is_dummy))
         if node is None or interface is None:
             return None
         name = self._interface(node.value, interface.value)

@@ -29,7 +29,8 @@ from fabriclab.lab.network.topology import (
     parse_name,
     settle_roles,
 )
-from fabriclab.lab.reading.document import MappingValue, parse_document, read_document
+from fabriclab.lab.reading.document import MappingValue, read_document
+from fabriclab.lab.reading.made_text import MadeText
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.setup.read import settle_order
@@ -51,15 +52,16 @@ class Kind(Protocol):
         files below `directory`, say of them."""
 
 
-def read_one_topology(path: Path, text: str | None = None) -> Topology:
+def read_one_topology(path: Path, made: MadeText | None = None) -> Topology:
     """Return the topology in a lab's directory, or in a file of any name, with nodes of any kind (`LabNode.foreign`).
 
-    `text`: what the file comes to, where it is a template. Raises LabError with everything that is wrong in it.
+    `made`: what the file comes to, where it is a template or another program's. Raises LabError with everything that is
+    wrong in it.
     """
     problems = Problems()
     is_lab = path.is_dir() or not path.exists()
     file = path / FILE_NAME if is_lab else path
-    document = read_file_or_text(file, text, problems, named=not is_lab)
+    document = read_file_or_text(file, made, problems, named=not is_lab)
     topology = None if document is None else parse_topology(document, problems, file.parent, any_kind=True)
     problems.raise_if_any()
     if topology is None:
@@ -67,11 +69,9 @@ def read_one_topology(path: Path, text: str | None = None) -> Topology:
     return topology
 
 
-def read_file_or_text(file: Path, text: str | None, problems: Problems, *, named: bool) -> MappingValue | None:
-    """Return the document of a file, or of the text that it comes to; lines are then those of this text."""
-    if text is None:
-        return read_document(file, problems, named=named)
-    return parse_document(text, f"{file} (rendered)", problems)
+def read_file_or_text(file: Path, made: MadeText | None, problems: Problems, *, named: bool) -> MappingValue | None:
+    """Return the document of a file, or of the text that was made of it; None after recording why there is none."""
+    return read_document(file, problems, named=named) if made is None else made.document(problems)
 
 
 def parse_topology(

@@ -210,7 +210,7 @@ class NodeReader:
         self._problems = topology.problems
         self._node_keys = node_keys
         self._kinds = kinds
-        self._defaults = topology.section("defaults", node_keys)
+        self._defaults = _filled(topology, "defaults", node_keys)
         self._by_kind = dict(self._named(topology, "kinds"))
         self._by_group = dict(self._named(topology, "groups"))
         self._nodes = list(self._named(topology, "nodes"))
@@ -236,7 +236,7 @@ class NodeReader:
                 yield name, section.place
 
     def _named(self, topology: Section, part: str) -> Iterator[tuple[str, Section]]:
-        container = topology.section(part, None)
+        container = _filled(topology, part, None)
         for name in container.names() if container else ():
             value = container.get(name) if container else None
             if value is None or (isinstance(value, ScalarValue) and value.is_null):
@@ -334,6 +334,13 @@ class NodeReader:
                 "--as frr runs FRR in their place"
             )
         return f"{shown(kind)} is not a kind of node; {did_you_mean(kind, self._kinds)}"
+
+
+def _filled(topology: Section, part: str, known: tuple[str, ...] | None) -> Section | None:
+    """Return a part of the topology; None where it is absent or empty, which are one to Containerlab."""
+    value = topology.get(part)
+    is_empty = isinstance(value, ScalarValue) and value.is_null
+    return None if is_empty else topology.section(part, known)
 
 
 def _group(layer: Section) -> Written[str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 from fabriclab.formats.plan.setup import HealthCheck, SetupCommand
@@ -17,6 +18,7 @@ from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text, as_words
+from fabriclab.lab.setup.shell_words import SHELLS
 
 STAGES = ("create", "create-links", "configure", "healthy", "exit")
 _STAGE: Word[str] = Word(STAGES)
@@ -25,7 +27,6 @@ _PHASE: Word[str] = Word(("on-enter", "on-exit"))
 _BEFORE_EXEC = (("create", "on-enter"), ("create", "on-exit"), ("create-links", "on-enter"))
 """In these stages a node has no links yet; here it has, and what is asked then comes first."""
 _NS_PER_S = 10**9
-_SHELLS = ("sh", "bash", "ash", "dash", "zsh")
 _ENDLESS = "infinity"
 _HEALTH_KEYS = ("test", "interval", "timeout", "retries", "start-period")
 _INTERVAL_S, _TIMEOUT_S, _RETRIES = 30, 30, 3
@@ -50,17 +51,17 @@ class Stage(NamedTuple):
 
 def read_exec(layers: Sequence[Section], problems: Problems) -> list[SetupCommand]:
     """Return the commands of `exec`, the farthest layer's first, each text once."""
-    found: dict[str, Written[str]] = {}
+    found: dict[str, tuple[Written[str], bool]] = {}
     for layer in reversed(layers):
         value = layer.get("exec")
         if isinstance(value, SequenceValue):
             for index, item in enumerate(value.items):
                 written = as_text(item, f"{layer.path('exec')}[{index}]", problems, "a command")
                 if written is not None:
-                    found.setdefault(written.value, written)
+                    found.setdefault(written.value, (written, item.place.file != layer.place.file))
         elif value is not None and not (isinstance(value, ScalarValue) and value.is_null):
             layer.complain("exec", "is not a list; write exec: ['ip route add default via 10.0.0.1']")
-    commands = (_command(written, f"exec-{number}", problems) for number, written in enumerate(found.values(), 1))
+    commands = (_command(one, f"exec-{number}", problems, far) for number, (one, far) in enumerate(found.values(), 1))
     return [command for command in commands if command is not None]
 
 
@@ -69,7 +70,7 @@ def read_main(layers: Sequence[Section], problems: Problems) -> tuple[str, ...]:
     where it would only wait: a shell without input, or sleep."""
     words = [*_words(layers, "entrypoint", problems), *_words(layers, "cmd", problems)]
     name = words[0].rpartition("/")[2] if words else ""
-    only_waits = (name in _SHELLS and len(words) == 1) or (name == "sleep" and _ENDLESS in words)
+    only_waits = (name in SHELLS and len(words) == 1) or (name == "sleep" and _ENDLESS in words)
     return () if only_waits or words[:2] == ["tail", "-f"] else tuple(words)
 
 
@@ -82,9 +83,11 @@ def _words(layers: Sequence[Section], key: str, problems: Problems) -> list[str]
     return []
 
 
-def _command(written: Written[str], name: str, problems: Problems) -> SetupCommand | None:
+def _command(written: Written[str], name: str, problems: Problems, is_elsewhere: bool = False) -> SetupCommand | None:
+    """Return a command; `is_elsewhere`: another file than the node's says it, such as a startup script of Kathará's."""
     argv = _split(written, problems)
-    where = f"{written.key} (line {written.place.line})"
+    line = written.place.line
+    where = f"{PurePath(written.place.file).name}:{line}" if is_elsewhere else f"{written.key} (line {line})"
     return SetupCommand(name=name, argv=argv, by="containerlab", key=where) if argv else None
 
 

@@ -43,6 +43,10 @@ _DETACHING = ("-d", "--daemon")
 _NAMES = "(?:frr|quagga|zebra)"
 """Of its service: what it is a fork of, and what that is a fork of, have the same files in directories of their own."""
 _OLDER = ("/etc/quagga", "/etc/zebra")
+OLDER_DEFAULTS = "frr version 6.0-quagga"
+"""By this line FRR takes the defaults of before its version 7.4, which are Quagga's: BGP exchanges routes with external
+neighbours without a policy, and announces a network whether or not there is a route to it (bgpd/bgp_vty.c)."""
+_BGP_FILE = f"{DIRECTORY}/bgpd.conf"
 _START_SCRIPT = rf"(/\S+/)?(frrinit\.sh|init\.d/{_NAMES})"
 _STARTS = (
     (_START_SCRIPT, "(re)?start"),
@@ -57,14 +61,15 @@ def is_frr_image(image: str) -> bool:
 
 
 def of_older_routers(files: Sequence[NodeFile]) -> list[NodeFile]:
-    """Return the files that FRR gets in the place of Quagga or GNU Zebra, whose configurations these are. The node
-    keeps them where they were."""
+    """Return the files that FRR gets in the place of Quagga or GNU Zebra, whose configurations these are, with
+    the defaults of those. The node keeps them where they were."""
     found = []
     for file in files:
         directory, _, name = file.path.rpartition("/")
         path = f"{DIRECTORY}/{name}"
         if directory in _OLDER and path in CONFIGURATION_FILES and all(other.path != path for other in files):
-            found.append(replace(file, path=path, bound=False))
+            text = f"{OLDER_DEFAULTS}\n{file.text}" if path == _BGP_FILE else file.text
+            found.append(replace(file, path=path, bound=False, text=text))
     return found
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from fabriclab.formats.plan.setup import Setup
-from fabriclab.lab.setup.frr import CONFIGURATION_FILES, is_frr_image
+from fabriclab.lab.setup.frr import CONFIGURATION_FILES, OLDER_DEFAULTS, is_frr_image
 
 VERSION = "10.3"
 """Of the virtual machine's FRR."""
@@ -26,6 +27,10 @@ def other_versions(name: str, image: str, setup: Setup) -> Iterator[str]:
     if (tag := _of_image(image)) is not None:
         found[tag] = f"image {image}"
     for file in setup.files:
+        if file.text.startswith(OLDER_DEFAULTS):
+            of = "is of Quagga or Zebra, and is read with the defaults of FRR before 7.4: no policy is required"
+            yield f"{name}: {PurePath(file.path).name} {of}"
+            continue
         match = _LINE.search(file.text) if file.path in CONFIGURATION_FILES else None
         if match is not None:
             line = file.text.count("\n", 0, match.start()) + 1

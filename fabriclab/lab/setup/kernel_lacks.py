@@ -51,6 +51,11 @@ def lacking(name: str, setup: Setup) -> Iterator[str]:
             yield f"{name}: {', '.join(found)}: the virtual machine's kernel has no {feature.name}; nothing comes of it"
 
 
+def of_lacking_feature(program: str) -> bool:
+    """Return whether a program is one of a feature that the kernel lacks, which is told by itself."""
+    return any(feature.commands.search(f"{program} ") is not None for feature in FEATURES)
+
+
 def _of_files(feature: Feature, setup: Setup, scripts: set[str]) -> Iterator[str]:
     """Yield each file with such lines, with their numbers and the first of them."""
     for file in setup.files:

@@ -12,6 +12,7 @@ from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
+from fabriclab.lab.setup.absent import absent
 from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
@@ -26,6 +27,9 @@ KEYS = (
 """Keys of a node that act in the virtual machine as in containers."""
 _OWN_SWITCH = "fabriclab/switch"
 _ADDRESSING = re.compile(r"(?:^|[/\s;&|])(?:ip|ifconfig|route|vtysh|dhclient|udhcpc)(?:\s|$)")
+_NO_ADDRESS = re.compile(
+    r"(?:\S*/)?(?:ip (?:-\S+ )*(?:l(?:ink)?|r(?:oute)?|ru(?:le)?|n(?:eigh)?) |(?:sysctl|touch|echo|sleep|ethtool) )"
+)
 _VARIABLE = re.compile(r"[^=\0]+")
 
 
@@ -97,10 +101,22 @@ def read_setup(
         health=read_health(layers, problems),
         is_bridge=is_bridge,
     )
-    notes += [*lacking(name, setup), *other_versions(name, image, setup)]
+    if setup.daemons and not any(file.path.startswith(f"{DIRECTORY}/") for file in files):
+        notes.append(
+            f"{name}: nothing is bound below {DIRECTORY}, so FRR has no configuration here; what image {image} brings "
+            "is not in the virtual machine"
+        )
+    notes += [*lacking(name, setup), *absent(name, setup), *other_versions(name, image, setup)]
     outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
     written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
     return written if written != WrittenSetup(Setup()) else None
+
+
+def may_address(setup: Setup) -> bool:
+    """Return whether a node's commands may give it an address: none can of which each is known to do something else."""
+    return any(
+        command.by == "netlab" or _NO_ADDRESS.match(" ".join(command.argv)) is None for command in setup.commands
+    )
 
 
 def _numbered(commands: Sequence[SetupCommand]) -> tuple[SetupCommand, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabriclab.api.look import plan
-from fabriclab.compile import routes_labels
+from fabriclab.compile import makes_tunnels, routes_labels
 
 TOPOLOGY = """\
 name: m
@@ -38,3 +38,19 @@ def test_who_asks(tmp_path: Path, line: str, command: str, asks: bool) -> None:
     (tmp_path / "r1.conf").write_text(f"hostname r1\n{line}\n")
     (tmp_path / "m.clab.yml").write_text(TOPOLOGY.format(command=command))
     assert routes_labels(plan(tmp_path / "m.clab.yml")) is asks
+
+
+@pytest.mark.parametrize(
+    ("command", "asks"),
+    [
+        ("ip tunnel add t0 mode ipip remote 10.0.0.2", True),
+        ("ip -6 tunnel add t0 mode ip6ip6", True),
+        ("/sbin/ip tunnel change t0 ttl 9", True),
+        ("ip tunnel show", False),
+        ("ip link add t0 type gre", False),
+    ],
+)
+def test_who_makes_tunnels(tmp_path: Path, command: str, asks: bool) -> None:
+    (tmp_path / "r1.conf").write_text("hostname r1\n")
+    (tmp_path / "m.clab.yml").write_text(TOPOLOGY.format(command=command))
+    assert makes_tunnels(plan(tmp_path / "m.clab.yml")) is asks

@@ -49,7 +49,9 @@ def test_variables_beside_the_file(tmp_path: Path) -> None:
         "clos.clab_vars.txt": "x",
     }
     file = write(tmp_path, **files)
-    text = rendered(file) or ""
+    made = rendered(file)
+    assert made is not None
+    text = made.text
     assert text.count("    leaf") == 4 and text.count("endpoints") == 8 and '"leaf4:e1-50"]' in text
     assert lab_as_frr(file).lab.written.topology.name == "clos"
 

@@ -103,7 +103,7 @@ def test_scripts_and_files_are_the_devices(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_of_a_script_is_a_command(line: str, command: str) -> None:
-    assert startup_commands(f"{line}\n", "/x") == [command]
+    assert startup_commands(f"# a comment\n\n{line}\n", "/x") == [(3, command)]
 
 
 @pytest.mark.parametrize(

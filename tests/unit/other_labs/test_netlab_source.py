@@ -18,7 +18,8 @@ DEFAULTS = "package:topology-defaults.yml"
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Path:
-    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars" / "h1").mkdir(parents=True)
+    (tmp_path / "host_vars" / "h1" / "topology.json").write_text("{}")
     (tmp_path / "clab.yml").write_text("name: x\n")
     return tmp_path
 
@@ -91,6 +92,26 @@ def test_check_says_it(lab: Path) -> None:
     assert any(warning.startswith(said) for warning in plan(lab / "clab.yml").warnings)
 
 
+def test_a_lab_that_was_moved_is_found_by_its_name(lab: Path) -> None:
+    (lab / "one.yml").write_text(TESTS)
+    (lab / "two.yml").write_text(TESTS)
+    snapshot(lab, "pickle", "/where/it/was/one.yml")
+    assert netlab_source(lab) == Source("one.yml")
+
+
+def test_netlabs_rules_are_not_its_input(lab: Path) -> None:
+    """Before: of netlab 26.10's snapshot the rules were read, in which a first `input` is no list of files."""
+    (lab / "one.yml").write_text(TESTS)
+    (lab / "two.yml").write_text(TESTS)
+    other = str(b"input", "ascii")  # Another object: a pickle has the same one only once.
+    rules = {"attributes": {other: [f"rule-{number}" for number in range(60)]}}
+    data = {"defaults": rules, "input": ["one.yml", DEFAULTS], "links": []}
+    (lab / "netlab.snapshot.pickle").write_bytes(pickle.dumps(data))
+    assert netlab_source(lab) == Source("one.yml")
+
+
 def test_of_other_labs_nothing_is_said(tmp_path: Path) -> None:
+    (tmp_path / "host_vars" / "h1").mkdir(parents=True)
+    (tmp_path / "host_vars" / "h1" / "vars.yml").write_text("a: 1\n")
     (tmp_path / "x.yml").write_text(TESTS)
     assert netlab_source(tmp_path) == Source(None)

@@ -69,3 +69,18 @@ def test_who_asks_for_it_is_told_why_not(tmp_path: Path, monkeypatch: pytest.Mon
         ("r1 to sw", "sw is a bridge without an address", "does not apply"),
         ("1 ordered pair", "1 of 1 answer", "pass"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("ping: r2: Name or service not known", "; r2 has no address"),
+        ("ping: connect: Network is unreachable", "; r1 has no route to r2"),
+        ("3 packets transmitted, 0 received", ""),
+    ],
+)
+def test_why_there_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, why: str) -> None:
+    asked = bench(tmp_path, "alpine", "{pings: {b: {from: [r1], to: r2}}}")
+    monkeypatch.setattr(Bench, "collected", lambda *_: f"{output}\nexit 2\n")
+    (found,) = [one for one in configured_stage(asked).judge(cast("Any", None)) if one.check == "reach"]
+    assert (found.measured, found.verdict) == (f"no answer{why}", "fail")

@@ -57,6 +57,15 @@ def lines(file: Path, engine: str = "vm") -> list[str]:
                 "address add fd00::1/64 dev eth2 nodad",
             ],
         ),
+        (
+            LINK.replace("MORE", ", ipv4: 10.9.9.1/32, ipv6: 'fd00::1/128'"),
+            [
+                "link add name eth2 mtu 9500 type dummy",
+                "link set dev eth2 up",
+                "address add 10.9.9.1/32 dev eth2",
+                "address add fd00::1/128 dev eth2 nodad",
+            ],
+        ),
     ],
 )
 def test_a_dummy_is_a_device_that_is_up(tmp_path: Path, link: str, expected: list[str]) -> None:
@@ -87,6 +96,7 @@ def test_where_nothing_runs_it_is_left_out_and_said(tmp_path: Path) -> None:
     [
         (LINK.replace("MORE", "").replace("eth2", "eth1"), "port 'x1:eth1' has a link already, in line 9"),
         (LINK.replace("MORE", "").replace("x1", "y1"), "'y1' is not a node; valid here: x1, x2, x3"),
+        (LINK.replace("MORE", ", ipv4: 10.9.9.1/7"), "'10.9.9.1/7': a dummy device's prefix length is 8 to 32"),
         (LINK.replace("MORE", ", mcu: 1"), "mcu: unknown key; did you mean 'mac'"),
         ("    - {type: dummy}\n", "endpoint: missing; write endpoint: {node: h1, interface: eth2}"),
         ("    - {type: dummy, endpoint: 'x1:eth2'}\n", "must be a mapping such as"),

@@ -214,6 +214,7 @@ OUR_OWN = {"open_file", "read_text"}
 """What of `fabriclab.files` opens a file."""
 READS_ITSELF = {
     "lab/reading/files.py": "the one place",
+    "lab/setup/machine_contents.py": "lists that come with fabriclab",
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "hadoop/lab/archives.py": "lists of archives that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",

@@ -18,7 +18,7 @@ from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.setup import NodeFile
 from fabriclab.lab import LabError
-from fabriclab.lab.setup.frr import frr_daemons, of_older_routers, starts_frr
+from fabriclab.lab.setup.frr import OLDER_DEFAULTS, frr_daemons, of_older_routers, starts_frr
 
 DAEMONS = """# which run
 zebra=no
@@ -366,4 +366,6 @@ def test_files_of_older_routers_are_frrs_too() -> None:
         file("/etc/zebra/a/b"),
     ]
     assert [one.path for one in of_older_routers(files)] == ["/etc/frr/ospfd.conf", "/etc/frr/daemons"]
+    (bgp,) = of_older_routers([file("/etc/quagga/bgpd.conf")])
+    assert bgp.text == f"{OLDER_DEFAULTS}\nx", "Quagga's BGP needs no policy"
     assert of_older_routers([*files[:1], file("/etc/frr/ospfd.conf")]) == [], "FRR's own is what the lab means"

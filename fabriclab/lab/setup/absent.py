@@ -1,0 +1,89 @@
+"""What nodes' own files ask for that the virtual machine does not have: programs of images, and sysctls.
+
+A command whose program is absent fails, and the run goes on, as in Containerlab. Such a sysctl is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fabriclab.formats.plan.setup import NodeFile, Setup
+from fabriclab.lab.setup.frr import starts_frr
+from fabriclab.lab.setup.kernel_lacks import of_lacking_feature
+from fabriclab.lab.setup.machine_contents import has_program, has_sysctl
+from fabriclab.lab.setup.shell_words import SHELLS, programs_of, programs_of_script, shell_text
+
+_SYSCTL = "sysctl"
+_MOST_SHOWN = 60
+_MPLS = "net.mpls."
+"""The kernel gets these once a lab speaks of them."""
+_NAME_LIKE = ("net.", "kernel.", "vm.", "fs.", "user.", "dev.")
+
+
+def absent(name: str, setup: Setup) -> Iterator[str]:
+    """Yield a sentence on each program that a node asks for and the machine does not have, and one on such sysctls."""
+    found: dict[str, list[str]] = {}
+    for where, programs in _asked(setup):
+        for program in programs:
+            if not (is_there(program, setup.files) or of_lacking_feature(program)):
+                found.setdefault(program, []).append(where)
+    for program, places in found.items():
+        each = "; ".join(dict.fromkeys(places))
+        yield f"{name}: {each}: the virtual machine has no {program}; the command fails, and the run goes on"
+    sysctls = [*unknown_sysctls(setup.sysctls), *_sysctls_of_commands(setup)]
+    if sysctls:
+        yield f"{name}: the virtual machine's kernel has no sysctl {', '.join(sysctls)}; it is left out"
+
+
+def is_there(program: str, files: Sequence[NodeFile] = ()) -> bool:
+    """Return whether a node of the virtual machine with these files of its own has a program."""
+    name = program.rpartition("/")[2]
+    brought = any(file.path == program or file.path.rpartition("/")[2] == name for file in files)
+    return brought or has_program(program)
+
+
+def known_sysctls(sysctls: Mapping[str, str]) -> dict[str, str]:
+    """Return the sysctls that the machine's kernel has."""
+    unknown = set(unknown_sysctls(sysctls))
+    return {name: value for name, value in sysctls.items() if name not in unknown}
+
+
+def unknown_sysctls(sysctls: Mapping[str, str]) -> Iterator[str]:
+    """Yield the sysctls that the machine's kernel does not have."""
+    yield from (name for name in sysctls if not name.startswith(_MPLS) and not has_sysctl(name))
+
+
+def _asked(setup: Setup) -> Iterator[tuple[str, list[str]]]:
+    """Yield who asks for programs, as the lab says it, and which."""
+    if setup.main:
+        yield f"the node's main program ({_shortly(setup.main)})", programs_of(setup.main)
+    if setup.health is not None:
+        yield f"its health check ({_shortly(setup.health.argv)})", programs_of(setup.health.argv)
+    run = {word for command in setup.commands for word in command.argv}
+    for command in setup.commands:
+        if not (setup.daemons and starts_frr(command.argv)):
+            yield f"{command.key} ({_shortly(command.argv)})", programs_of(command.argv)
+    for file in setup.files:
+        if file.path in run and _is_shell_script(file.text):
+            yield file.source or file.path, programs_of_script(file.text)
+
+
+def _is_shell_script(text: str) -> bool:
+    first = text.partition("\n")[0]
+    return not first.startswith("#!") or any(first.rpartition("/")[2].split()[-1:] == [shell] for shell in SHELLS)
+
+
+def _sysctls_of_commands(setup: Setup) -> Iterator[str]:
+    """Yield what commands set by `sysctl -w NAME=VALUE` and the kernel does not have, with the command."""
+    for command in setup.commands:
+        if command.argv[0].rpartition("/")[2] != _SYSCTL:
+            continue
+        names = (word.partition("=")[0] for word in command.argv[1:])
+        those = {name: "" for name in names if name.startswith(_NAME_LIKE)}
+        yield from (f"{name} (by {command.key})" for name in unknown_sysctls(those))
+
+
+def _shortly(argv: Sequence[str]) -> str:
+    """Return a command, or the script that a shell is given, on one line."""
+    text = " ".join((shell_text(argv) or " ".join(argv)).split())
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."

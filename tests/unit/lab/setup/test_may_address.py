@@ -1,0 +1,60 @@
+"""Hosts that nobody gives an address get no traffic; parts of a topology that stand empty are absent ones; and FRR
+without a configuration is told."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from fabriclab.api.look import plan
+from fabriclab.formats.plan.setup import Setup, SetupCommand
+from fabriclab.lab.setup.read import may_address
+
+LAB = """\
+name: m
+topology:
+  kinds:
+  groups: ~
+  defaults:
+  nodes:
+    r1: {{kind: linux, image: own/frr}}
+    h1: {{kind: linux, image: alpine, exec: [{command}]}}
+    h2: {{kind: linux, image: alpine, exec: [{command}]}}
+  links:
+    - endpoints: ['h1:eth1', 'r1:eth1']
+    - endpoints: ['h2:eth1', 'r1:eth2']
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "may"),
+    [
+        ("ip link set eth1 up", False),
+        ("/sbin/ip -6 route add default via fe80::1 dev eth1", False),
+        ("sysctl -w net.ipv4.ip_forward=1", False),
+        ("ip addr add 10.0.0.1/24 dev eth1", True),
+        ("ifconfig eth1 10.0.0.1", True),
+        ("bash /setup.sh", True),
+        ("dhclient eth1", True),
+    ],
+)
+def test_which_commands_may_give_an_address(command: str, may: bool) -> None:
+    argv = tuple(shlex.split(command))
+    assert may_address(Setup(commands=(SetupCommand(name="x", argv=argv, by="containerlab", key="x"),))) is may
+
+
+def test_hosts_without_an_address_send_nothing(tmp_path: Path) -> None:
+    """Before: flows were made up between hosts of which no file gives an address, and none arrived; and an empty
+    `kinds:` was a mistake."""
+    file = tmp_path / "m.clab.yml"
+    file.write_text(LAB.format(command="ip link set eth1 up"))
+    made = plan(file)
+    assert not made.traffic
+    no_address = "no traffic: fewer than two hosts get an address by a link's ipv4 or their own exec"
+    assert f"m.clab.yml: {no_address}" in made.warnings
+    told = "r1: nothing is bound below /etc/frr, so FRR has no configuration here; what image own/frr brings is not in"
+    assert f"m.clab.yml: {told} the virtual machine" in made.warnings
+    file.write_text(LAB.format(command="ip addr add 10.0.0.1/24 dev eth1"))
+    assert plan(file).traffic
