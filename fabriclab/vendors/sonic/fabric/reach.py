@@ -111,7 +111,8 @@ class Reach:
             return "; the policies of switches contradict each other, so that its routes never settle"
         if outcome is None:
             return f"; {destination.owner} does not announce {destination.network}"
-        kept = dict.fromkeys(_sentence(one) for one in outcome.kept_out)
+        looped = () if fate.lost is None else (one for one in outcome.looped if one.switch == fate.lost.switch)
+        kept = dict.fromkeys(_sentence(one) for one in outcome.kept_out or looped)
         return f"; {listed(list(kept)[:_MOST_CAUSES])}" if kept else ""
 
 
