@@ -115,6 +115,19 @@ def test_the_routes_are_those_of_the_plan(tmp_path: Path) -> None:
             assert own == {one.destination: {interface for _, interface in one.next_hops} for one in node.routes}
 
 
+def test_a_plan_has_no_routes_over_a_link_without_a_session(tmp_path: Path) -> None:
+    """A run waits for the plan's routes, and FRR has none of these."""
+    fabric = leaf_spine(2, 3)
+    no_session(fabric)
+    files = write_fabric(fabric, tmp_path / "files")
+    tables = FabricRouting(read_view(files, ())).tables
+    nodes = {node.name: node for node in plan_of(import_fabric(files, "fabric"), tmp_path / "lab").nodes}
+    for name in ("leaf1", "leaf2", "spine1"):
+        own = {str(prefix): {hop.interface for hop in hops} for prefix, hops in tables[name].items()}
+        assert own == {one.destination: {interface for _, interface in one.next_hops} for one in nodes[name].routes}
+    assert {interface for one in nodes["leaf1"].routes for _, interface in one.next_hops} == {"Ethernet12"}
+
+
 WANTED = {
     "reach: [{from: leaf*, to: hosts}, {from: 'spine1', to: 10.100.0.0/16}]": (0, "to 10.100.0.0/16: 3 of 3"),
     "reach: [{from: leaf1, to: loopbacks}]": (0, "pass reach leaf1 to loopbacks: 4 of 4"),
