@@ -11,6 +11,7 @@ from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric.judge import judge_fabric, told
+from fabriclab.vendors.sonic.fabric.view import View
 from fabriclab.vendors.sonic.judge import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.lab.cabling import Cable
@@ -61,7 +62,12 @@ def judge_files(paths: Sequence[Path], unsound: Collection[str], cables: Sequenc
         for switch in fabric.switches.values()
     }
     switches, joined = format_count(len(fabric.switches), "switch"), format_count(len(links), "link")
-    return FabricJudgement(f"judged together: {switches}, {joined} between them", True, by_file)
+    alone = [f"{switch.name}:{interface}" for switch, interface, _ in View(fabric, links).ipv6_alone()]
+    networks = format_count(len(alone), "network")
+    of_ipv6 = (
+        f"; routes of IPv6 were not judged ({networks} of hosts have no IPv4, such as {alone[0]})" if alone else ""
+    )
+    return FabricJudgement(f"judged together: {switches}, {joined} between them{of_ipv6}", True, by_file)
 
 
 def _alike(problem: Mistake) -> SonicFinding:
