@@ -22,20 +22,24 @@ _MORE_COLOURS = ("#6f5bd0", "#00865f", "#0072b2", "#b4549a", "#b8860b")
 _FONT = "system-ui, 'DejaVu Sans', sans-serif"
 _TITLE_HEIGHT, _LEGEND_STEP, _LEGEND_FONT = 62, 22, 11
 _MANY_LINKS = 100
-_USED = "#d55e00"
+_USED = _MARK = "#d55e00"
 _USE_OPACITIES = (0.18, 0.38, 0.58, 0.78, 1.0)
 """Of fifths of a link's rate."""
 _THINNEST, _THICKEST, _WIDTH_PER_DECADE = 1.2, 6.0, 1.6
 
 
-def network_svg(network: Network, use: Mapping[str, float] | None = None) -> str:
+def network_svg(
+    network: Network, use: Mapping[str, float] | None = None, marked: Mapping[str, str] | None = None
+) -> str:
     """Return the drawing as one `svg` element.
+
+    `marked`: nodes that have a frame, each with a word for whoever points at it; the legend has the words.
 
     With `use`, the share of its rate that each port (`node:interface`) sent, links have the colour of it: the higher of
     their two directions; grey are those of which none is known.
     """
     layout = lay_out(network, _TITLE_HEIGHT)
-    style = _Style(network, use)
+    style = _Style(network, use, marked)
     legend = list(_legend(network, style, layout))
     height = layout.bottom + 2 * MARGIN + _LEGEND_STEP * (1 + max((row for row, *_ in legend), default=0))
     lines = [
@@ -62,8 +66,11 @@ def network_svg(network: Network, use: Mapping[str, float] | None = None) -> str
 class _Style:
     """Colours of tiers, widths of rates."""
 
-    def __init__(self, network: Network, use: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, network: Network, use: Mapping[str, float] | None = None, marked: Mapping[str, str] | None = None
+    ) -> None:
         self.use = use
+        self.marked = marked or {}
         self.tier_of = network.tiers
         switches = [vertex.name for vertex in network.vertices if not vertex.is_host]
         self.switch_tiers = sorted({network.tiers[name] for name in switches})
@@ -154,7 +161,8 @@ def _uses(edge: Edge, use: Mapping[str, float]) -> Iterator[str]:
 
 def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
     box = layout.boxes[vertex.name]
-    title = "\n".join([vertex.name, *vertex.details])
+    mark = style.marked.get(vertex.name)
+    title = "\n".join([vertex.name, *filter(None, [mark]), *vertex.details])
     if vertex.is_host:
         shape = _pill(box, GROUND, MUTED, HOST_HEIGHT / 4)
         label = _text(
@@ -170,7 +178,14 @@ def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
         shape = _pill(box, colour, colour, 5)
         font = layout.sizes.switch_font
         label = _text(box.x, box.y + font * 0.36, escape(vertex.name), font, GROUND, anchor="middle", weight="600")
-    return f"<g><title>{escape(title)}</title>{shape}{label}</g>"
+    return f"<g><title>{escape(title)}</title>{'' if mark is None else _frame(box)}{shape}{label}</g>"
+
+
+def _frame(box: Box) -> str:
+    return (
+        f'<rect x="{px(box.x - box.width / 2 - 3)}" y="{px(box.top - 3)}" width="{px(box.width + 6)}" '
+        f'height="{px(box.height + 6)}" rx="7" fill="none" stroke="{_MARK}" stroke-width="2"/>'
+    )
 
 
 def _pill(box: Box, fill: str, stroke: str, radius: float) -> str:
@@ -203,6 +218,8 @@ def _legend_items(network: Network, style: _Style) -> Iterator[tuple[str, str]]:
     for tier, count in sorted(tiers.items()):
         colour = style.colour(tier)
         yield _pill(Box(14, 0, 26, 14), colour, colour, 4), f"{style.tier_name(tier)} ({count})"
+    for word, count in sorted(Counter(style.marked.values()).items()):
+        yield _frame(Box(14, 0, 22, 10)), f"{word} ({count})"
     if network.hosts:
         yield _pill(Box(14, 0, 26, 14), GROUND, MUTED, 4), f"host ({len(network.hosts)})"
     rates = Counter(edge_rate(edge) for edge in network.edges)

@@ -228,8 +228,14 @@ def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnu
     for interface in interfaces(node):
         if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
             for neighbour in neighbours(node, interface, nodes):
-                hops = _hops(interface, neighbour.interface, unnumbered)
-                yield _Session(neighbour.node.name, neighbour.interface.name, hops)
+                if _speaks(node, interface) and _speaks(neighbour.node, neighbour.interface):
+                    hops = _hops(interface, neighbour.interface, unnumbered)
+                    yield _Session(neighbour.node.name, neighbour.interface.name, hops)
+
+
+def _speaks(node: Node, interface: Interface) -> bool:
+    """Return whether a switch has a session over an interface: without a configuration of its own, over each."""
+    return node.bgp is None or any(one.interface == interface.name for one in node.bgp.neighbours)
 
 
 def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:

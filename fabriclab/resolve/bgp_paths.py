@@ -105,6 +105,8 @@ class Outcome:
     used: Mapping[str, Paths]
     """The equal paths of each switch that has any."""
     kept_out: tuple[KeptOut, ...]
+    looped: tuple[KeptOut, ...] = ()
+    """Routes that a switch refuses because its own AS number is in their path (RFC 4271, 9.1.2)."""
     settles: bool = True
     """False: what comes of it depends on who decides first, or nothing does: choices go on changing one another."""
 
@@ -134,9 +136,17 @@ def outcome_of(prefix: str, origins: Sequence[str], speakers: Mapping[str, Speak
     orders = (names, names[::-1])
     settles = together is not None and all(_decide(prefix, own, speakers, order) == together for order in orders)
     denied: list[KeptOut] = []
+    looped: list[KeptOut] = []
     for speaking in speakers.values():
-        list(_heard(prefix, speaking, speakers, used, denied))
-    return Outcome(used, (*kept, *denied), settles)
+        list(_heard(prefix, speaking, speakers, used, denied, looped))
+    return Outcome(used, (*kept, *denied), tuple(looped), settles)
+
+
+def accepted(prefix: str, name: str, speakers: Mapping[str, Speaking], used: Mapping[str, Paths]) -> Iterator[str]:
+    """Yield the interfaces over which a switch takes a route to a prefix, whether it uses it or not."""
+    for path in _heard(prefix, speakers[name], speakers, used, [], []):
+        if path.interface is not None:
+            yield path.interface
 
 
 def _decide(
@@ -150,7 +160,7 @@ def _decide(
     for _ in range(4 * len(speakers) + 8):
         known, following = used, dict(used)
         for name in order or speakers:
-            candidates = [*own.get(name, ()), *_heard(prefix, speakers[name], speakers, known, [])]
+            candidates = [*own.get(name, ()), *_heard(prefix, speakers[name], speakers, known, [], [])]
             following[name] = _best(candidates)
             if order is not None:
                 known = following
@@ -183,8 +193,9 @@ def _heard(
     speakers: Mapping[str, Speaking],
     used: Mapping[str, Paths],
     denied: list[KeptOut],
+    looped: list[KeptOut],
 ) -> Iterator[Path]:
-    """Yield what a switch takes from its neighbours."""
+    """Yield what a switch takes from its neighbours, and record what it does not."""
     for interface, far in speaking.sessions.items():
         other = speakers[far.switch]
         told = used.get(far.switch, ())
@@ -200,6 +211,7 @@ def _heard(
         arrived = _arrived(sent, other.asn, policy)
         policy, peer = speaking.policy(interface)
         if arrived.as_path.count(speaking.asn) > policy.own_as_in:
+            looped.append(KeptOut(speaking.name, far, "in", f"AS {speaking.asn} in its path, the switch's own,"))
             continue
         taken = speaking.book.incoming(policy, prefix, arrived, peer)
         if isinstance(taken, Denied):

@@ -39,6 +39,7 @@ def _speak_by_frrcfgd(tables: Tables) -> None:
     neighbours = {f"default|{key}": fields for key, fields in tables["BGP_NEIGHBOR"].items()}
     tables["BGP_NEIGHBOR"] = {key: {"asn": fields["asn"], "name": fields["name"]} for key, fields in neighbours.items()}
     families = ("ipv4_unicast", "l2vpn_evpn")
+    tables["BGP_GLOBALS_AF"] = {"default|l2vpn_evpn": {"advertise-all-vni": "true"}}
     tables["BGP_NEIGHBOR_AF"] = {f"{key}|{name}": {"admin_status": "true"} for key in neighbours for name in families}
 
 

@@ -1,8 +1,12 @@
-"""One page in Markdown of a change, for who approves it, or as the comment of a pull request."""
+"""What the page of a change says, for who approves it: its sections, and the page in Markdown.
+
+Markdown is for the comment of a pull request; `approval_html.py` has the same sections in the report's look.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.commands.diff import Difference
@@ -11,26 +15,60 @@ from fabriclab.vendors.sonic.commands.fabric_difference import FabricDifference,
 from fabriclab.vendors.sonic.commands.rollout import Step, pairs_text
 from fabriclab.vendors.sonic.judge import SonicFinding
 
+TITLE = "Change of a SONiC fabric"
 _MOST_ROWS = 40
 
 
-def page(one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequence[Emulation], failed: str) -> str:
-    """Return the page. `failed`: why the change fails by --fail-on; empty: it passes. `steps` None: not asked for."""
-    parts = (_head(one, failed), _findings(one), _changes(one), _routes(one), _steps(steps), _measured(emulations))
-    return "\n".join(line for part in parts for line in part).rstrip() + "\n"
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: words, then a table."""
+
+    title: str
+    words: str = ""
+    headings: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def shown(self) -> tuple[tuple[str, ...], ...]:
+        """The rows that the page has."""
+        return self.rows[:_MOST_ROWS]
+
+    @property
+    def left_out(self) -> str:
+        """What is said of rows that the page does not have; empty: it has all."""
+        more = len(self.rows) - _MOST_ROWS
+        return f"{format_count(more, 'more row')} left out; `--format json` has all." if more > 0 else ""
 
 
-def _head(one: FabricDifference, failed: str) -> Iterator[str]:
-    changed = one.changed
-    yield "# Change of a SONiC fabric"
-    yield ""
-    yield f"**Verdict: {'fails, ' + failed if failed else 'passes'}.**"
-    yield ""
-    yield (
-        f"{format_count(len(changed), 'switch')} of {len(one.switches)} change, {len(one.added)} are added, "
+def verdict(failed: str) -> str:
+    """Return the verdict in words. `failed`: why the change fails; empty: it passes."""
+    return f"Verdict: {'fails, ' + failed if failed else 'passes'}."
+
+
+def summary(one: FabricDifference) -> str:
+    """Return how much changes."""
+    return (
+        f"{format_count(len(one.changed), 'switch')} of {len(one.switches)} change, {len(one.added)} are added, "
         f"{len(one.removed)} are removed. {format_count(len(one.routes), 'route')} change."
     )
-    yield ""
+
+
+def sections(
+    one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequence[Emulation]
+) -> tuple[Section, ...]:
+    """Return the parts of the page. `steps` None: not asked for."""
+    every = (_findings(one), _changes(one), _routes(one), *_steps(steps), *map(_measured, emulations))
+    return tuple(every)
+
+
+def page(one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequence[Emulation], failed: str) -> str:
+    """Return the page in Markdown. `failed`: why the change fails by --fail-on; empty: it passes."""
+    lines = [f"# {TITLE}", "", f"**{verdict(failed)}**", "", summary(one), ""]
+    for section in sections(one, steps, emulations):
+        lines += [f"## {section.title}", ""]
+        lines += [_cell(section.words), ""] if section.words else []
+        lines += _table(section) if section.rows else []
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _cell(text: object) -> str:
@@ -41,26 +79,21 @@ def _cell(text: object) -> str:
     return plain
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(headings)} |"
-    yield f"|{'---|' * len(headings)}"
-    for row in rows[:_MOST_ROWS]:
+def _table(section: Section) -> Iterator[str]:
+    yield f"| {' | '.join(section.headings)} |"
+    yield f"|{'---|' * len(section.headings)}"
+    for row in section.shown:
         yield f"| {' | '.join(_cell(cell) for cell in row)} |"
     yield ""
-    if len(rows) > _MOST_ROWS:
-        yield f"{len(rows) - _MOST_ROWS} more rows are left out; `--format json` has all."
+    if section.left_out:
+        yield section.left_out
         yield ""
 
 
-def _findings(one: FabricDifference) -> Iterator[str]:
-    yield "## New findings"
-    yield ""
+def _findings(one: FabricDifference) -> Section:
     found = [(judgement.file, each) for judgement in one.judgements for each in judgement.findings]
-    if not found:
-        yield "None."
-        yield ""
-        return
-    yield from _table(("severity", "rule", "where", "what"), [_finding(*each) for each in found])
+    rows = tuple(_finding(*each) for each in found)
+    return Section("New findings", "" if rows else "None.", ("severity", "rule", "where", "what"), rows)
 
 
 def _finding(file: str, found: SonicFinding) -> tuple[str, str, str, str]:
@@ -68,15 +101,10 @@ def _finding(file: str, found: SonicFinding) -> tuple[str, str, str, str]:
     return found.severity, found.rule, f"{file}{line} {found.where}", found.sentence
 
 
-def _changes(one: FabricDifference) -> Iterator[str]:
-    yield "## What the switches do otherwise"
-    yield ""
-    rows = [row for name, each in one.changed.items() for row in _rows(name, each)]
-    if rows:
-        yield from _table(("switch", "what", "old", "new"), rows)
-    else:
-        yield "Nothing."
-        yield ""
+def _changes(one: FabricDifference) -> Section:
+    rows = tuple(row for name, each in one.changed.items() for row in _rows(name, each))
+    title = "What the switches do otherwise"
+    return Section(title, "" if rows else "Nothing.", ("switch", "what", "old", "new"), rows)
 
 
 def _rows(name: str, each: Difference) -> Iterator[tuple[str, str, str, str]]:
@@ -86,17 +114,10 @@ def _rows(name: str, each: Difference) -> Iterator[tuple[str, str, str, str]]:
         yield name, change.what, "not there" if change.old is None else change.old, change.new or "gone"
 
 
-def _routes(one: FabricDifference) -> Iterator[str]:
-    yield "## Routes"
-    yield ""
-    if one.not_routed:
-        yield f"{_cell(one.not_routed)}."
-        yield ""
-    elif one.routes:
-        yield from _table(("switch", "to", "old next hops", "new next hops"), [_route(each) for each in one.routes])
-    else:
-        yield "No route changes."
-        yield ""
+def _routes(one: FabricDifference) -> Section:
+    rows = () if one.not_routed else tuple(_route(each) for each in one.routes)
+    words = f"{one.not_routed}." if one.not_routed else "" if rows else "No route changes."
+    return Section("Routes", words, ("switch", "to", "old next hops", "new next hops"), rows)
 
 
 def _route(change: RouteChange) -> tuple[str, str, str, str]:
@@ -104,27 +125,25 @@ def _route(change: RouteChange) -> tuple[str, str, str, str]:
     return change.switch, change.prefix, old, new
 
 
-def _steps(steps: Sequence[Step] | None) -> Iterator[str]:
+def _steps(steps: Sequence[Step] | None) -> Iterator[Section]:
     if steps is None:
         return
-    yield "## Order of the rollout"
-    yield ""
-    yield "Each row is the state after this switch has its new file. While it reloads, it forwards nothing."
-    yield ""
     rows = []
     for number, step in enumerate(steps, start=1):
         wrong = "; ".join([*step.errors, *([f"lost: {pairs_text(step.lost)}"] if step.lost else [])])
         meanwhile = pairs_text(step.meanwhile) if step.meanwhile else "nothing"
-        rows.append((number, f"{step.switch} ({step.what})", wrong or "sound", meanwhile))
-    yield from _table(("step", "switch", "state after it", "others lose while it reloads"), rows)
+        rows.append((str(number), f"{step.switch} ({step.what})", wrong or "sound", meanwhile))
+    words = "Each row is the state after this switch has its new file. While it reloads, it forwards nothing."
+    headings = ("step", "switch", "state after it", "others lose while it reloads")
+    yield Section("Order of the rollout", words, headings, tuple(rows))
 
 
-def _measured(emulations: Sequence[Emulation]) -> Iterator[str]:
-    for each in emulations:
-        yield f"## Emulation: {each.name}"
-        yield ""
-        if each.traffic:
-            yield f"{_cell(each.traffic)}. Both versions run with one seed, in virtual time."
-            yield ""
-        rows = [(one.title, one.text(one.old), one.text(one.new), one.verdict) for one in each.measured]
-        yield from _table(("metric", "old", "new", ""), rows)
+def _measured(each: Emulation) -> Section:
+    title, how = f"Emulation: {each.name}", f"Both versions run with {each.seeds_text}, in virtual time."
+    words = " ".join(filter(None, [f"{each.traffic}." if each.traffic else "", how]))
+    several = len(each.seeds) > 1
+    rows = tuple(
+        (one.title, one.text(one.old), one.text(one.new), *([one.interval] if several else []), one.verdict)
+        for one in each.measured
+    )
+    return Section(title, words, ("metric", "old", "new", *(["change, 95 % interval"] if several else []), ""), rows)

@@ -40,9 +40,23 @@ def diff(
             metavar="FILE", help="Emulate both with this experiment.yml instead (implies --run).", show_default=False
         ),
     ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=100,
+            help="Emulate each version with N seeds; from 3 on changes have intervals, and a change whose interval has "
+            "0 in it is undecided.",
+        ),
+    ] = 1,
     page: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write all of it as one page in Markdown.", show_default=False),
+        typer.Option(
+            metavar="FILE",
+            help="Also write all of it as one page: HTML with a picture if the name ends with .html, else Markdown.",
+            show_default=False,
+        ),
     ] = None,
     cables: Cables = None,
     fail_on: Annotated[
@@ -73,11 +87,13 @@ def diff(
       fabriclab sonic diff running/ planned/ --fail-on warning --junit change.xml --sarif change.sarif
 
       fabriclab sonic diff running/ planned/ --rollout --run --page change.md
+
+      fabriclab sonic diff running/ planned/ --run --seeds 5 --page change.html
     """
     with waiting("loading"):
         from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import fabric_diff
     with failure.reported():
         words = tuple(word.strip() for words in order or () for word in words.split(",") if word.strip())
-        asked = fabric_diff.Asked(tuple(cables or ()), rollout, words, run, experiment)
+        asked = fabric_diff.Asked(tuple(cables or ()), rollout, words, run, experiment, seeds)
         raise typer.Exit(fabric_diff.diff(old, new, asked, fabric_diff.Outputs(fail_on, output, junit, sarif, page)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,7 @@ from fabriclab.files import write_all
 from fabriclab.formats.metrics import BY_NAME
 from fabriclab.lab import experiment
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_named_file
+from fabriclab.results.differences import Difference, difference
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.sonic.fabric.class_rules import lossless_dscps
 from fabriclab.vendors.sonic.fabric.view import read_view
@@ -32,18 +34,47 @@ _NONE = "not measured"
 _DIGITS = 4
 
 
+_Values = Mapping[int, float]
+"""By seed; a seed is missing where nothing was measured."""
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A number of both versions. None: it was not measured."""
+    """A number of both versions, of each seed."""
 
     metric: str
-    old: float | None
-    new: float | None
+    before: _Values
+    after: _Values
 
     @property
     def title(self) -> str:
         """The metric in words."""
         return BY_NAME[self.metric].title
+
+    @property
+    def old(self) -> float | None:
+        """The mean of the old version. None: it was not measured."""
+        return _mean(self.before)
+
+    @property
+    def new(self) -> float | None:
+        """The mean of the new version. None: it was not measured."""
+        return _mean(self.after)
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """Those of which anything was measured."""
+        return frozenset((*self.before, *self.after))
+
+    @cached_property
+    def _difference(self) -> Difference | None:
+        whole = all(value.is_integer() for one in (self.before, self.after) for value in one.values())
+        unit = self.metric.rpartition("_")[2]
+        return difference(self.before, self.after, is_count=whole and unit not in ("ns", "bps", "bytes"))
+
+    @property
+    def _ends(self) -> tuple[float, float] | None:
+        return None if self._difference is None else self._difference.interval()
 
     @property
     def is_worse(self) -> bool:
@@ -55,8 +86,21 @@ class Measured:
 
     @property
     def verdict(self) -> str:
-        """A word: worse, differs, or nothing."""
-        return "worse" if self.is_worse else "differs" if self.old != self.new else ""
+        """A word: worse, differs, or nothing; of several seeds also undecided, where the interval of the change has 0
+        in it or the seeds are too few for one."""
+        if self.before == self.after:
+            return ""
+        if len(self.seeds) > 1 and (self._ends is None or self._ends[0] <= 0 <= self._ends[1]):
+            return "undecided"
+        is_known = len(self.seeds) > 1 and BY_NAME[self.metric].better in ("less", "more")
+        return "worse" if self.is_worse else "better" if is_known else "differs"
+
+    @property
+    def interval(self) -> str:
+        """The interval of the change, in words; empty for too few seeds."""
+        if self._ends is None or self.before == self.after:
+            return ""
+        return " to ".join(f"{'+' if end > 0 else '-' if end < 0 else ''}{self.text(abs(end))}" for end in self._ends)
 
     def text(self, value: float | None) -> str:
         """Return a number with its unit."""
@@ -64,7 +108,11 @@ class Measured:
             return _NONE
         unit = self.metric.rpartition("_")[2]
         texts = {"ns": format_duration, "bps": format_rate, "bytes": format_size}
-        return texts[unit](value, _DIGITS) if unit in texts else f"{value:g}"
+        return texts[unit](value, _DIGITS) if unit in texts else f"{value:.{_DIGITS}g}" if value % 1 else f"{value:g}"
+
+
+def _mean(values: _Values) -> float | None:
+    return sum(values.values()) / len(values) if values else None
 
 
 @dataclass(frozen=True)
@@ -75,12 +123,19 @@ class Emulation:
     traffic: str
     """In words."""
     measured: tuple[Measured, ...]
+    seeds: tuple[int, ...]
+
+    @property
+    def seeds_text(self) -> str:
+        """The seeds in words."""
+        return "one seed" if len(self.seeds) == 1 else f"the same {len(self.seeds)} seeds"
 
 
 def emulated(
-    old: Sequence[Path], new: Sequence[Path], cables: Sequence[Cable], own: Path | None
+    old: Sequence[Path], new: Sequence[Path], cables: Sequence[Cable], own: Path | None, seeds: int = 1
 ) -> tuple[Emulation, ...]:
-    """Run both versions with each traffic, and return what was measured. `own`: an experiment.yml, instead of ours.
+    """Run both versions with each traffic and each seed from 1 to `seeds`, and return what was measured. `own`: an
+    experiment.yml, instead of ours.
 
     Raises LabError for a fabric that cannot be a lab, BadInputError if the versions have too few hosts in common.
     """
@@ -88,11 +143,15 @@ def emulated(
     kinds = dict(_experiments(fabrics, old, cables)) if own is None else {OWN: ("", _own(own))}
     found = []
     for name, (words, text) in kinds.items():
-        summaries = [_summary(fabrics[0], text, f"{name}, old"), _summary(fabrics[1], text, f"{name}, new")]
+        every = tuple(range(1, seeds + 1))
+        summaries = [
+            {seed: _summary(fabric, text, f"{name}, {which}, seed {seed}", seed) for seed in every}
+            for fabric, which in zip(fabrics, ("old", "new"), strict=True)
+        ]
         metrics = _METRICS.get(name, (*_METRICS[LOAD], "reconvergence_ns"))
-        every = [Measured(metric, *(_number(one, metric) for one in summaries)) for metric in metrics]
-        known = tuple(each for each in every if (each.old, each.new) != (None, None))
-        found.append(Emulation(name, words, known))
+        measured = [Measured(metric, *(_values(one, metric) for one in summaries)) for metric in metrics]
+        known = tuple(each for each in measured if each.before or each.after)
+        found.append(Emulation(name, words, known, every))
     return tuple(found)
 
 
@@ -168,15 +227,15 @@ def _text(head: Sequence[str], lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in every)
 
 
-def _summary(fabric: ImportedFabric, text: str, what: str) -> Mapping[str, object]:
+def _summary(fabric: ImportedFabric, text: str, what: str, seed: int) -> Mapping[str, object]:
     say(f"running: {what}")
     with TemporaryDirectory(prefix="fabriclab-diff-") as scratch:
         lab = Path(scratch) / "lab"
         files = {**fabric.files, experiment.FILE_NAME: text.encode()}
         write_all({lab / name: data for name, data in files.items()})
-        return dict(run(lab, out=Path(scratch) / "run").summary)
+        return dict(run(lab, seed=seed, out=Path(scratch) / "run").summary)
 
 
-def _number(summary: Mapping[str, object], metric: str) -> float | None:
-    value = summary.get(metric)
-    return float(value) if isinstance(value, int | float) else None
+def _values(summaries: Mapping[int, Mapping[str, object]], metric: str) -> _Values:
+    found = {seed: summary.get(metric) for seed, summary in summaries.items()}
+    return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}

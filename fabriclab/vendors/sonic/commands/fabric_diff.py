@@ -15,6 +15,7 @@ from fabriclab.cli.text.junit import JunitCase, write_junit
 from fabriclab.files import write_all
 from fabriclab.keys.wording import listed
 from fabriclab.units import format_count
+from fabriclab.vendors.sonic.commands.approval_html import html_page
 from fabriclab.vendors.sonic.commands.approval_page import page
 from fabriclab.vendors.sonic.commands.diff import Difference, diff_document, diff_text
 from fabriclab.vendors.sonic.commands.emulated import Emulation, emulated
@@ -53,6 +54,7 @@ class Asked:
     order: tuple[str, ...]
     run: bool
     experiment: Path | None
+    seeds: int = 1
 
 
 def diff(old: Path, new: Path, asked: Asked, outputs: Outputs) -> int:
@@ -63,7 +65,9 @@ def diff(old: Path, new: Path, asked: Asked, outputs: Outputs) -> int:
     if asked.rollout or asked.order:
         rollout = Rollout(*one.files, one.touched, cables)
         steps = rollout.in_order(asked.order) if asked.order else rollout.found()
-    emulations = emulated(*files, cables, asked.experiment) if asked.run or asked.experiment is not None else ()
+    emulations = (
+        emulated(*files, cables, asked.experiment, asked.seeds) if asked.run or asked.experiment is not None else ()
+    )
     failed = _failed(one, steps or (), outputs.fail_on)
     texts = {
         "text": lambda: "".join(f"{line}\n" for line in _lines(one, steps, emulations)),
@@ -76,7 +80,9 @@ def diff(old: Path, new: Path, asked: Asked, outputs: Outputs) -> int:
     if outputs.sarif is not None:
         write_all({outputs.sarif: as_sarif(one.judgements)})
     if outputs.page is not None:
-        write_all({outputs.page: page(one, steps, emulations, failed)})
+        is_html = outputs.page.suffix.lower() in (".html", ".htm")
+        text = html_page(one, steps, emulations, failed, cables) if is_html else page(one, steps, emulations, failed)
+        write_all({outputs.page: text})
     return FAILED if failed else OK
 
 
@@ -116,10 +122,12 @@ def _lines(one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequ
         yield from rollout_lines(steps)
     for each in emulations:
         yield ""
-        yield f"emulation: {each.name}{' (' + each.traffic + ')' if each.traffic else ''}"
+        of_seeds = f"; means of {each.seeds_text}" if len(each.seeds) > 1 else ""
+        yield f"emulation: {each.name}{' (' + each.traffic + of_seeds + ')' if each.traffic else of_seeds}"
         for number in each.measured:
             values = f"{number.text(number.old):>14} -> {number.text(number.new):14}"
-            yield f"  {number.title:40} {values} {number.verdict}".rstrip()
+            interval = f" ({number.interval})" if len(each.seeds) > 1 and number.interval else ""
+            yield f"  {number.title:40} {values} {number.verdict}{interval}".rstrip()
 
 
 def _differences(one: FabricDifference) -> Iterator[str]:
@@ -161,7 +169,9 @@ def _document(one: FabricDifference, steps: Sequence[Step] | None, emulations: S
             {
                 "name": each.name,
                 "traffic": each.traffic,
+                "seeds": list(each.seeds),
                 "metrics": {number.metric: [number.old, number.new] for number in each.measured},
+                "verdicts": {number.metric: number.verdict for number in each.measured},
             }
             for each in emulations
         ],

@@ -100,7 +100,7 @@ def _without_down(wanted: Sequence[Wanted], without: Sequence[str]) -> list[Want
 
 
 def _verdict(answer: Reach, one: ReachFinding) -> str:
-    if one.breaches or not one.pairs:
+    if one.breaches or not (one.pairs or answer.of_ipv6):
         return "fail"
     return "not judged" if answer.not_judged else "pass"
 

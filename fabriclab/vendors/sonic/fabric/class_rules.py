@@ -20,7 +20,9 @@ from fabriclab.vendors.sonic.judge import SonicFinding
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.pfc_rules import lossless_groups
 from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
+from fabriclab.vendors.sonic.read.entries import FieldValue
 
 _MOST_NAMED = 3
 
@@ -142,4 +144,58 @@ def _path(switch: FabricSwitch, dscp: int, port: str) -> tuple[str, ...]:
     return ("PORT_QOS_MAP",) if holder is None else ("DSCP_TO_TC_MAP", holder.maps["dscp_to_tc_map"], str(dscp))
 
 
-CLASS_RULES = (classes,)
+def remarked(view: View) -> Iterator[FabricFinding]:
+    """A DSCP that a port rewrites has the class at the next switch that it has here."""
+    at_ends = dict(_at_ends(view))
+    for name, configured in view.configured.items():
+        config = view.fabric.switches[name].config
+        rewriting = entries(config, "TC_TO_DSCP_MAP")
+        for port in configured.ports if rewriting else ():
+            near = End(name, port.name)
+            far = view.far.get(near)
+            written = rewriting.get(_text(entries(config, "PORT_QOS_MAP").get(port.name, {}).get("tc_to_dscp_map")), {})
+            if far in at_ends and near in at_ends and written:
+                yield from _remarked(near, far, port, written, at_ends)
+
+
+def _remarked(
+    near: End, far: End, port: CheckedPort, written: Mapping[str, FieldValue], at_ends: Mapping[End, _All]
+) -> Iterator[FabricFinding]:
+    for tc in sorted({*port.port.maps.dscp_to_tc}):
+        value = _text(written.get(str(tc)))
+        dscp = int(value) if value.isascii() and value.isdigit() and len(value) < 3 else CODEPOINTS
+        here = next(at_ends[near][one] for one in range(CODEPOINTS) if port.port.maps.dscp_to_tc[one] == tc)
+        if dscp < CODEPOINTS and here.is_lossless != at_ends[far][dscp].is_lossless:
+            bound = f"{_kind(at_ends[far][dscp])} at {far}, but class {tc} is {_kind(here)} here"
+            fate = "lossless frames are dropped on the way, or lossy ones pause their neighbours"
+            path = ("PORT_QOS_MAP", near.port, "tc_to_dscp_map")
+            remedy = "write a DSCP that has the same class there, or map it at the other switch"
+            one = finding("remark-changes-class", path, f"DSCP {dscp}", bound, fate, remedy, (near.port,))
+            yield FabricFinding(near.switch, one)
+
+
+def _kind(one: _Treatment) -> str:
+    return "lossless" if one.is_lossless else "lossy"
+
+
+def trimmed(view: View) -> Iterator[FabricFinding]:
+    """Packets that a switch has trimmed are lossy at the next one."""
+    at_ends = dict(_at_ends(view))
+    told: set[str] = set()
+    for near, far in view.far.items():
+        trimming = view.switch(near).config.trimming
+        dscp = None if trimming is None else trimming.dscp
+        if dscp is not None and far in at_ends and at_ends[far][dscp].is_lossless and near.switch not in told:
+            told.add(near.switch)
+            bound = f"lossless at {far}, the next switch on the way"
+            fate = "trimmed packets take the memory of frames that must not be lost, and PFC stops them"
+            path = ("SWITCH_TRIMMING", "GLOBAL", "dscp_value")
+            one = finding("trimming-lossless", path, f"DSCP {dscp}", bound, fate, "write a lossy queue's DSCP")
+            yield FabricFinding(near.switch, one)
+
+
+def _text(value: FieldValue | None) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+CLASS_RULES = (classes, remarked, trimmed)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabriclab.keys.wording import listed
-from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric.judge import judge_fabric, told
+from fabriclab.vendors.sonic.fabric.view import View
 from fabriclab.vendors.sonic.judge import SonicFinding
+from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.lab.cabling import Cable
 from fabriclab.vendors.sonic.lab.fabric_links import LinkFinder
 from fabriclab.vendors.sonic.lab.fabric_switches import read_fabric
 from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
+
+_HOSTNAME = "DEVICE_METADATA|localhost|hostname"
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,13 @@ def judge_files(paths: Sequence[Path], unsound: Collection[str], cables: Sequenc
 
     Raises LabError for cables that contradict each other, or name a port that there is not.
     """
-    fabric = read_fabric(paths, Problems())
+    problems = Problems()
+    fabric = read_fabric(paths, problems)
     names = Counter(switch.name.lower() for switch in fabric.switches.values())
     if len(fabric.switches) < len(paths) or max(names.values(), default=0) > 1:
-        return FabricJudgement(_why_not(paths, [switch.config.file for switch in fabric.switches.values()]), False)
+        kept = [switch.config.file for switch in fabric.switches.values()]
+        alike = {one.file: (_alike(one),) for one in problems.found() if one.key == _HOSTNAME}
+        return FabricJudgement(_why_not(paths, kept), False, alike)
     problems = Problems()
     finder = LinkFinder(fabric, {}, problems, laid_cables(fabric, cables, {}))
     links = finder.links()
@@ -55,7 +62,19 @@ def judge_files(paths: Sequence[Path], unsound: Collection[str], cables: Sequenc
         for switch in fabric.switches.values()
     }
     switches, joined = format_count(len(fabric.switches), "switch"), format_count(len(links), "link")
-    return FabricJudgement(f"judged together: {switches}, {joined} between them", True, by_file)
+    alone = [f"{switch.name}:{interface}" for switch, interface, _ in View(fabric, links).ipv6_alone()]
+    networks = format_count(len(alone), "network")
+    of_ipv6 = (
+        f"; routes of IPv6 were not judged ({networks} of hosts have no IPv4, such as {alone[0]})" if alone else ""
+    )
+    return FabricJudgement(f"judged together: {switches}, {joined} between them{of_ipv6}", True, by_file)
+
+
+def _alike(problem: Mistake) -> SonicFinding:
+    bound, _, remedy = problem.message.rpartition("; ")
+    fate = "nobody can tell the switches apart, so that these files are not judged together"
+    one = finding("hostname-twice", tuple(_HOSTNAME.split("|")), None, bound, fate, remedy)
+    return replace(one, line=problem.line)
 
 
 def _why_not(paths: Sequence[Path], kept: Collection[str]) -> str:

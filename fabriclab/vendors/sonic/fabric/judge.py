@@ -7,11 +7,16 @@ from dataclasses import replace
 
 from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.vendors.sonic.fabric.class_rules import CLASS_RULES
+from fabriclab.vendors.sonic.fabric.filter_rules import FILTER_RULES
 from fabriclab.vendors.sonic.fabric.link_rules import LINK_RULES
-from fabriclab.vendors.sonic.fabric.overlay_rules import OVERLAY_RULES
+from fabriclab.vendors.sonic.fabric.overlay_rules import OVERLAY_RULES, TUNNEL_RULES
 from fabriclab.vendors.sonic.fabric.pair_rules import PAIR_RULES, shares_gateway
+from fabriclab.vendors.sonic.fabric.path_rules import PATH_RULES
 from fabriclab.vendors.sonic.fabric.route_rules import ROUTE_RULES
-from fabriclab.vendors.sonic.fabric.tier_rules import TIER_RULES
+from fabriclab.vendors.sonic.fabric.routing import FabricRouting
+from fabriclab.vendors.sonic.fabric.session_rules import SESSION_RULES
+from fabriclab.vendors.sonic.fabric.sibling_rules import SIBLING_RULES
+from fabriclab.vendors.sonic.fabric.tier_rules import RELAY_RULES, TIER_RULES
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
 from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.rules import finding
@@ -40,8 +45,11 @@ def judge_fabric(
     """
     view = View(fabric, links, unsound, down)
     found = list(_contradictions(view, down))
-    for rule in (*LINK_RULES, *CLASS_RULES, *ROUTE_RULES, *TIER_RULES, *PAIR_RULES, *OVERLAY_RULES):
+    for rule in (*LINK_RULES, *CLASS_RULES, *ROUTE_RULES, *TIER_RULES, *SIBLING_RULES, *PAIR_RULES, *OVERLAY_RULES):
         found += rule(view)
+    routing = FabricRouting(view)
+    for routed in (*TUNNEL_RULES, *SESSION_RULES, *PATH_RULES, *FILTER_RULES, *RELAY_RULES):
+        found += routed(routing)
     return [
         FabricFinding(name, replace(one, line=one.line or switch.config.place(*one.path).line))
         for name, switch in fabric.switches.items()

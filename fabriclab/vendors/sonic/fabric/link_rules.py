@@ -14,6 +14,13 @@ from fabriclab.vendors.sonic.lab.fabric_switches import End
 
 _ON = ("on", "true")
 _DOWN = "the link does not come up"
+_OF_LACP: tuple[tuple[str, str, Severity], ...] = (
+    ("static", "LACP of the other end hears nothing, and takes no link into the port channel", "error"),
+    ("fast_rate", "one end notices a silent link after 3 seconds, the other one after 90", "warning"),
+    ("fallback", "one end forwards without LACP while the other does not", "warning"),
+    ("min_links", "one end goes down with fewer links than the other, which sends on into it", "warning"),
+)
+"""A field of PORTCHANNEL, what comes of different values, and how bad that is (IEEE 802.1AX, 6.4; teammgrd)."""
 
 
 def forward_error_correction(view: View) -> Iterator[FabricFinding]:
@@ -65,6 +72,54 @@ def pfc(view: View) -> Iterator[FabricFinding]:
             yield FabricFinding(near.switch, one)
 
 
+def cable_lengths(view: View) -> Iterator[FabricFinding]:
+    """Both ends of a link say one length of its cable, from which SONiC computes headroom."""
+    for link in view.links:
+        ours, theirs = (view.switch(end).config.cable_metres.get(end.port) for end in link.ends)
+        if ours is None or theirs is None or ours == theirs:
+            continue
+        near, far = link.ends
+        config = view.switch(near).config
+        path = ("CABLE_LENGTH", next(iter(entries(config, "CABLE_LENGTH")), ""), near.port)
+        place = view.switch(far).config.place(
+            "CABLE_LENGTH", next(iter(entries(view.switch(far).config, "CABLE_LENGTH")), ""), far.port
+        )
+        bound = f"not {theirs} m, as the other end, {far}, says ({place})"
+        fate = "headroom is computed for another cable at one of the ends: it is too small, or takes memory from others"
+        one = finding("link-cable", path, f"{ours} m", bound, fate, "write the cable's length at both", (near.port,))
+        yield FabricFinding(near.switch, one)
+
+
+def lacp(view: View) -> Iterator[FabricFinding]:
+    """The port channels at both ends of a link use LACP alike."""
+    told: set[tuple[str, str]] = set()
+    for link in view.links:
+        names = [view.switch(end).channel_of.get(end.port) for end in link.ends]
+        if names[0] is None or names[1] is None or (link.a.switch, names[0]) in told:
+            continue
+        told.add((link.a.switch, names[0]))
+        for name, fate, severity in _OF_LACP:
+            ours, theirs = (
+                _of_channel(view, end, channel or "", name) for end, channel in zip(link.ends, names, strict=True)
+            )
+            if ours != theirs:
+                near, far = (0, 1) if ours else (1, 0)
+                end, other = link.ends[near], link.ends[far]
+                path = ("PORTCHANNEL", names[near] or "", name)
+                place = view.switch(other).config.place("PORTCHANNEL", names[far] or "")
+                bound = f"not what {other.switch}:{names[far]} has: {(ours, theirs)[far] or 'nothing'} ({place})"
+                one = finding(
+                    "link-lacp", path, (ours, theirs)[near], bound, fate, "write the same at both", (), severity
+                )
+                yield FabricFinding(end.switch, one)
+
+
+def _of_channel(view: View, end: End, channel: str, name: str) -> str:
+    value = entries(view.switch(end).config, "PORTCHANNEL").get(channel, {}).get(name)
+    text = value.strip().lower() if isinstance(value, str) else ""
+    return "" if text in ("false", "off") else text
+
+
 def _numbers(priorities: tuple[int, ...]) -> str:
     return ",".join(map(str, priorities)) or "none"
 
@@ -100,4 +155,4 @@ def _ends_differ(
     return FabricFinding(near.switch, one)
 
 
-LINK_RULES = (forward_error_correction, autonegotiation, lanes, pfc)
+LINK_RULES = (forward_error_correction, autonegotiation, lanes, pfc, cable_lengths, lacp)

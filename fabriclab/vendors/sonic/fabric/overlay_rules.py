@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, IPv6Network
 
 from fabriclab.keys.wording import listed
 from fabriclab.vendors.sonic.fabric.routing import FabricRouting
@@ -32,11 +32,10 @@ def _vteps(view: View) -> Iterator[tuple[FabricSwitch, str, str]]:
                 yield switch, key, _text(fields, "src_ip")
 
 
-def sources(view: View) -> Iterator[FabricFinding]:
+def sources(routing: FabricRouting) -> Iterator[FabricFinding]:
     """A VTEP's source is a loopback of the switch alone, and others have routes to it."""
-    vteps = list(_vteps(view))
+    vteps = list(_vteps(routing.view))
     counts = Counter(source for *_, source in vteps)
-    routing = FabricRouting(view)
     for switch, key, source in vteps:
         path = ("VXLAN_TUNNEL", key, "src_ip")
         loopbacks = {str(one.ip) for every in switch.config.loopbacks.values() for one in every}
@@ -164,9 +163,9 @@ def packet_sizes(view: View) -> Iterator[FabricFinding]:
                 yield FabricFinding(end.switch, one)
 
 
-def families(view: View) -> Iterator[FabricFinding]:
+def families(routing: FabricRouting) -> Iterator[FabricFinding]:
     """Both ends of a session exchange the routes of EVPN, or neither does."""
-    routing = FabricRouting(view)
+    view = routing.view
     for name, sessions in routing.sessions.items():
         for session, far in sessions.values():
             back, _ = routing.sessions[far.switch][far.interface]
@@ -180,6 +179,81 @@ def families(view: View) -> Iterator[FabricFinding]:
                 yield FabricFinding(
                     name, finding("evpn-one-sided", path, None, bound, fate, "write it at both, or at neither")
                 )
+
+
+def untold(view: View) -> Iterator[FabricFinding]:
+    """A switch of frrcfgd with VNIs tells its neighbours of them; bgpcfgd's does by itself."""
+    for switch in view.fabric.switches.values():
+        config = switch.config
+        told = _text(entries(config, "BGP_GLOBALS_AF").get("default|l2vpn_evpn", {}), "advertise-all-vni")
+        has_vnis = config.frrcfgd and entries(config, "VXLAN_EVPN_NVO") and entries(config, "VXLAN_TUNNEL_MAP")
+        if has_vnis and told not in ("true", "enabled"):
+            path = ("BGP_GLOBALS_AF", "default|l2vpn_evpn", "advertise-all-vni")
+            bound = "not true, although VXLAN_TUNNEL_MAP has VNIs"
+            one = finding("evpn-not-told", path, told or "nothing", bound, _UNDELIVERED, "write true")
+            yield FabricFinding(switch.name, one)
+
+
+def route_targets(view: View) -> Iterator[FabricFinding]:
+    """A switch imports a route target with which another one exports the routes of the VNI.
+
+    Without a target of its own a switch takes all of the VNI, whatever the AS number in them (FRR, bgp_evpn.c).
+    """
+    exports: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+    imports: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[str]]] = {}
+    for switch in view.fabric.switches.values():
+        for fields in entries(switch.config, "VXLAN_TUNNEL_MAP").values():
+            exports[_text(fields, "vni")][switch.name] = frozenset({f"{switch.config.asn}:{_text(fields, 'vni')}"})
+        for key, fields in entries(switch.config, "BGP_GLOBALS_EVPN_VNI").items():
+            vni = key.rpartition("|")[2]
+            if _targets(fields, "export-rts"):
+                exports[vni][switch.name] = _targets(fields, "export-rts")
+            if _targets(fields, "import-rts"):
+                imports[switch.name, vni] = ("BGP_GLOBALS_EVPN_VNI", key, "import-rts"), _targets(fields, "import-rts")
+    for (name, vni), (path, own) in imports.items():
+        others = {other: targets for other, targets in exports[vni].items() if other != name}
+        if others and not any(own & targets for targets in others.values()):
+            target = sorted(next(iter(others.values())))[0]
+            bound = f"none with which other switches export VNI {vni} ({next(iter(others))}: {target})"
+            fate = "the switch takes none of their routes: its part of the VLAN is an island"
+            value = listed(sorted(own))
+            yield FabricFinding(name, finding("evpn-not-told", path, value, bound, fate, "write the others' target"))
+
+
+def _targets(fields: Mapping[str, FieldValue], name: str) -> frozenset[str]:
+    value = fields.get(name, ())
+    words = value.split(",") if isinstance(value, str) else value
+    return frozenset(word.strip() for word in words if word.strip())
+
+
+def locators(view: View) -> Iterator[FabricFinding]:
+    """No two switches have SRv6 locators one of which lies in the other."""
+    known: list[tuple[FabricSwitch, str, IPv6Network]] = []
+    for switch in view.fabric.switches.values():
+        for key, fields in entries(switch.config, "SRV6_MY_LOCATORS").items():
+            network = _locator(fields)
+            other = next((one for one in known if network is not None and one[2].overlaps(network)), None)
+            if network is not None and other is not None and other[0] is not switch:
+                place = other[0].config.place("SRV6_MY_LOCATORS", other[1])
+                bound = f"also that of {other[0].name} ({place})"
+                fate = "packets for segments of one of the switches go to the other"
+                path = ("SRV6_MY_LOCATORS", key, "prefix")
+                one = finding("srv6-locator-twice", path, network, bound, fate, "write its own")
+                yield FabricFinding(switch.name, one)
+            if network is not None:
+                known.append((switch, key, network))
+
+
+def _locator(fields: Mapping[str, FieldValue]) -> IPv6Network | None:
+    """Return the network of a locator: its block and node (RFC 8986), 32 and 16 bits where nothing is written."""
+    lengths = [_text(fields, name) or default for name, default in (("block_len", "32"), ("node_len", "16"))]
+    if not all(one.isascii() and one.isdigit() and len(one) < 4 for one in lengths):
+        return None
+    try:
+        prefix = _text(fields, "prefix").partition("/")[0]
+        return IPv6Network((prefix, min(128, sum(map(int, lengths)))), strict=False)
+    except ValueError:
+        return None
 
 
 def _has_evpn(switch: FabricSwitch, session: str) -> bool:
@@ -219,4 +293,6 @@ def _vrf(switch: FabricSwitch, port: str) -> str:
     )
 
 
-OVERLAY_RULES = (sources, identifiers, evpn_maps, packet_sizes, families, vrfs)
+OVERLAY_RULES = (identifiers, evpn_maps, packet_sizes, vrfs, untold, route_targets, locators)
+TUNNEL_RULES = (sources, families)
+"""Those that follow routes."""

@@ -94,6 +94,7 @@ def _of_peers(view: View, ours: _Domain, theirs: _Domain) -> Iterator[FabricFind
         )
         yield FabricFinding(switch.name, one)
     yield from _members(ours, theirs)
+    yield from _over_the_link(ours, theirs)
 
 
 def _members(ours: _Domain, theirs: _Domain) -> Iterator[FabricFinding]:
@@ -118,6 +119,21 @@ def _members(ours: _Domain, theirs: _Domain) -> Iterator[FabricFinding]:
             one = finding(
                 "mclag-members", ("VLAN_MEMBER", f"{vlan}|{name}"), name, bound, fate, "write the same at both"
             )
+            yield FabricFinding(switch.name, one)
+
+
+def _over_the_link(ours: _Domain, theirs: _Domain) -> Iterator[FabricFinding]:
+    """Yield VLANs of the hosts' port channels that do not get from one switch of an MCLAG to the other."""
+    (switch, _, fields), (other, _, said) = ours, theirs
+    link, far = _text(fields, "peer_link"), _text(said, "peer_link")
+    names = [name.partition("|")[2] for name in entries(switch.config, "MCLAG_INTERFACE")]
+    for vlan in sorted({vlan for name in names for vlan in _vlans(switch, name)} - _vlans(switch, link)):
+        if link and vlan in _vlans(other, far):
+            place = other.config.place("VLAN_MEMBER", f"{vlan}|{far}")
+            bound = f"without {link}, the link to {other.name}, which has it ({place})"
+            fate = "when a host's link fails, frames that the other switch sends over the peer link are dropped"
+            path = ("VLAN_MEMBER", f"{vlan}|{link}")
+            one = finding("mclag-members", path, vlan, bound, fate, "add the peer link, tagged")
             yield FabricFinding(switch.name, one)
 
 

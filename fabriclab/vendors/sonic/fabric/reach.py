@@ -15,6 +15,7 @@ from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
 from fabriclab.vendors.sonic.fabric.wanted import Wanted
 
 _MOST_CAUSES = 2
+_ONLY_IPV4 = "routes of IPv6 are not followed, and a lab has hosts of IPv4"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,18 @@ class Reach:
     def not_judged(self) -> tuple[NotEmulated, ...]:
         """What acts on routes in a switch, and is not part of the answer."""
         switches = self.routing.view.fabric.switches.values()
-        return tuple(one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
+        acting = (one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
+        return (*acting, *self.of_ipv6)
+
+    @cached_property
+    def of_ipv6(self) -> tuple[NotEmulated, ...]:
+        """The networks of hosts that have IPv6 alone: their routes are not followed."""
+        return tuple(
+            NotEmulated(
+                (interface,), str(address), "routes", _ONLY_IPV4, switch.address_place(interface, address), (interface,)
+            )
+            for switch, interface, address in self.routing.view.ipv6_alone()
+        )
 
     def ways(self) -> Iterator[Way]:
         """Yield the ways of each switch to each network that it is not in."""
@@ -111,7 +123,8 @@ class Reach:
             return "; the policies of switches contradict each other, so that its routes never settle"
         if outcome is None:
             return f"; {destination.owner} does not announce {destination.network}"
-        kept = dict.fromkeys(_sentence(one) for one in outcome.kept_out)
+        looped = () if fate.lost is None else (one for one in outcome.looped if one.switch == fate.lost.switch)
+        kept = dict.fromkeys(_sentence(one) for one in outcome.kept_out or looped)
         return f"; {listed(list(kept)[:_MOST_CAUSES])}" if kept else ""
 
 

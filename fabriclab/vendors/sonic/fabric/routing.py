@@ -7,7 +7,7 @@ BGP's decisions and policies are those of `resolve/bgp_paths.py`. Sessions over 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
@@ -77,7 +77,7 @@ class FabricRouting:
     @cached_property
     def sessions(self) -> Mapping[str, Mapping[str, tuple[BgpNeighbour, SessionEnd]]]:
         """The sessions that come up, by switch and its interface, each with the other end."""
-        said = {switch.name: dict(self._said(switch)) for switch in self._switches()}
+        said = {switch.name: dict(self.said(switch)) for switch in self._switches()}
         return {
             name: {
                 interface: (session, far)
@@ -90,7 +90,8 @@ class FabricRouting:
     def _switches(self) -> Iterator[FabricSwitch]:
         yield from self.view.fabric.switches.values()
 
-    def _said(self, switch: FabricSwitch) -> Iterator[tuple[str, tuple[BgpNeighbour, SessionEnd]]]:
+    def said(self, switch: FabricSwitch) -> Iterator[tuple[str, tuple[BgpNeighbour, SessionEnd]]]:
+        """Yield a switch's sessions over links of the fabric, by interface, each with the other end."""
         for session, interface in switch.sessions():
             far = self._far(switch, interface)
             if far is not None:
@@ -202,6 +203,15 @@ class FabricRouting:
                 known[alike] = used_paths(prefix, names, self.speakers)
             found[prefix] = known[alike]
         return found
+
+    @property
+    def prefixes(self) -> Collection[str]:
+        """What switches announce."""
+        return self._used.keys()
+
+    def used(self, prefix: str) -> Mapping[str, Paths]:
+        """Return the equal paths of each switch to an announced prefix; nothing where they never agree."""
+        return self._used[prefix] or {}
 
     @cached_property
     def unsettled(self) -> tuple[str, ...]:

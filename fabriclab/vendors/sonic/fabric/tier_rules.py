@@ -8,17 +8,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from fabriclab.keys.wording import listed
+from fabriclab.vendors.sonic.fabric.routing import FabricRouting
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
-from fabriclab.vendors.sonic.read.entries import FieldValue
+from fabriclab.vendors.sonic.read.entries import FieldValue, parse_bare_address
 
 _OF_TIER = (
     *("WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", "SCHEDULER", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"),
     *("TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "SWITCH_HASH", "SWITCH_TRIMMING", "BGP_DEVICE_GLOBAL"),
-    *("BGP_GLOBALS_AF", "CRM", "PFC_WD"),
+    *("BGP_GLOBALS_AF", "CRM", "PFC_WD", "ARS_PROFILE", "ARS_OBJECT"),
 )
+_WHOLE = frozenset({"SWITCH_HASH", "SWITCH_TRIMMING", "BGP_DEVICE_GLOBAL", "ARS_PROFILE", "ARS_OBJECT"})
+"""Tables of the switch as a whole, in which an entry that is missing says something as well."""
 _FEWEST = 4
 """Of fewer switches nobody knows which one is meant."""
 _MOST_OTHERS = 0.25
@@ -124,7 +127,11 @@ def _outliers(table: str, kind: str, switches: list[FabricSwitch]) -> Iterator[F
     for key in dict.fromkeys(key for own in tables.values() for key in own if not key.startswith("Ethernet")):
         fields = dict.fromkeys(name for own in tables.values() for name in own.get(key, {}))
         for name in fields:
-            values = {switch: json.dumps(own.get(key, {}).get(name)) for switch, own in tables.items() if key in own}
+            values = {
+                switch: json.dumps(own.get(key, {}).get(name))
+                for switch, own in tables.items()
+                if key in own or table in _WHOLE
+            }
             usual, count = Counter(values.values()).most_common(1)[0]
             others = [switch for switch, value in values.items() if value != usual]
             if len(values) >= _FEWEST and others and len(others) <= _MOST_OTHERS * len(values):
@@ -138,7 +145,8 @@ def _outliers(table: str, kind: str, switches: list[FabricSwitch]) -> Iterator[F
 
 
 def _shown(text: str) -> str:
-    return "nothing" if text == "null" else text.strip('"')
+    value = json.loads(text)
+    return "nothing" if value is None else ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _text(value: FieldValue | None) -> str:
@@ -178,6 +186,29 @@ def relays(view: View) -> Iterator[FabricFinding]:
                 fate = "hosts behind this switch ask other servers than those of the same VLAN elsewhere"
                 one = finding("dhcp-servers", path, listed(found), bound, fate, "write the same")
                 yield FabricFinding(name, one)
+
+
+def lost_servers(routing: FabricRouting) -> Iterator[FabricFinding]:
+    """A server to which requests are relayed is in a network of the fabric, where those of all other VLANs are.
+
+    One outside is reached by a route that these files do not have, so that it is told only where no other one is.
+    """
+    found = {
+        (switch.name, server): path
+        for switch in routing.view.fabric.switches.values()
+        for _, path, servers in _servers(switch)
+        for server in servers
+    }
+    addresses = {server: parse_bare_address(server) for _, server in found}
+    inside = [one.network for one in routing.destinations]
+    outside = {
+        server for server, one in addresses.items() if one is not None and not any(one in network for network in inside)
+    }
+    for (name, server), path in found.items() if len(outside) == 1 and len(addresses) > 1 else ():
+        if server in outside and not any(addresses[server] in prefix for prefix in routing.tables[name]):
+            bound = "in no network of the fabric, unlike all other servers, and no route of the switch leads there"
+            fate = "requests are lost, and hosts get no address"
+            yield FabricFinding(name, finding("dhcp-servers", path, server, bound, fate, "correct the address"))
 
 
 def _servers(switch: FabricSwitch) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -227,4 +258,6 @@ def _rates(view: View) -> Iterator[FabricFinding]:
                 yield FabricFinding(name, one)
 
 
+RELAY_RULES = (lost_servers,)
+"""Those that follow routes."""
 TIER_RULES = (missing_sessions, bfd, one_end_down, mac_addresses, tiers, relays, storm_control)

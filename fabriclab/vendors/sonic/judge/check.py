@@ -11,6 +11,8 @@ from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.reading.problems import LabError
 from fabriclab.vendors.sonic.judge import (
     buffer_rules,
+    device_rules,
+    filter_rules,
     likeness_rules,
     network_rules,
     pfc_rules,
@@ -60,6 +62,13 @@ _BY_THEMSELVES = (
     network_rules.identity,
     network_rules.silent_tables,
     likeness_rules.classes_that_lead_nowhere,
+    device_rules.traffic_shifted,
+    device_rules.hash_fields,
+    device_rules.adaptive_routing,
+    device_rules.servers,
+    device_rules.traps,
+    device_rules.profiles_of_others,
+    filter_rules.shadowed,
 )
 """Rules of tables as they stand."""
 _TOGETHER = (

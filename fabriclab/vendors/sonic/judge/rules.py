@@ -124,6 +124,25 @@ _OF_PORTS = (
     Rule("hold-time", "warning", "the hold time is at least three times the keepalive time", "RFC 4271, 4.4"),
     Rule("session-shut", "warning", "sessions are not shut down", "sonic-buildimage, bgpcfgd"),
     Rule("neighbour-without-port", "warning", "DEVICE_NEIGHBOR names ports", _YANG),
+    Rule("traffic-shifted", "warning", "no switch is left in maintenance", "sonic-bgp-device-global.yang"),
+    Rule("hash-without-flows", "error", "the hash looks at what flows differ in", "sonic-hash.yang"),
+    Rule("ars-incomplete", "warning", "all next hops of a group have adaptive routing, or none", "sonic-ars.yang"),
+    Rule(
+        "server-is-self", "warning", "servers are other computers than the switch", "sonic-ntp.yang, sonic-syslog.yang"
+    ),
+    Rule("trap-drops", "error", "the CPU gets BGP, ARP and LACP", "sonic-swss, copporch"),
+    Rule(
+        "profile-of-other-port",
+        "warning",
+        "a profile is bound to ports of its speed and cable",
+        "sonic-swss, buffermgrd",
+    ),
+    Rule(
+        "acl-rule-shadowed",
+        "warning",
+        "no rule of an ACL hides another one with the opposite action",
+        "sonic-swss, aclorch",
+    ),
     Rule("class-leads-nowhere", "warning", "each class of a DSCP has a queue and a group", "SAI, saiport.h: 0 without"),
     Rule("wred-below-frame", "error", "WRED's thresholds are in bytes, and at least a frame", _SAI),
     Rule("pool-above-memory", "error", "a pool is not larger than the memory", "SAI, saibuffer.h"),
@@ -254,6 +273,29 @@ _OF_FABRIC = (
     Rule("evpn-one-sided", "error", "both ends of a session exchange EVPN's routes, or neither", "RFC 4760"),
     Rule("dhcp-servers", "warning", "switches relay a VLAN's requests to the same servers", "sonic-vlan.yang"),
     Rule("storm-control-differs", "warning", "ports of hosts have the same storm control", "sonic-storm-control.yang"),
+    Rule(
+        "hosts-unreachable", "error", "switches have ways to all networks of hosts that are announced", "RFC 4271, 9.1"
+    ),
+    Rule(
+        "hosts-not-announced", "warning", "the networks of all hosts are announced, with their masks", "RFC 4271, 9.2"
+    ),
+    Rule("ecmp-narrow", "warning", "a switch uses all of its equally near neighbours", "RFC 2992; RFC 7938, 6"),
+    Rule(
+        "static-next-hop",
+        "error",
+        "a static route's next hop is in a network that the switch has a route to",
+        "FRR, zebra: nexthop_active",
+    ),
+    Rule("session-options", "error", "the two ends of a session fit: password, TTL, who calls", "RFC 2385; RFC 5082"),
+    Rule("prefix-limit", "error", "fewer prefixes come than max_prefix_limit", "FRR, bgpd: neighbor maximum-prefix"),
+    Rule("acl-cuts-off", "error", "no ACL drops all packets between a port's hosts and others", "sonic-swss, aclorch"),
+    Rule("port-differs", "warning", "ports of a tier that lead to the same kind of neighbour are alike", "this check"),
+    Rule("hostname-twice", "error", "each switch has a hostname of its own", "sonic-device_metadata.yang"),
+    Rule("link-cable", "warning", "both ends of a link say one length of the cable", "sonic-cable-length.yang"),
+    Rule("link-lacp", "warning", "both ends of a port channel use LACP alike", "IEEE 802.1AX; sonic-portchannel.yang"),
+    Rule("remark-changes-class", "error", "a DSCP that is rewritten keeps its class at the next switch", _PFC),
+    Rule("evpn-not-told", "error", "a switch with VNIs tells them, and takes those of others", "RFC 8365, 5"),
+    Rule("srv6-locator-twice", "error", "each switch has an SRv6 locator of its own", "RFC 8986, 3.1"),
 )
 RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_PORTS, *_OF_SWITCH, *_OF_FABRIC)}
 """By name, in the order in which a file is judged."""

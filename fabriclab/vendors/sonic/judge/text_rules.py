@@ -174,4 +174,10 @@ def fields(config: ConfigDb) -> Iterator[tuple[str, str, str, FieldValue]]:
 
 def _texts(value: object) -> dict[str, FieldValue]:
     pairs = value.items() if isinstance(value, dict) else ()
-    return {str(name): str(one) for name, one in pairs if isinstance(one, str)}
+    found: dict[str, FieldValue] = {}
+    for name, one in pairs:
+        if isinstance(one, str):
+            found[str(name)] = one
+        elif isinstance(one, list):
+            found[str(name)] = tuple(item for item in one if isinstance(item, str))
+    return found

@@ -57,8 +57,10 @@ def read_ars(
         notes = () if table is None else (f"{table} is empty: next hops are chosen by hash",)
         return AdaptiveRouting(notes=notes)
     chosen, _ = Counter(names).most_common(1)[0]
-    unlisted = () if selector == "global" else _unlisted(selector, members[selector], neighbours, addresses, ports)
-    return AdaptiveRouting(objects.get(chosen), load_min, load_max, (*_several(names, chosen), *unlisted))
+    lacking = _lacking(selector, members.get(selector, []), neighbours, addresses, ports)
+    table = _LISTS.get(selector, "")
+    told = (*_several(names, chosen), *_unlisted(table, lacking))
+    return AdaptiveRouting(objects.get(chosen), load_min, load_max, told, table, lacking)
 
 
 def _object(fields: Fields) -> ArsObject:
@@ -107,24 +109,30 @@ def _several(names: list[str], chosen: str) -> Iterator[str]:
         )
 
 
-def _unlisted(
+def _lacking(
     selector: str,
     members: list[Entry],
     neighbours: Collection[BgpNeighbour],
     addresses: Mapping[str, tuple[IPv4Interface, ...]],
     ports: Collection[str],
-) -> Iterator[str]:
-    """Yield a sentence for the BGP neighbours whose groups of next hops SONiC would leave to the hash."""
+) -> tuple[str, ...]:
+    """Return the BGP neighbours whose groups of next hops SONiC would leave to the hash."""
+    if selector == "global":
+        return ()
     if selector == "nexthop":
         known = {entry.words[-1] for entry in members}
-        lacking = [str(one.address) for one in neighbours if one.address is not None and str(one.address) not in known]
-    else:
-        known = {entry.key for entry in members}
-        towards = [one.interface or _towards(one, addresses) for one in neighbours]
-        lacking = [name for name in dict.fromkeys(towards) if name in ports and name not in known]
+        return tuple(
+            str(one.address) for one in neighbours if one.address is not None and str(one.address) not in known
+        )
+    known = {entry.key for entry in members}
+    towards = [one.interface or _towards(one, addresses) for one in neighbours]
+    return tuple(name for name in dict.fromkeys(towards) if name in ports and name not in known)
+
+
+def _unlisted(table: str, lacking: tuple[str, ...]) -> Iterator[str]:
     if lacking:
         yield (
-            f"{_LISTS[selector]} without {listed([str(name) for name in lacking])}, which lead to BGP neighbours: "
+            f"{table} without {listed(lacking)}, which lead to BGP neighbours: "
             "SONiC chooses by hash among next hops of which one is not listed; in a lab the choice holds for all routes"
         )
 

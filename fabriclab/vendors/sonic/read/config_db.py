@@ -112,6 +112,9 @@ class AdaptiveRouting:
     a unit; a lab counts bytes."""
     notes: tuple[str, ...] = ()
     """What a lab has otherwise, a sentence each."""
+    table: str = ""
+    lacking: tuple[str, ...] = ()
+    """Interfaces or next hops that lead to BGP neighbours and are not listed in the table, though others are."""
 
 
 @dataclass(frozen=True)

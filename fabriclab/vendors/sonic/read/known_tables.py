@@ -53,7 +53,13 @@ _WITHOUT_A_MODEL = frozenset(
         *("bgpraw", "CLASSIFIER_TABLE", "FDB", "IGMP_SNOOPING", "MIRROR_TABLE", "OSPFV2_INTERFACE"),
         *("OSPFV2_ROUTER", "OSPFV2_ROUTER_AREA", "POLICY_BINDING_TABLE", "POLICY_SECTIONS_TABLE", "POLICY_TABLE"),
         *("SAG_GLOBAL", "UDLD"),
+        *("BGP_GLOBALS_EVPN_VNI", "BGP_GLOBALS_EVPN_RT", "BGP_GLOBALS_EVPN_VNI_RT", "NEIGHBOR_SET", "NEXTHOP_SET"),
+        *("TAG_SET", "BFD_PEER", "BFD_PEER_SINGLE_HOP", "BFD_PEER_MULTI_HOP", "IP_SLA", "PIM_GLOBALS"),
+        *("PIM_INTERFACE", "IGMP_INTERFACE", "IGMP_INTERFACE_QUERY", "OSPFV2_ROUTER_AREA_NETWORK"),
+        *("OSPFV2_ROUTER_AREA_VIRTUAL_LINK", "OSPFV2_ROUTER_AREA_POLICY_ADDRESS_RANGE"),
+        *("OSPFV2_ROUTER_DISTRIBUTE_ROUTE", "OSPFV2_ROUTER_PASSIVE_INTERFACE"),
     )
 )
-"""Tables of Enterprise SONiC (sonic-mgmt-framework) and of older releases."""
+"""Tables of Enterprise SONiC (sonic-mgmt-framework), of frrcfgd (sonic-buildimage, src/sonic-frr-mgmt-framework,
+frrcfgd.py: TABLE_DAEMON) and of older releases."""
 KNOWN = OF_MODELS | _WITHOUT_A_MODEL | frozenset(left_out.READ) | acting.TABLES.keys() | left_out.NAMED

@@ -27,12 +27,16 @@ _ACTING = (
 )
 _NEVER = "match_ipv6_prefix_set"
 """What no route of IPv4 fits."""
+_TAG = "match_tag"
+"""What no route of BGP fits unless a map sets a tag: sessions do not carry them (FRR, bgpd/bgp_routemap.c:
+route_match_tag)."""
+_LARGEST_TAG = 2**32 - 1
 _NOT_ACTING = {
     "match_interface": "which interface a route leads to",
     "match_next_hop_set": "the next hop",
     "match_protocol": "the protocol that a route is from",
     "match_src_vrf": "VRFs",
-    "match_tag": "tags",
+    "match_tag": "tags, of which a map of this file sets one",
     "set_next_hop": "another next hop",
 }
 """Fields of the YANG model that the lab's maps have not, and what they are about."""
@@ -44,6 +48,7 @@ class MapReader:
     def __init__(self, tables: Tables, sets: SetReader) -> None:
         self._sets = sets
         self._entries: dict[str, list[Entry]] = {}
+        self._sets_tags = any("set_tag" in entry.fields for entry in tables.entries(TABLE))
         tables.ask(TABLE, *_KEY, *_OF_IPV6, *_ACTING, *_NOT_ACTING, _NEVER)
         for entry in tables.entries(TABLE):
             self._entries.setdefault(entry.key.rpartition("|")[0], []).append(entry)
@@ -55,6 +60,8 @@ class MapReader:
         # A list of IPv6 matches no route of IPv4, so that such an entry is skipped (FRR, lib/plist.c:
         # prefix_list_entry_match). A map of no others denies everything, as one that is not there.
         whole = [entry for entry in whole if _NEVER not in entry.fields]
+        if not self._sets_tags:
+            whole = [entry for entry in whole if not _has_tag(entry)]
         found = sorted(map(self._entry, whole), key=lambda one: one.sequence)
         return RouteMap(name=check_name(name), entries=tuple(found)) if found else None
 
@@ -115,6 +122,12 @@ class MapReader:
             return self._sets.members("extcommunity", reference)
         where = fields.origin_of("set_ext_community_inline")
         return tuple(community("extcommunity", where, one) for one in fields.words("set_ext_community_inline"))
+
+
+def _has_tag(entry: Entry) -> bool:
+    """Return whether an entry asks for a tag that FRR takes; it refuses others, and 0."""
+    words = _Fields(entry).words(_TAG)
+    return len(words) == 1 and words[0].isascii() and words[0].isdigit() and 1 <= int(words[0][:11]) <= _LARGEST_TAG
 
 
 class _Fields:

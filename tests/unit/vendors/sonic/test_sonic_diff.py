@@ -16,6 +16,7 @@ from sonic_traps import patched
 from typer.testing import CliRunner, Result
 
 from fabriclab.cli.app import app
+from fabriclab.vendors.sonic.commands.emulated import Measured
 
 LAB = ROOT / "labs" / "sonic-leaf-spine"
 DENY = {
@@ -198,6 +199,41 @@ def test_the_page_is_markdown_that_no_file_can_break(tmp_path: Path) -> None:
     assert "## Order of the rollout" in page and "## Emulation" not in page
     rows = [line for line in page.splitlines() if line.startswith("|")]
     assert all(row.replace("\\|", "").count("|") in (5, 6) for row in rows)
+
+
+def test_the_page_in_html_has_the_fabric_and_frames_what_changes(tmp_path: Path) -> None:
+    def change(fabric: dict[str, Any]) -> None:
+        without_sessions(fabric)
+        fabric["leaf3"]["WRED_PROFILE"] = {"<b>": fabric["leaf3"]["WRED_PROFILE"]["WRED"]}
+        for fields in fabric["leaf3"]["QUEUE"].values():
+            fields.update({"wred_profile": "<b>"} if "wred_profile" in fields else {})
+        fabric["leaf3"]["WRED_PROFILE"]["<b>"]["green_min_threshold"] = "800000"
+
+    done = scaled(tmp_path, change, "--rollout", "--page", str(tmp_path / "page.html"))
+    page = (tmp_path / "page.html").read_text()
+    assert done.exit_code == 1 and '<p class="finding fails">Verdict: fails, the state after leaf1 is not sound' in page
+    assert "<title>leaf1\nchanged</title>" in page and "<title>leaf2</title>" in page and "changed (3)" in page
+    assert "Order of the rollout" in page and "<b>" not in page and "http" not in page.replace("http://www.w3.org", "")
+
+
+def measured(old: dict[int, float], new: dict[int, float]) -> Measured:
+    return Measured("fct_p99_ns", old, new)
+
+
+def test_a_change_that_may_be_chance_is_undecided() -> None:
+    noise = measured({1: 50e3, 2: 60e3, 3: 40e3}, {1: 55e3, 2: 52e3, 3: 49e3})
+    assert noise.verdict == "undecided" and noise.interval.startswith("-") and " to +" in noise.interval
+    assert measured({1: 50e3, 2: 50e3}, {1: 60e3, 2: 60e3}).verdict == "undecided"
+    assert measured({1: 50e3, 2: 51e3, 3: 52e3}, {1: 60e3, 2: 61e3, 3: 62.5e3}).verdict == "worse"
+    assert measured({1: 60e3, 2: 61e3, 3: 62.5e3}, {1: 50e3, 2: 51e3, 3: 52e3}).verdict == "better"
+    same = measured({1: 50e3, 2: 51e3, 3: 52e3}, {1: 50e3, 2: 51e3, 3: 52e3})
+    assert (same.verdict, same.interval) == ("", "")
+
+
+def test_one_seed_says_which_number_is_worse() -> None:
+    assert measured({1: 50e3}, {1: 60e3}).verdict == "worse" and measured({1: 60e3}, {1: 50e3}).verdict == "differs"
+    lost = measured({1: 50e3}, {})
+    assert (lost.verdict, lost.new, lost.text(lost.new)) == ("worse", None, "not measured")
 
 
 def test_an_order_names_switches_that_change(tmp_path: Path) -> None:

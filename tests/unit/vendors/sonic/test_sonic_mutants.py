@@ -20,11 +20,6 @@ from fabriclab.vendors.sonic.fabric import judge_files
 from fabriclab.vendors.sonic.judge import judge_config_db
 
 MUTANTS: dict[str, Any] = json.loads((ROOT / "tests" / "golden" / "sonic-fabric" / "mutants.json").read_text())
-SILENT = {
-    "gray: a spine has another hash": "one table more, of which the other switches have none, may be a trial",
-    "gray: a longer cable at one end": "the length is a class of lengths, and an import tells it",
-    "gray: a leaf is drained": "it is told as not judged, because it may be meant",
-}
 
 
 def findings(fabric: dict[str, Tables], directory: Path) -> set[tuple[str, str, str, str]]:
@@ -63,9 +58,7 @@ def test_a_mistake_is_told_where_it_is(name: str, usual: set[tuple[str, str, str
         fabric[switch] = patched(fabric[switch], change)
     found = {one for one in findings(fabric, tmp_path) - usual if one[0] != "note"}
     tells = MUTANTS[name]["tells"]
-    assert bool(tells) == (name not in SILENT)
-    assert {tuple(one[1:]) for one in found} >= ({tuple(tells)} if tells else set()), found
-    assert bool(found) == bool(tells), found
+    assert tuple(tells) in {tuple(one[1:]) for one in found}, found
 
 
 NO_PLAN = {

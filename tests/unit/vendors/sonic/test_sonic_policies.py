@@ -172,6 +172,16 @@ def test_an_entry_for_prefixes_of_ipv6_matches_no_route_of_ipv4(tmp_path: Path) 
     assert routes(alone) == {}
 
 
+def test_an_entry_for_a_tag_matches_no_route_as_long_as_no_map_sets_one(tmp_path: Path) -> None:
+    """FRR, bgpd/bgp_routemap.c: route_match_tag; sessions do not carry tags."""
+    of_tag = {"route_operation": "deny", "match_tag": ["7"]}
+    plan = lab_of(tmp_path / "a", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": of_tag, "M|20": PERMIT}})
+    assert routes(plan) == routes(lab_of(tmp_path / "b", {}, {}))
+    assert not any("not emulated" in one for one in plan.warnings) and "route-map M deny 10" not in lines(plan)
+    alone = lab_of(tmp_path / "c", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": {**of_tag, **PERMIT}}})
+    assert routes(alone) == {}
+
+
 def test_a_peer_group_has_policies_and_a_neighbour_its_own_over_them(tmp_path: Path) -> None:
     groups = {
         "BGP_PEER_GROUP": {"default|G": {}},
@@ -211,7 +221,9 @@ def test_announced_networks_go_through_their_maps(tmp_path: Path) -> None:
 
 
 WHY_NOT = [
-    ({"match_tag": ["7"]}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
+    ({"match_tag": ["7"], "set_tag": "7"}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
+    ({"match_tag": ["0"]}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
+    ({"match_interface": "Ethernet0"}, "ROUTE_MAP|M|10|match_interface: a lab's maps do not look at which interface"),
     ({"set_next_hop": "10.0.0.9"}, "ROUTE_MAP|M|10|set_next_hop: a lab's maps do not set it"),
     ({"set_local_pref": "-1"}, "ROUTE_MAP|M|10|set_local_pref: '-1' is not a whole number from 0 to 4294967295"),
     ({"match_as_path": "BAD"}, "AS_PATH_SET BAD: '(1+)+$' is not an expression of digits"),

@@ -115,6 +115,33 @@ def test_the_routes_are_those_of_the_plan(tmp_path: Path) -> None:
             assert own == {one.destination: {interface for _, interface in one.next_hops} for one in node.routes}
 
 
+def only_ipv6(fabric: Fabric) -> None:
+    for name, number in (("leaf1", 1), ("leaf2", 2), ("leaf3", 3)):
+        fabric[name]["VLAN_INTERFACE"] = {"Vlan1000": {}, f"Vlan1000|fd00:{number}::1/64": {}}
+
+
+def test_networks_of_ipv6_alone_are_not_judged(tmp_path: Path) -> None:
+    status, output = asked(tmp_path, change=only_ipv6)
+    assert status == 1 and "not judged reach each switch with hosts to all networks of hosts: 0 of 0 pairs" in output
+    assert "Vlan1000 fd00:1::1/64 (leaf1.json:" in output and "routes of IPv6 are not followed" in output
+    checked = RUNNER.invoke(app, ["sonic", "check", str(tmp_path / "files")])
+    said = "routes of IPv6 were not judged (3 networks of hosts have no IPv4, such as leaf1:Vlan1000)"
+    assert said in checked.output and checked.exit_code == 0
+
+
+def test_a_plan_has_no_routes_over_a_link_without_a_session(tmp_path: Path) -> None:
+    """A run waits for the plan's routes, and FRR has none of these."""
+    fabric = leaf_spine(2, 3)
+    no_session(fabric)
+    files = write_fabric(fabric, tmp_path / "files")
+    tables = FabricRouting(read_view(files, ())).tables
+    nodes = {node.name: node for node in plan_of(import_fabric(files, "fabric"), tmp_path / "lab").nodes}
+    for name in ("leaf1", "leaf2", "spine1"):
+        own = {str(prefix): {hop.interface for hop in hops} for prefix, hops in tables[name].items()}
+        assert own == {one.destination: {interface for _, interface in one.next_hops} for one in nodes[name].routes}
+    assert {interface for one in nodes["leaf1"].routes for _, interface in one.next_hops} == {"Ethernet12"}
+
+
 WANTED = {
     "reach: [{from: leaf*, to: hosts}, {from: 'spine1', to: 10.100.0.0/16}]": (0, "to 10.100.0.0/16: 3 of 3"),
     "reach: [{from: leaf1, to: loopbacks}]": (0, "pass reach leaf1 to loopbacks: 4 of 4"),
