@@ -139,6 +139,9 @@ def _steps(steps: Sequence[Step] | None) -> Iterator[Section]:
 
 
 def _measured(each: Emulation) -> Section:
+    if each.why_not:
+        reasons: tuple[tuple[str, ...], ...] = tuple((line,) for line in each.why_not.splitlines())
+        return Section(f"Emulation: {each.name}", "A version cannot be a lab, so neither was run.", ("why",), reasons)
     title, how = f"Emulation: {each.name}", f"Both versions run with {each.seeds_text}, in virtual time."
     words = " ".join(filter(None, [f"{each.traffic}." if each.traffic else "", how]))
     several = len(each.seeds) > 1

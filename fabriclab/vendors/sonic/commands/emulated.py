@@ -12,7 +12,7 @@ from fabriclab.api.run import run
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.files import write_all
 from fabriclab.formats.metrics import BY_NAME
-from fabriclab.lab import experiment
+from fabriclab.lab import LabError, experiment
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_named_file
 from fabriclab.results.differences import Difference, difference
 from fabriclab.units import format_duration, format_rate, format_size
@@ -124,6 +124,8 @@ class Emulation:
     """In words."""
     measured: tuple[Measured, ...]
     seeds: tuple[int, ...]
+    why_not: str = ""
+    """Why the versions could not be emulated; empty: they were."""
 
     @property
     def seeds_text(self) -> str:
@@ -134,13 +136,19 @@ class Emulation:
 def emulated(
     old: Sequence[Path], new: Sequence[Path], cables: Sequence[Cable], own: Path | None, seeds: int = 1
 ) -> tuple[Emulation, ...]:
-    """Run both versions with each traffic and each seed from 1 to `seeds`, and return what was measured. `own`: an
-    experiment.yml, instead of ours.
+    """Run both versions with each traffic and each seed from 1 to `seeds`, and return what was measured, or why a
+    version cannot be a lab. `own`: an experiment.yml, instead of ours.
 
-    Raises LabError for a fabric that cannot be a lab, BadInputError if the versions have too few hosts in common.
+    Raises BadInputError for one that cannot be read.
     """
-    fabrics = tuple(import_fabric(files, "fabric", cables=cables) for files in (old, new))
-    kinds = dict(_experiments(fabrics, old, cables)) if own is None else {OWN: ("", _own(own))}
+    own_text = None if own is None else _own(own)
+    try:
+        fabrics = tuple(import_fabric(files, "fabric", cables=cables) for files in (old, new))
+    except LabError as error:
+        return (_not_emulated(str(error)),)
+    if own_text is None and len(_hosts_in_common(fabrics)) < 2:
+        return (_not_emulated("the versions have fewer than two hosts in common, and traffic needs two"),)
+    kinds = dict(_experiments(fabrics, old, cables)) if own_text is None else {OWN: ("", own_text)}
     found = []
     for name, (words, text) in kinds.items():
         every = tuple(range(1, seeds + 1))
@@ -155,6 +163,15 @@ def emulated(
     return tuple(found)
 
 
+def _not_emulated(why: str) -> Emulation:
+    return Emulation("not done", "", (), (), why)
+
+
+def _hosts_in_common(fabrics: Sequence[ImportedFabric]) -> list[str]:
+    old, new = (hosts_of(fabric.stubs) for fabric in fabrics)
+    return [host for host in old if host in new]
+
+
 def _own(path: Path) -> str:
     try:
         return read_named_file(path, LARGEST_YAML_BYTES).decode("utf-8")
@@ -166,10 +183,7 @@ def _experiments(
     fabrics: Sequence[ImportedFabric], old: Sequence[Path], cables: Sequence[Cable]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield name, words and text of each experiment: hosts and links that both versions have."""
-    every = [hosts_of(fabric.stubs) for fabric in fabrics]
-    hosts = [host for host in every[0] if host in every[1]]
-    if len(hosts) < 2:
-        raise BadInputError(f"--run: the versions have {len(hosts)} hosts in common; traffic needs two")
+    hosts = _hosts_in_common(fabrics)
     head = _buffers(fabrics)
     view = read_view(old, cables)
     dscps = lossless_dscps(view)

@@ -68,7 +68,7 @@ def diff(old: Path, new: Path, asked: Asked, outputs: Outputs) -> int:
     emulations = (
         emulated(*files, cables, asked.experiment, asked.seeds) if asked.run or asked.experiment is not None else ()
     )
-    failed = _failed(one, steps or (), outputs.fail_on)
+    failed = _failed(one, steps or (), emulations, outputs.fail_on)
     texts = {
         "text": lambda: "".join(f"{line}\n" for line in _lines(one, steps, emulations)),
         "json": lambda: json.dumps(_document(one, steps, emulations), indent=2) + "\n",
@@ -86,7 +86,7 @@ def diff(old: Path, new: Path, asked: Asked, outputs: Outputs) -> int:
     return FAILED if failed else OK
 
 
-def _failed(one: FabricDifference, steps: Sequence[Step], policy: FailOn) -> str:
+def _failed(one: FabricDifference, steps: Sequence[Step], emulations: Sequence[Emulation], policy: FailOn) -> str:
     """Return why a change fails by a policy; empty: it passes."""
     failing = _failing(policy)
     found = [each for judgement in one.judgements for each in judgement.findings if each.severity in failing]
@@ -98,6 +98,7 @@ def _failed(one: FabricDifference, steps: Sequence[Step], policy: FailOn) -> str
         "something differs": policy == "change" and one.is_any,
         f"the state after {listed(unsafe)} is not sound": bool(unsafe),
         "switches lose routes while another one reloads": meanwhile,
+        "the versions were not emulated": any(each.why_not for each in emulations),
     }
     return "" if policy == "never" else "; ".join(reason for reason, holds in reasons.items() if holds)
 
@@ -123,6 +124,10 @@ def _lines(one: FabricDifference, steps: Sequence[Step] | None, emulations: Sequ
     for each in emulations:
         yield ""
         of_seeds = f"; means of {each.seeds_text}" if len(each.seeds) > 1 else ""
+        if each.why_not:
+            yield f"emulation: {each.name}"
+            yield from (f"  {line}" for line in each.why_not.splitlines())
+            continue
         yield f"emulation: {each.name}{' (' + each.traffic + of_seeds + ')' if each.traffic else of_seeds}"
         for number in each.measured:
             values = f"{number.text(number.old):>14} -> {number.text(number.new):14}"
@@ -169,6 +174,7 @@ def _document(one: FabricDifference, steps: Sequence[Step] | None, emulations: S
             {
                 "name": each.name,
                 "traffic": each.traffic,
+                "not_emulated": each.why_not,
                 "seeds": list(each.seeds),
                 "metrics": {number.metric: [number.old, number.new] for number in each.measured},
                 "verdicts": {number.metric: number.verdict for number in each.measured},

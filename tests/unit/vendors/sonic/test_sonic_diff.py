@@ -236,6 +236,17 @@ def test_one_seed_says_which_number_is_worse() -> None:
     assert (lost.verdict, lost.new, lost.text(lost.new)) == ("worse", None, "not measured")
 
 
+def test_a_version_that_cannot_be_emulated_is_told_beside_the_difference(tmp_path: Path) -> None:
+    """Before: the command ended with the mistake alone, and nothing of the difference."""
+    page = tmp_path / "change.md"
+    done = compared(tmp_path, WRONG_AS, "--run", "--page", str(page))
+    assert done.exit_code == 1, done.output
+    assert "1 of them differ" in done.stdout
+    _, _, why = done.stdout.partition("emulation: not done\n")
+    assert "leaf1.json" in why and "64999" in why
+    assert "the versions were not emulated" in page.read_text() and "A version cannot be a lab" in page.read_text()
+
+
 def test_an_order_names_switches_that_change(tmp_path: Path) -> None:
     done = scaled(tmp_path, without_sessions, "--order", "leaf1,leaf9")
     assert done.exit_code == 2 and "--order 'leaf9': no switch that changes; did you mean 'leaf1'?" in done.output
