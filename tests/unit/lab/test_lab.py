@@ -211,7 +211,7 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
             "buffer",
             "64",
             "--set buffer=64: switches.default.buffer: '64' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, "
-            "such as '64 KB'",
+            "such as '64 KB', or 'none'",
         ),
         ("hosts.a.ecm", "on", "--set hosts.a.ecm=on: 'hosts.a.ecm': 'ecm' is unknown; did you mean 'ecn'?"),
         (
@@ -222,7 +222,8 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
         (
             "buffer",
             "",
-            "--set buffer=: switches.default.buffer: '' is not a size; write a number and a unit, such as '64 KB'",
+            "--set buffer=: switches.default.buffer: '' is not a size; write a number and a unit, such as '64 KB', or "
+            "'none'",
         ),
     ],
 )
