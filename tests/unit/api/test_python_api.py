@@ -95,7 +95,7 @@ def test_mistakes_name_the_place_in_python(lab: fabriclab.Lab) -> None:
         return mistake.file, mistake.line, mistake.remedy
 
     wrong = LAB.replace("64 KB", "64")
-    unit = "write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'"
+    unit = "write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB', or 'none'"
     assert mistake_of(lambda: fabriclab.Lab.from_yaml(pair_lab.TOPOLOGY, wrong)) == ("experiment", 2, unit)
     place = "replace('switches.default.buffer')"
     assert mistake_of(lambda: lab.replace("switches.default.buffer", 64)) == (place, None, unit)

@@ -62,7 +62,10 @@ def test_every_transfer_is_behind_what_it_needs_and_all_data_arrive(
     followed(transfers)
     everyone = set(range(ranks))
     for rank, reached in enumerate(influences(transfers, ranks)):
-        assert reached >= (everyone if operation != "broadcast" else {0, rank})
+        if operation in ("broadcast", "scatter"):
+            assert reached >= {0, rank}
+        elif rank == 0 or operation not in ("reduce", "gather"):
+            assert reached >= everyone
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,28 @@ def test_each_rank_receives_the_least_that_it_must(operation: str, algorithm: st
     totals = {rank: sum(got.size_bytes for got in gots) for rank, gots in received.items()}
     assert set(totals.values()) == {round(factor * 8_000_000)}
     assert len(totals) == (7 if operation == "broadcast" else 8)
+
+
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "of_root", "of_another"),
+    [
+        ("reduce", "ring", (0, 8000), (8000, 8000)),
+        ("reduce", "direct", (0, 7 * 8000), (8000, 0)),
+        ("gather", "direct", (0, 7 * 1000), (1000, 0)),
+        ("scatter", "direct", (7 * 1000, 0), (0, 1000)),
+    ],
+)
+def test_a_root_gives_or_gets(
+    operation: str, algorithm: str, of_root: tuple[int, int], of_another: tuple[int, int]
+) -> None:
+    """What rank 0 and rank 3 of eight send and receive."""
+    transfers = schedule(operation, algorithm, 8, 8000)
+
+    def both(rank: int) -> tuple[int, int]:
+        sent = sum(one.size_bytes for one in transfers if one.src == rank)
+        return sent, sum(one.size_bytes for one in transfers if one.dst == rank)
+
+    assert (both(0), both(3)) == (of_root, of_another)
 
 
 def test_a_ring_hands_each_share_once_around() -> None:

@@ -74,6 +74,23 @@ class Part:
             lost,
         )
 
+    def comes_back(self, switch: str) -> tuple[str, ...]:
+        """Return the other switches of the loops in which a switch is, the nearest first; nothing where it is in
+        none."""
+        return tuple(name for name in self._onward(switch) if name != switch and switch in self._onward(name))
+
+    def _onward(self, switch: str) -> Mapping[str, None]:
+        """Return the switches that packets of a switch may come to."""
+        found: dict[str, None] = {}
+        frontier = [switch]
+        while frontier:
+            for hop in () if frontier[0] in self.owners else self.hops.get(frontier[0]) or ():
+                if hop.switch not in found:
+                    found[hop.switch] = None
+                    frontier.append(hop.switch)
+            frontier.pop(0)
+        return found
+
     def avoids(self, switch: str, waypoints: Collection[str]) -> tuple[str, ...]:
         """Return a path that arrives without passing any of these switches; nothing if there is none."""
         if switch in waypoints:

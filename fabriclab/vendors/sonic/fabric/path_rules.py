@@ -39,7 +39,7 @@ def unreachable_hosts(routing: FabricRouting) -> Iterator[FabricFinding]:
     """Each switch with hosts has a way to each network of hosts that is announced, over all of its equal paths."""
     reach = Reach(routing)
     known = {name: _tells_all(routing, name) for name in routing.view.fabric.switches}
-    sources = [name for name in routing.view.with_hosts if routing.sessions[name] and known[name]]
+    sources = [name for name in sorted(routing.view.with_hosts) if routing.sessions[name] and known[name]]
     lost: dict[tuple[_Cause, str], dict[Destination, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
     for destination in _of_hosts(routing):
         # Of a switch without sessions other rules tell more.
@@ -50,7 +50,7 @@ def unreachable_hosts(routing: FabricRouting) -> Iterator[FabricFinding]:
                     continue
                 end = part.fate(source).lost
                 if end is not None and known[end.switch]:
-                    cause = _why_unreachable(routing, end.switch, destination)
+                    cause = _why_unreachable(routing, end.switch, destination, part)
                     lost[cause, end.why][destination][end.switch] = None
     for (cause, why), found in lost.items():
         networks = _some([str(one) for one in found])
@@ -61,20 +61,21 @@ def unreachable_hosts(routing: FabricRouting) -> Iterator[FabricFinding]:
         yield FabricFinding(cause.switch, one)
 
 
-def _why_unreachable(routing: FabricRouting, name: str, destination: Destination) -> _Cause:
+def _why_unreachable(routing: FabricRouting, name: str, destination: Destination, part: Part) -> _Cause:
     """Return why a switch has no way to a network, and where it is written; a policy may mean it."""
     switch = routing.view.fabric.switches[name]
-    for route in switch.config.static_routes:
-        if route.prefix.prefixlen and route.prefix.overlaps(destination.network):
-            table, key = route.key.split("|", 1)
-            return _Cause(name, (table, key), ", because a static route comes before BGP's")
+    for one in (name, *part.comes_back(name)):
+        for route in routing.view.fabric.switches[one].config.static_routes:
+            if route.prefix.prefixlen and route.prefix.overlaps(destination.network):
+                table, key = route.key.split("|", 1)
+                return _Cause(one, (table, key), ", because a static route comes before BGP's")
     outcome = routing.outcome(destination.network)
     kept = () if outcome is None else outcome.kept_out
-    for one in (*(one for one in kept if one.switch == name), *kept):
-        return _Cause(one.switch, _path_of(routing, one), f": {one.switch}'s {one.by} keeps it out", "warning")
-    for one in () if outcome is None else outcome.looped:
-        if one.switch == name:
-            return _Cause(name, _own_as(switch), f": {one.by} keeps it out")
+    for out in (*(out for out in kept if out.switch == name), *kept):
+        return _Cause(out.switch, _path_of(routing, out), f": {out.switch}'s {out.by} keeps it out", "warning")
+    for looped in () if outcome is None else outcome.looped:
+        if looped.switch == name:
+            return _Cause(name, _own_as(switch), f": {looped.by} keeps it out")
     return _Cause(name, ("BGP_NEIGHBOR",), "")
 
 
