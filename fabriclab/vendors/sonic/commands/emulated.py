@@ -14,7 +14,7 @@ from fabriclab.files import write_all
 from fabriclab.formats.metrics import BY_NAME
 from fabriclab.lab import LabError, experiment
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_named_file
-from fabriclab.results.differences import Difference, difference
+from fabriclab.results.differences import FEWEST, Difference, difference
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.sonic.fabric.class_rules import lossless_dscps
 from fabriclab.vendors.sonic.fabric.view import read_view
@@ -86,8 +86,8 @@ class Measured:
 
     @property
     def verdict(self) -> str:
-        """A word: worse, differs, or nothing; of several seeds also undecided, where the interval of the change has 0
-        in it or the seeds are too few for one."""
+        """A word: worse, differs, or nothing; of several seeds also better, and undecided, where the interval of the
+        change has 0 in it or the seeds are too few for one."""
         if self.before == self.after:
             return ""
         if len(self.seeds) > 1 and (self._ends is None or self._ends[0] <= 0 <= self._ends[1]):
@@ -97,9 +97,11 @@ class Measured:
 
     @property
     def interval(self) -> str:
-        """The interval of the change, in words; empty for too few seeds."""
-        if self._ends is None or self.before == self.after:
+        """The interval of the change, in words; empty where nothing changed."""
+        if self.before == self.after:
             return ""
+        if self._ends is None:
+            return f"fewer than {FEWEST} seeds"
         return " to ".join(f"{'+' if end > 0 else '-' if end < 0 else ''}{self.text(abs(end))}" for end in self._ends)
 
     def text(self, value: float | None) -> str:

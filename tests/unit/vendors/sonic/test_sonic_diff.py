@@ -223,7 +223,8 @@ def measured(old: dict[int, float], new: dict[int, float]) -> Measured:
 def test_a_change_that_may_be_chance_is_undecided() -> None:
     noise = measured({1: 50e3, 2: 60e3, 3: 40e3}, {1: 55e3, 2: 52e3, 3: 49e3})
     assert noise.verdict == "undecided" and noise.interval.startswith("-") and " to +" in noise.interval
-    assert measured({1: 50e3, 2: 50e3}, {1: 60e3, 2: 60e3}).verdict == "undecided"
+    few = measured({1: 50e3, 2: 50e3}, {1: 60e3, 2: 60e3})
+    assert (few.verdict, few.interval) == ("undecided", "fewer than 3 seeds")
     assert measured({1: 50e3, 2: 51e3, 3: 52e3}, {1: 60e3, 2: 61e3, 3: 62.5e3}).verdict == "worse"
     assert measured({1: 60e3, 2: 61e3, 3: 62.5e3}, {1: 50e3, 2: 51e3, 3: 52e3}).verdict == "better"
     same = measured({1: 50e3, 2: 51e3, 3: 52e3}, {1: 50e3, 2: 51e3, 3: 52e3})
