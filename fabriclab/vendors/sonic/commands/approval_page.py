@@ -48,8 +48,8 @@ def verdict(failed: str) -> str:
 def summary(one: FabricDifference) -> str:
     """Return how much changes."""
     return (
-        f"{format_count(len(one.changed), 'switch')} of {len(one.switches)} change, {len(one.added)} are added, "
-        f"{len(one.removed)} are removed. {format_count(len(one.routes), 'route')} change."
+        f"Changed switches: {len(one.changed)} of {len(one.switches)}; added: {len(one.added)}; "
+        f"removed: {len(one.removed)}. Changed routes: {len(one.routes)}."
     )
 
 
