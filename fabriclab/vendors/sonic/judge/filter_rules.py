@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from fabriclab.formats.plan.filters import PacketRule
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
 
-_MOST_COMPARED = 400
-"""Rules of a table; each is compared with those before it that are of any packet, of which there are few."""
+_MOST_BROAD = 400
+"""The rules of a table that are of any packet, with which those behind them are compared: a table has few."""
 
 
 def shadowed(bindings: Bindings) -> Iterator[SonicFinding]:
     """Each rule of an ACL gets packets: none with a higher priority and the opposite action takes them all."""
     for table in bindings.config.acls:
         broad: list[PacketRule] = []
-        for rule in table.rules[:_MOST_COMPARED]:
+        for rule in table.rules:
             before = next((one for one in broad if one.drops != rule.drops and _contains(one, rule)), None)
             if before is not None:
                 priority = bindings.config.place("ACL_RULE", f"{table.name}|{before.name}")
@@ -26,7 +26,7 @@ def shadowed(bindings: Bindings) -> Iterator[SonicFinding]:
                 drops = "packets that are to be dropped pass" if rule.drops else "packets that are to pass are dropped"
                 path = ("ACL_RULE", f"{table.name}|{rule.name}")
                 yield finding("acl-rule-shadowed", path, None, bound, drops, "exchange the priorities, or remove it")
-            if is_of_any_packet(rule):
+            if is_of_any_packet(rule) and len(broad) < _MOST_BROAD:
                 broad.append(rule)
 
 
@@ -48,4 +48,6 @@ def _contains(broad: PacketRule, rule: PacketRule) -> bool:
 
 def _is_within(narrow: str, wide: str) -> bool:
     one, other = ip_network(narrow), ip_network(wide)
-    return one.version == other.version and one.subnet_of(other)  # type: ignore[arg-type]  # of one version
+    if isinstance(one, IPv4Network) and isinstance(other, IPv4Network):
+        return one.subnet_of(other)
+    return isinstance(one, IPv6Network) and isinstance(other, IPv6Network) and one.subnet_of(other)
