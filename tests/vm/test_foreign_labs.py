@@ -4,6 +4,7 @@ silent failure that only a hold timer tells, and a lab of Kathará's."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,17 @@ TUNNEL = (
 )
 
 
+def all_answer(directory: Path, files: Mapping[str, str]) -> None:
+    """Validate a lab of two routers in `directory / "q"`: both have a session, and the two hosts reach each other."""
+    for name, text in files.items():
+        (directory / "q" / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / "q" / name).write_text(text)
+    done = called(directory, "validate", "q", "--json", "validation.json", "--out", "out")
+    found = json.loads((directory / "validation.json").read_text())["findings"]
+    assert done.returncode == 0, (found, done.stderr)
+    assert [one["measured"] for one in found] == ["1 up", "1 up", "2 of 2 answer"]
+
+
 @pytest.mark.parametrize("mode", ["ipip", "gre"])
 def test_quaggas_bgp_needs_no_policy_and_tunnels_are_made(tmp_path: Path, mode: str) -> None:
     """Before: sessions were up and no routes were exchanged; tunl0 and gre0 were absent, of which `ip tunnel` makes
@@ -175,27 +187,16 @@ def test_quaggas_bgp_needs_no_policy_and_tunnels_are_made(tmp_path: Path, mode: 
         tunnel = TUNNEL.format(mode=mode, number=number, other=other)
         ping = f"ip link set t0 up\nping -c 1 -w 5 10.7.0.{other}\n" if number == 2 else "ip link set t0 up\n"
         files[f"r{number}.startup"] += tunnel + ping
-    for name, text in files.items():
-        (tmp_path / "q" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "q" / name).write_text(text)
-    done = called(tmp_path, "validate", "q", "--json", "validation.json", "--out", "out")
-    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
-    assert done.returncode == 0, (found, done.stderr)
-    assert [one["measured"] for one in found] == ["1 up", "1 up", "2 of 2 answer"]
+    all_answer(tmp_path, files)
     logs = [text for log in tmp_path.glob("out/*/logs/exec-*@r2.log") if "received" in (text := log.read_text())]
     assert logs and all("1 packets transmitted, 1 received" in text for text in logs)
 
 
 def test_files_by_daemon_of_quagga_and_zebra_are_frrs(tmp_path: Path) -> None:
     """Before: no such program as /etc/init.d/zebra; and FRR's daemons read no file of their own."""
+    files = dict(QUAGGA)
     for name, directory in (("r1", "quagga"), ("r2", "zebra")):
-        QUAGGA[f"{name}/etc/{directory}/daemons"] = "zebra=yes\nospfd=yes\n"
-        QUAGGA[f"{name}/etc/{directory}/zebra.conf"] = f"hostname {name}\npassword zebra\n"
-        QUAGGA[f"{name}/etc/{directory}/ospfd.conf"] = OSPF_OF_QUAGGA
-    for name, text in QUAGGA.items():
-        (tmp_path / "q" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "q" / name).write_text(text)
-    done = called(tmp_path, "validate", "q", "--json", "validation.json", "--out", "out")
-    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
-    assert done.returncode == 0, (found, done.stderr)
-    assert [one["measured"] for one in found] == ["1 up", "1 up", "2 of 2 answer"]
+        files[f"{name}/etc/{directory}/daemons"] = "zebra=yes\nospfd=yes\n"
+        files[f"{name}/etc/{directory}/zebra.conf"] = f"hostname {name}\npassword zebra\n"
+        files[f"{name}/etc/{directory}/ospfd.conf"] = OSPF_OF_QUAGGA
+    all_answer(tmp_path, files)

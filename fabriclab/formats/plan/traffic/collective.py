@@ -97,10 +97,9 @@ class CollectiveTraffic(TrafficRecord):
     def flows(self) -> int:
         """How many flows it is, at most."""
         n = len(self.ranks)
+        around = {"broadcast": n, "reduce": n, "all-reduce": 2 * n * n}
         steps = {
-            "ring": n
-            if self.operation in ("broadcast", "reduce")
-            else n * n * (2 if self.operation == "all-reduce" else 1),
+            "ring": around.get(self.operation, n * n),
             "halving-doubling": 2 * n * n.bit_length(),
             "tree": 4 * n,
             "direct": n * n,
