@@ -22,6 +22,7 @@ from fabriclab.lab.reading.kernel_names import ask_kernel_by
 from fabriclab.lab.reading.plain_data import Key, document_of, scalar_text, with_value, without
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.settings import split_key
+from fabriclab.lab.setup.frr_versions import ask_versions_by
 
 PathLike = str | os.PathLike[str]
 Setting = str | int | float | bool | ScalarValue
@@ -37,7 +38,14 @@ def _congestion_controls() -> Sequence[str]:
     return kernel_congestion_controls()
 
 
+def _frr_versions() -> Sequence[str]:
+    from fabriclab.engine.frr import built_versions
+
+    return tuple(built_versions())
+
+
 ask_kernel_by(_congestion_controls)
+ask_versions_by(_frr_versions)
 _NOWHERE = Path("(a lab without a directory)")
 
 

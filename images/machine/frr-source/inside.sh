@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Compiles FRR, in the world that outside.sh made. usage: inside.sh JOBS
+#
+# /archive or /source is the source, /given/step what is going on, /given/out what is installed. Paths and options are
+# Debian's, so that it lies over Debian's FRR (debian/rules of frr); documentation, SNMP and RPKI are left out.
+set -euo pipefail
+trap 'exit 130' INT TERM
+libraries=/usr/lib/x86_64-linux-gnu/frr
+
+step() {
+  printf '%s\n' "$1" >/given/step
+  echo "== $1"
+}
+
+step 'unpacking the source'
+mkdir /given/source /given/objects /given/out
+if [ -f /archive ]; then
+  tar -x -f /archive -C /given/source --no-same-owner
+else
+  cp -r --preserve=mode,timestamps,links /source/. /given/source/
+fi
+configure_ac=$(find /given/source -maxdepth 2 -name configure.ac -print -quit)
+cd "${configure_ac%/*}"
+
+step 'preparing its build system'
+if [ ! -x configure ]; then ./bootstrap.sh; fi
+# Since 10.0 these are the directories above FRR's own.
+if grep -q '^frr_sysconfdir=' configure.ac; then
+  places=(--sysconfdir=/etc --localstatedir=/var --runstatedir=/run)
+else
+  places=(--sysconfdir=/etc/frr --localstatedir=/run/frr)
+fi
+source=$PWD
+cd /given/objects
+
+step 'configuring it'
+"$source/configure" --prefix=/usr --sbindir=/usr/lib/frr --libdir="$libraries" --with-moduledir="$libraries/modules" \
+  LIBTOOLFLAGS="-rpath $libraries" CFLAGS=-O2 "${places[@]}" --with-vtysh-pager=/usr/bin/pager --with-libpam \
+  --disable-dependency-tracking --disable-doc --disable-snmp --disable-rpki --disable-grpc --disable-scripting \
+  --disable-protobuf --disable-zeromq --enable-pim6d --enable-fpm --enable-ospfapi --enable-bgp-vnc \
+  --enable-multipath=256 --enable-pcre2posix --enable-user=frr --enable-group=frr --enable-vty-group=frrvty \
+  --enable-configfile-mask=0640 --enable-logfile-mask=0640
+
+step compiling
+make -j "$1"
+
+step 'installing it'
+make install-strip DESTDIR=/given/out
+cd /given/out
+rm -rf usr/include usr/share/{doc,man,info} etc/frr/frr.conf
+find . -name '*.la' -delete
