@@ -16,6 +16,7 @@ import subprocess
 import tarfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -152,10 +153,11 @@ def build_frr(source: FrrSource) -> Path:
 
 def _end(build: subprocess.Popen[str]) -> None:
     """End a build with all that it started. It removes what it has made so far."""
-    os.killpg(build.pid, signal.SIGINT)
-    try:
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(build.pid, signal.SIGINT)
         build.wait(_ENDS_S)
-    except subprocess.TimeoutExpired:
+    # Programs in the background of a script may not have heard it.
+    with suppress(ProcessLookupError):
         os.killpg(build.pid, signal.SIGKILL)
 
 
