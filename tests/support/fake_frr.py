@@ -14,7 +14,11 @@ SCRIPT = """#!/bin/bash
 set -e
 rootfs=$2 version=$3 source=$5
 place=$XDG_CACHE_HOME/fabriclab
-if [ -e "$source/hang" ]; then echo $$ >"$source/hang"; trap 'echo >"$source/ended"; exit 130' INT; sleep 600 & wait; fi
+if [ -e "$source/hang" ]; then
+  echo $$ >"$source/hang"
+  trap 'echo >"$source/ended"; exit 130' INT
+  sleep "600.$$" & wait
+fi
 if [ -e "$source/broken" ]; then echo 'bgpd.c:1: error: no' >&2; exit 1; fi
 layer=$place/layers/0123456789abcdef
 mkdir -p "$layer/root" "$place/frr/$(basename "$(dirname "$rootfs")")"
