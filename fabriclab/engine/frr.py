@@ -14,9 +14,10 @@ import shutil
 import signal
 import subprocess
 import tarfile
+import threading
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -132,7 +133,9 @@ def build_frr(source: FrrSource) -> Path:
     Raises EngineError, whose text is empty where the build itself has said why it failed.
     """
     rootfs = with_routing(find_artefacts()).rootfs
-    argv = [str(SCRIPT), "build", str(rootfs), source.version, source.sha256, str(source.path)]
+    # It must hear what ends it, also where a shell started us in the background, deaf to Ctrl-C.
+    heard = ("env", "--default-signal=INT,TERM,HUP")
+    argv = [*heard, str(SCRIPT), "build", str(rootfs), source.version, source.sha256, str(source.path)]
     try:
         # A session of its own: what ends us must not end half of the build.
         build = subprocess.Popen(
@@ -140,7 +143,7 @@ def build_frr(source: FrrSource) -> Path:
         )
     except OSError as error:
         raise EngineError(f"FRR can't be built: {argv[0]}: {reason(error)}") from error
-    with build:
+    with build, _signals_interrupt():
         try:
             path, _ = build.communicate()
         except BaseException:
@@ -149,6 +152,22 @@ def build_frr(source: FrrSource) -> Path:
     if build.returncode != 0:
         raise EngineError(f"FRR {source.version} can't be built of {source.path}")
     return Path(path.strip())
+
+
+@contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt the block as Ctrl-C does, where they would end us and leave the build."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP) if is_main}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _end(build: subprocess.Popen[str]) -> None:

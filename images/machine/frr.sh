@@ -19,8 +19,8 @@ needed=(
   libelf-dev libjson-c-dev libpam0g-dev libpcre2-dev libprotobuf-c-dev libreadline-dev libtool libyang-dev make perl
   pkgconf protobuf-c-compiler python3-dev tar xz-utils
 )
-# The C files of FRR 10.5.
-usual_files=720
+# Files that are compiled of FRR 10.5.
+usual_files=850
 
 key() {
   cache_key "frr-1 $(basename "$(dirname "$rootfs")") $(basename "${builder%/root}") $version $sha256" \

@@ -15,9 +15,10 @@ set -e
 rootfs=$2 version=$3 source=$5
 place=$XDG_CACHE_HOME/fabriclab
 if [ -e "$source/hang" ]; then
-  echo $$ >"$source/hang"
   trap 'echo >"$source/ended"; exit 130' INT
-  sleep "600.$$" & wait
+  sleep "600.$$" &
+  echo $$ >"$source/hang"
+  wait
 fi
 if [ -e "$source/broken" ]; then echo 'bgpd.c:1: error: no' >&2; exit 1; fi
 layer=$place/layers/0123456789abcdef

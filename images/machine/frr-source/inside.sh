@@ -36,7 +36,7 @@ cd /given/objects
 step 'configuring it'
 "$source/configure" --prefix=/usr --sbindir=/usr/lib/frr --libdir="$libraries" --with-moduledir="$libraries/modules" \
   LIBTOOLFLAGS="-rpath $libraries" CFLAGS=-O2 "${places[@]}" --with-vtysh-pager=/usr/bin/pager --with-libpam \
-  --disable-dependency-tracking --disable-doc --disable-snmp --disable-rpki --disable-grpc --disable-scripting \
+  --disable-static --disable-dependency-tracking --disable-doc --disable-snmp --disable-rpki --disable-grpc --disable-scripting \
   --disable-protobuf --disable-zeromq --enable-pim6d --enable-fpm --enable-ospfapi --enable-bgp-vnc \
   --enable-multipath=256 --enable-pcre2posix --enable-user=frr --enable-group=frr --enable-vty-group=frrvty \
   --enable-configfile-mask=0640 --enable-logfile-mask=0640

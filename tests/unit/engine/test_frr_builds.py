@@ -125,7 +125,8 @@ def test_a_build_that_fails_says_which(artefacts: Artefacts, tmp_path: Path, cap
     assert artefacts.rootfs.is_dir() and built_versions() == {}
 
 
-def test_ctrl_c_ends_all_of_a_build(artefacts: Artefacts, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_ends_all_of_a_build(artefacts: Artefacts, tmp_path: Path, number: signal.Signals) -> None:
     source = source_in(tmp_path)
     hang = source / "hang"
     hang.touch()
@@ -135,7 +136,7 @@ def test_ctrl_c_ends_all_of_a_build(artefacts: Artefacts, tmp_path: Path) -> Non
         end = time.monotonic() + patient(20)
         while not hang.read_text() and time.monotonic() < end:
             time.sleep(0.02)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
 
     asking = threading.Thread(target=interrupt)
     asking.start()
