@@ -16,7 +16,7 @@ source "$here/progress.sh"
 # What FRR's configure and its build ask for (FRR's developer's guide, "Building FRR"), but for documentation and SNMP.
 needed=(
   autoconf automake bison bzip2 cpp diffutils findutils flex gcc gzip libc-ares-dev libc6-dev libcap-dev libcrypt-dev
-  libelf-dev libjson-c-dev libpam0g-dev libpcre2-dev libprotobuf-c-dev libreadline-dev libtool libyang-dev make perl
+  libelf-dev libjson-c-dev libpam0g-dev libprotobuf-c-dev libreadline-dev libtool libyang-dev make perl
   pkgconf protobuf-c-compiler python3-dev tar xz-utils
 )
 # Files that are compiled of FRR 10.5.
@@ -27,18 +27,22 @@ key() {
     "$here/frr.sh" "$here"/frr-source/{outside,inside}.sh
 }
 
+# logged: the steps of the build so far, each with the second in which it began. What the source's scripts say is in the
+# log, too: nothing but words and a number is taken from it.
+logged() { sed -nE 's/^== ([a-z ]{1,40}) @([0-9]{10})$/\1@\2/p' "$work/log" 2>/dev/null || true; }
+
 # at_step SECONDS: what the build is at, and how long it will still take, if it can tell.
 at_step() {
-  local step count began left=''
-  step=$(cat "$work/given/step" 2>/dev/null || echo 'unpacking the source')
-  if [ "$step" = compiling ]; then
+  local step count left=''
+  step=$(logged | tail -n 1)
+  if [[ $step == compiling@* ]]; then
     count=$(grep -c '^  CC ' "$work/log" || true)
     if [ "$count" -gt 40 ] && [ "$count" -lt "$usual_files" ]; then
-      began=$(stat -c %Y "$work/given/step")
-      left=$((($(date +%s) - began) * (usual_files - count) / count))
+      left=$((($(date +%s) - ${step#*@}) * (usual_files - count) / count))
     fi
-    step="compiling, $count of about $usual_files files"
+    step="compiling, $count of about $usual_files files@"
   fi
+  step=${step%@*}
   printf '%s%s\n' "$step" "${left:+$'\t'$left}"
 }
 
@@ -51,28 +55,54 @@ compile() {
 # failed: which step failed, why, and where the log is.
 failed() {
   local step log
-  step=$(cat "$work/given/step" 2>/dev/null || echo starting)
+  step=$(logged | tail -n 1)
   log=$(cache_root)/frr/$version.log
   mkdir -p "${log%/*}"
   cp "$work/log" "$log"
-  if [ ! -f "$work/given/step" ]; then
+  if [ -z "$step" ]; then
     echo "the namespaces in which FRR is built can't be made: this host must allow user namespaces, and overlays in them (Linux 5.11)" >&2
   fi
-  tail -n 12 "$work/log" >&2
+  # Somebody else's words: none of them may command the terminal.
+  tail -n 12 "$work/log" | LC_ALL=C tr -cd '[:print:]\n' >&2
   if grep -qE 'libyang.* (required|not found)' "$work/log"; then
     echo "the virtual machine's Debian has libyang $(sed -n 's/^libyang-dev_\([^_]*\)_.*/\1/p' "${builder%/root}/packages"), which this FRR can't use" >&2
   fi
-  echo "FRR $version was not built: it failed while $step; all that was said is in $log" >&2
+  echo "FRR $version was not built: it failed while ${step%@*}; all that was said is in $log" >&2
+}
+
+# bring_libraries ROOT: those that the root file system lacks, as Debian has them, where all programs look.
+bring_libraries() {
+  local name libraries=usr/lib/x86_64-linux-gnu
+  while read -r name; do
+    if [[ $name == */* ]] || [ -e "$rootfs/$libraries/$name" ] || [ -e "$1/$libraries/frr/$name" ]; then continue; fi
+    if [ ! -f "$builder/$libraries/$name" ]; then
+      echo "FRR $version was not built: it needs the library $name, which neither it nor Debian's packages have" >&2
+      return 1
+    fi
+    mkdir -p "$1/$libraries"
+    cp -L "$builder/$libraries/$name" "$1/$libraries/$name"
+  done <"$work/given/needed"
 }
 
 make_layer() {
+  local status=0
   work=$1/work
   mkdir -p "$work/given" "$work/root"
-  if ! progress "FRR $version" at_step compile; then
-    failed
+  progress "FRR $version" at_step compile || status=$?
+  if [ "$status" != 0 ]; then
+    # Interrupted: nobody asks why.
+    if [ "$status" != 130 ]; then failed; fi
+    chmod -R u+rwX "$work"
+    return 1
+  fi
+  if [ -L "$work/given/out" ] || [ ! -d "$work/given/out" ] ||
+    [ -L "$work/given/needed" ] || [ ! -f "$work/given/needed" ]; then
+    echo "FRR $version was not built: its build scripts have put something else where it is installed" >&2
     return 1
   fi
   mv "$work/given/out" "$1/root"
+  bring_libraries "$1/root"
+  chmod -R u+rwX "$work"
   rm -rf "$work"
   printf 'frr_%s_source\n' "$version" >"$1/packages"
   printf '%s  frr_%s_source\n' "$sha256" "$version" >"$1/SHA256SUMS"

@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
 # Compiles FRR, in the world that outside.sh made. usage: inside.sh JOBS
 #
-# /archive or /source is the source, /given/step what is going on, /given/out what is installed. Paths and options are
+# /archive or /source is the source, /given/out what is installed, /given/needed the libraries that it asks for. Paths and options are
 # Debian's, so that it lies over Debian's FRR (debian/rules of frr); documentation, SNMP and RPKI are left out.
 set -euo pipefail
 trap 'exit 130' INT TERM
 libraries=/usr/lib/x86_64-linux-gnu/frr
 
-step() {
-  printf '%s\n' "$1" >/given/step
-  echo "== $1"
-}
+step() { echo "== $1 @$(date +%s)"; }
 
 step 'unpacking the source'
 mkdir /given/source /given/objects /given/out
@@ -38,7 +35,7 @@ step 'configuring it'
   LIBTOOLFLAGS="-rpath $libraries" CFLAGS=-O2 "${places[@]}" --with-vtysh-pager=/usr/bin/pager --with-libpam \
   --disable-static --disable-dependency-tracking --disable-doc --disable-snmp --disable-rpki --disable-grpc --disable-scripting \
   --disable-protobuf --disable-zeromq --enable-pim6d --enable-fpm --enable-ospfapi --enable-bgp-vnc \
-  --enable-multipath=256 --enable-pcre2posix --enable-user=frr --enable-group=frr --enable-vty-group=frrvty \
+  --enable-multipath=256 --enable-user=frr --enable-group=frr --enable-vty-group=frrvty \
   --enable-configfile-mask=0640 --enable-logfile-mask=0640
 
 step compiling
@@ -49,3 +46,5 @@ make install-strip DESTDIR=/given/out
 cd /given/out
 rm -rf usr/include usr/share/{doc,man,info} etc/frr/frr.conf
 find . -name '*.la' -delete
+# It fails for files that are no programs.
+{ find . -type f -exec readelf --dynamic {} + 2>/dev/null || true; } | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | sort -u >/given/needed
