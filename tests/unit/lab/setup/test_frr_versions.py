@@ -99,7 +99,9 @@ def test_each_node_has_the_layer_of_its_version_and_containers_have_none(
     assert needed_layers(found) == {"frr-10.5.1": ("10.5.1",)}
     layers = {node["name"]: node.get("layers") for node in compile_job(found)["nodes"]}
     assert layers == {"r1": ["frr-10.5.1"], "h1": None}
-    assert needed_layers(plan_for(found, "containerlab")) == {}
+    contained = plan_for(found, "containerlab")
+    assert needed_layers(contained) == {}
+    assert "containerlab: FRR 10.5.1 of r1: a container runs the version of its image" in contained.warnings
 
 
 SWITCH_LAB = """\
