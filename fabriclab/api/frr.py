@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabriclab.consent.gate import require
 from fabriclab.consent.request import ConsentRequest, Item, Subject
-from fabriclab.engine.frr import BuiltFrr, FrrSource, build_frr, built_versions, read_source
+from fabriclab.engine.frr import BuiltFrr, FrrSource, build_frr, built_versions, own_rootfs, read_source
 from fabriclab.engine.frr import remove_frr as _remove
 from fabriclab.errors import ArgumentError
 from fabriclab.keys.wording import did_you_mean
@@ -24,7 +24,7 @@ def add_frr(path: Path, *, trust: bool = False) -> BuiltFrr:
     source = read_source(path)
     require(_request(path, source), trust)
     layer = build_frr(source)
-    return next(one for one in built_versions().values() if one.layer == layer.resolve())
+    return next(one for one in built_versions(own_rootfs()).values() if one.layer == layer.resolve())
 
 
 def _request(path: Path, source: FrrSource) -> ConsentRequest:
@@ -34,7 +34,7 @@ def _request(path: Path, source: FrrSource) -> ConsentRequest:
 
 def frr_versions() -> tuple[BuiltFrr, ...]:
     """Return the versions of FRR that were built for the virtual machine, beside its own."""
-    return tuple(built_versions().values())
+    return tuple(built_versions(own_rootfs()).values())
 
 
 def remove_frr(version: str) -> BuiltFrr:
@@ -42,7 +42,7 @@ def remove_frr(version: str) -> BuiltFrr:
 
     Raises ArgumentError for one that is not there, EngineError if it can't be removed.
     """
-    found = built_versions()
+    found = built_versions(own_rootfs())
     if version not in found:
         raise ArgumentError("version {0!r}: was not built here; {1}", version, did_you_mean(version, list(found)))
     _remove(found[version])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,18 @@ def _congestion_controls() -> Sequence[str]:
     return kernel_congestion_controls()
 
 
+@cache
+def _rootfs() -> Path | None:
+    """Return the machine's root file system: to find it takes a process, and each router of a lab asks."""
+    from fabriclab.engine.frr import own_rootfs
+
+    return own_rootfs()
+
+
 def _frr_versions() -> Sequence[str]:
     from fabriclab.engine.frr import built_versions
 
-    return tuple(built_versions())
+    return tuple(built_versions(_rootfs()))
 
 
 ask_kernel_by(_congestion_controls)

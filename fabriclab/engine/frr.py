@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from fabriclab.engine.artefacts import EngineError, find_artefacts, locate_artefacts, with_routing
+from fabriclab.engine.artefacts import EngineError, find_artefacts, with_routing
 from fabriclab.engine.packed import UnusableError, cache_root
 from fabriclab.errors import FabriclabError
 from fabriclab.files import check_regular, reason
@@ -180,14 +180,20 @@ def _end(build: subprocess.Popen[str]) -> None:
         os.killpg(build.pid, signal.SIGKILL)
 
 
-def built_versions(rootfs: Path | None = None) -> dict[str, BuiltFrr]:
-    """Return the versions of FRR that are there for a root file system, by default the machine's; none without one."""
+def own_rootfs() -> Path | None:
+    """Return the machine's root file system with FRR; None where there is none."""
     try:
-        if rootfs is None:
-            rootfs = locate_artefacts()["rootfs"]
+        return with_routing(find_artefacts()).rootfs
+    except EngineError:
+        return None
+
+
+def built_versions(rootfs: Path | None) -> dict[str, BuiltFrr]:
+    """Return the versions of FRR that are there for a root file system; none without one."""
+    try:
         place = None if rootfs is None else cache_root() / "frr" / rootfs.parent.name
         links = sorted(place.iterdir()) if place is not None and place.is_dir() else []
-    except (EngineError, UnusableError, OSError):
+    except (UnusableError, OSError):
         return {}
     found = [BuiltFrr(link.name, link.resolve(), _size(link)) for link in links if (link / "root").is_dir()]
     return {one.version: one for one in found if names.VERSION.is_in(one.version)}

@@ -41,7 +41,6 @@ def artefacts_with_frr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artef
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(frr, "SCRIPT", script)
     monkeypatch.setattr(frr, "find_artefacts", lambda: found)
-    monkeypatch.setattr(frr, "locate_artefacts", lambda: {"rootfs": rootfs})
     return found
 
 

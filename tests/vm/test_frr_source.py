@@ -69,19 +69,21 @@ def test_its_scripts_find_nothing_of_the_host(source: Path, tmp_path: Path, arte
     try:
         lines = dict(line.split(" ", 1) for line in (layer / "root/usr/lib/report").read_text().splitlines())
     finally:
-        remove_frr(built_versions()[VERSION])
+        remove_frr(built_versions(artefacts.rootfs)[VERSION])
     assert lines.pop("interfaces") == "1" and int(lines.pop("capabilities"), 16) == 0
     assert set(lines.values()) == {"no"} and len(lines) == 8, lines
     assert sorted(path.name for path in tmp_path.iterdir()) == ["secret", "source"]
     assert not (artefacts.rootfs / "usr/lib/evil").exists() and not (source / "evil").exists()
 
 
-def test_a_build_that_fails_names_step_log_and_lines(source: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_build_that_fails_names_step_log_and_lines(
+    source: Path, artefacts: Artefacts, capfd: pytest.CaptureFixture[str]
+) -> None:
     (source / "make-does").write_text("@echo bgpd/one.c:7: no such thing; false")
     with pytest.raises(EngineError, match=rf"FRR {VERSION} can't be built of {source}"):
         build_frr(read_source(source))
     said = capfd.readouterr().err
-    assert "bgpd/one.c:7: no such thing" in said and VERSION not in built_versions()
+    assert "bgpd/one.c:7: no such thing" in said and VERSION not in built_versions(artefacts.rootfs)
     log = said.split("all that was said is in ")[1].split()[0]
     assert f"FRR {VERSION} was not built: it failed while compiling" in said
     assert "== configuring it" in Path(log).read_text()
@@ -110,6 +112,6 @@ def test_ctrl_c_leaves_nothing(source: Path, artefacts: Artefacts) -> None:
         assert process.stderr is not None
         said = process.stderr.read()
     assert process.returncode == 130 and "interrupted" in said
-    assert live_processes("777.321") == [] and VERSION not in built_versions()
+    assert live_processes("777.321") == [] and VERSION not in built_versions(artefacts.rootfs)
     layers = artefacts.rootfs.parents[2] / "layers"
     assert not [one for one in layers.glob("*.partial.*") if (one / "work").exists()]

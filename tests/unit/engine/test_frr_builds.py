@@ -89,12 +89,12 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 
 def test_one_is_built_found_and_removed(artefacts: Artefacts, tmp_path: Path) -> None:
     layer = build_frr(read_source(source_in(tmp_path)))
-    (found,) = built_versions().values()
+    (found,) = built_versions(artefacts.rootfs).values()
     assert (found.version, found.layer, found.size_bytes) == ("10.5.1", layer, 31_000_000)
     wanted = {"frr-10.5.1": ("10.5.1",)}
     assert with_layers(artefacts, [wanted]).layers == {("frr-10.5.1", "10.5.1"): layer}
     remove_frr(found)
-    assert built_versions() == {} and not layer.exists()
+    assert built_versions(artefacts.rootfs) == {} and not layer.exists()
     with pytest.raises(
         EngineError, match=r"runs FRR 10\.5\.1, which is not here; build it .*`fabriclab frr add SOURCE`"
     ):
@@ -113,7 +113,7 @@ def test_a_layer_that_is_gone_or_has_another_name_is_none(artefacts: Artefacts, 
     (place / "10.5.1").symlink_to("../../layers/gone")
     (place / "10.5.1 x").mkdir()
     (place / "10.5.1 x" / "root").mkdir()
-    assert built_versions() == {}
+    assert built_versions(artefacts.rootfs) == {}
 
 
 def test_a_build_that_fails_says_which(artefacts: Artefacts, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +122,7 @@ def test_a_build_that_fails_says_which(artefacts: Artefacts, tmp_path: Path, cap
     with pytest.raises(EngineError, match=rf"FRR 10\.5\.1 can't be built of {source}"):
         build_frr(read_source(source))
     assert "bgpd.c:1: error: no" in capfd.readouterr().err
-    assert artefacts.rootfs.is_dir() and built_versions() == {}
+    assert artefacts.rootfs.is_dir() and built_versions(artefacts.rootfs) == {}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -144,5 +144,9 @@ def test_ctrl_c_ends_all_of_a_build(artefacts: Artefacts, tmp_path: Path, number
         build_frr(read)
     asking.join()
     assert (source / "ended").exists()
-    assert live_processes(f"600.{hang.read_text().strip()}") == []
-    assert built_versions() == {} and artefacts.rootfs.is_dir()
+    # What is killed, and is nobody's child, takes a moment to be gone.
+    end = time.monotonic() + patient(20)
+    while (left := live_processes(f"600.{hang.read_text().strip()}")) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert left == []
+    assert built_versions(artefacts.rootfs) == {} and artefacts.rootfs.is_dir()
