@@ -29,7 +29,7 @@ said() { if eval "$2" 2>/dev/null; then echo "$1 yes"; else echo "$1 no"; fi; }
   said secret 'cat SECRET'
   said host 'ls HOST'
   said outside 'echo x >HOST/evil'
-  said source 'echo x >/source/evil'
+  said source 'ls /source'
   said listener 'echo x >/dev/tcp/127.0.0.1/PORT'
   said mount 'mount -t tmpfs tmpfs /mnt'
   said chroot 'chroot / true'

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compiles FRR, in the world that outside.sh made. usage: inside.sh JOBS
 #
-# /archive or /source is the source, /given/out what is installed, /given/needed the libraries that it asks for. Paths and options are
-# Debian's, so that it lies over Debian's FRR (debian/rules of frr); documentation, SNMP and RPKI are left out.
+# /given/archive or /given/source is the source, /given/out what is installed, /given/needed the libraries that it asks
+# for. Paths and options are Debian's, so that it lies over Debian's FRR (debian/rules of frr); documentation, SNMP and
+# RPKI are left out.
 set -euo pipefail
 trap 'exit 130' INT TERM
 libraries=/usr/lib/x86_64-linux-gnu/frr
@@ -10,12 +11,8 @@ libraries=/usr/lib/x86_64-linux-gnu/frr
 step() { echo "== $1 @$(date +%s)"; }
 
 step 'unpacking the source'
-mkdir /given/source /given/objects /given/out
-if [ -f /archive ]; then
-  tar -x -f /archive -C /given/source --no-same-owner
-else
-  cp -r --preserve=mode,timestamps,links /source/. /given/source/
-fi
+mkdir -p /given/source /given/objects /given/out
+if [ -f /given/archive ]; then tar -x -f /given/archive -C /given/source --no-same-owner; fi
 configure_ac=$(find /given/source -maxdepth 2 -name configure.ac -print -quit)
 cd "${configure_ac%/*}"
 

@@ -2,9 +2,9 @@
 # Makes the world in which a source of FRR's is compiled, and runs inside.sh in it.
 # usage: outside.sh ROOTFS BUILDER SOURCE WORK JOBS, in namespaces of its own, as their root (frr.sh)
 #
-# The source's scripts are somebody else's. They find the root file system with the packages of BUILDER over it, SOURCE,
-# which they can read, and WORK/given, where they write. Nothing else of the host is there: the old root is let go. There
-# is no network, and no capability is left to leave by.
+# The source's scripts are somebody else's. They find the root file system with the packages of BUILDER over it, and
+# WORK/given, where they write, with a copy of SOURCE. Nothing else of the host is there: the old root is let go. There is
+# no network, and no capability is left to leave by.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 rootfs=$1 builder=$2 source=$3 work=$4 jobs=$5
@@ -13,16 +13,15 @@ root=$work/root/union
 mount -t tmpfs -o mode=755 tmpfs "$work/root"
 mkdir "$work/root"/{upper,layer,union}
 mount -t overlay overlay -o "lowerdir=$builder:$rootfs,upperdir=$work/root/upper,workdir=$work/root/layer,userxattr" "$root"
-mkdir -p "$root"/{given,source,dev,proc,tmp}
+mkdir -p "$root"/{given,dev,proc,tmp}
 cp "$here/inside.sh" "$root/inside.sh"
 mount --bind "$work/given" "$root/given"
+# A copy: to make a mount of the source that can only be read is refused on file systems with nosuid or nodev.
 if [ -d "$source" ]; then
-  mount --bind "$source" "$root/source"
-  mount -o remount,bind,ro "$root/source"
+  mkdir "$work/given/source"
+  tar -c -C "$source" --exclude=./.git . | tar -x -C "$work/given/source" --no-same-owner
 else
-  : >"$root/archive"
-  mount --bind "$source" "$root/archive"
-  mount -o remount,bind,ro "$root/archive"
+  cp "$source" "$work/given/archive"
 fi
 mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 for device in null zero full random urandom; do
