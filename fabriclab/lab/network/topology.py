@@ -106,6 +106,8 @@ class LabNode:
     """The same as `loopback`, of IPv6."""
     dummies: tuple[Dummy, ...] = ()
     """Devices of its own that lead nowhere."""
+    frr: str | None = None
+    """The version of FRR that its image or its configuration asks for, if it was built; None: the virtual machine's."""
 
 
 @dataclass(frozen=True)
