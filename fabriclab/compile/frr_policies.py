@@ -93,6 +93,8 @@ def _matches(matches: Matches) -> Iterator[str]:
         "metric": matches.metric,
         "origin": matches.origin,
         "peer": matches.peer,
+        "ip next-hop prefix-list": matches.next_hops,
+        "interface": matches.interface,
     }
     yield from (f" match {word} {value}" for word, value in words.items() if value is not None)
 
@@ -111,6 +113,8 @@ def _changes(changes: Changes) -> Iterator[str]:
         yield f" set origin {changes.origin}"
     if changes.prepend:
         yield f" set as-path prepend {' '.join(map(str, changes.prepend))}"
+    if changes.next_hop is not None:
+        yield f" set ip next-hop {changes.next_hop}"
     if changes.removes_communities:
         yield " set community none"
     elif changes.communities:

@@ -69,6 +69,9 @@ def _why_unreachable(routing: FabricRouting, name: str, destination: Destination
             if route.prefix.prefixlen and route.prefix.overlaps(destination.network):
                 table, key = route.key.split("|", 1)
                 return _Cause(one, (table, key), ", because a static route comes before BGP's")
+    astray = routing.astray(name, destination.network)
+    if astray is not None:
+        return _Cause(name, _map_of(routing, name, astray[1]), f": its next hop {astray[0]} is no switch's address")
     outcome = routing.outcome(destination.network)
     kept = () if outcome is None else outcome.kept_out
     for out in (*(out for out in kept if out.switch == name), *kept):
@@ -83,6 +86,11 @@ def _own_as(switch: FabricSwitch) -> tuple[str, ...]:
     if switch.config.frrcfgd:
         return ("BGP_GLOBALS", "default", "local_asn")
     return ("DEVICE_METADATA", "localhost", "bgp_asn")
+
+
+def _map_of(routing: FabricRouting, name: str, interface: str) -> tuple[str, ...]:
+    session, _ = routing.sessions[name][interface]
+    return ("BGP_NEIGHBOR_AF", f"{session.key}|ipv4_unicast", "route_map_in")
 
 
 def _path_of(routing: FabricRouting, kept: KeptOut) -> tuple[str, ...]:

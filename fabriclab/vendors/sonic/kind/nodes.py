@@ -231,13 +231,8 @@ class _NodeBinder:
                 yield FilterTable(name=acl.name, stage=acl.stage, ports=ports, rules=acl.rules)
 
     def _announcements(self, networks: Sequence[IPv4Network]) -> Iterator[Announcement]:
-        """Yield the networks that go through a map: their own entry's, or that of the protocol that they are from."""
-        config = self.config
-        of_protocol = config.redistribution_maps
-        static = {route.prefix for route in config.static_routes if route.advertised}
+        """Yield the networks that go through a map."""
         for network in networks:
-            protocol = "static" if network in static else "connected"
-            said = network in config.networks
-            name = config.network_maps.get(str(network)) if said else of_protocol.get(protocol)
+            name = self.config.announcement_map(network)
             if name is not None:
                 yield Announcement(prefix=str(network), map=name)

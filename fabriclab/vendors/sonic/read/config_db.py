@@ -266,6 +266,10 @@ class LeftOut:
     why: str
 
 
+def _is_of(network: IPv4Network, address: IPv4Interface) -> bool:
+    return network in (address.network, IPv4Network(address.ip))
+
+
 @dataclass(frozen=True)
 class ConfigDb:
     """All of a file that a lab can have."""
@@ -289,7 +293,8 @@ class ConfigDb:
     network_maps: Mapping[str, str] = field(default_factory=dict)
     """The map that a network of BGP_GLOBALS_AF_NETWORK goes through."""
     redistribution_maps: Mapping[str, str] = field(default_factory=dict)
-    """The map that routes go through which are announced by their protocol: connected, static."""
+    """The map that routes go through which are announced by their protocol: connected, static; and `connected Vlan100`
+    where that of connected ones asks for an interface."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()
@@ -330,6 +335,16 @@ class ConfigDb:
     """What of it acts on traffic in the switch, and not in a lab."""
     notes: tuple[str, ...] = ()
     json: JsonText | None = field(default=None, compare=False, repr=False)
+
+    def announcement_map(self, network: IPv4Network) -> str | None:
+        """Return the map that a network goes through: its own entry's, or that of the protocol that it is from."""
+        if network in self.networks:
+            return self.network_maps.get(str(network))
+        if any(route.advertised and route.prefix == network for route in self.static_routes):
+            return self.redistribution_maps.get("static")
+        every = (*self.addresses.items(), *self.loopbacks.items())
+        interface = next((name for name, found in every for one in found if _is_of(network, one)), "")
+        return self.redistribution_maps.get(f"connected {interface}", self.redistribution_maps.get("connected"))
 
     def place(self, *path: str) -> Place:
         """Return file and line of a table, a key or a field; of what is above it where it is not written."""
