@@ -199,8 +199,24 @@ def _by_origins(
 def originated_prefixes(
     switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = (), family: Family = 4
 ) -> Iterator[str]:
-    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts,
-    those of their extra addresses."""
+    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts, those of their
+    extra addresses, and static routes; of these what its own configuration says, if it has one."""
+    said = None if switch.bgp is None else frozenset(switch.bgp.networks)
+    for prefix in _own_prefixes(switch, nodes, dead, family):
+        if said is None or prefix in said:
+            yield prefix
+
+
+def unannounced(switch: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield the networks of hosts that a switch's own configuration does not announce."""
+    told = set(originated_prefixes(switch, nodes))
+    for interface in interfaces(switch, 4) if switch.bgp is not None else ():
+        network = str(ip_interface(interface.address).network)
+        if nodes[interface.ports[0].peer_node].role == "host" and network not in told:
+            yield network
+
+
+def _own_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str], family: Family) -> Iterator[str]:
     loopback = switch.loopback if family == 4 else switch.loopback6
     if loopback is not None:
         yield f"{loopback}/{32 if family == 4 else 128}"

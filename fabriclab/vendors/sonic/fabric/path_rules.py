@@ -128,7 +128,12 @@ def unannounced_networks(routing: FabricRouting) -> Iterator[FabricFinding]:
         own = [one for one in hosts if one.owner == switch.name]
         with_session = {interface for _, interface in switch.sessions()}
         missing = [one for one in own if one.network not in told and one.interface not in with_session]
-        if not switch.config.frrcfgd or not missing or not any(one.network in told for one in own):
+        if not missing or not routing.sessions[switch.name] or not _tells_all(routing, switch.name):
+            continue
+        if not any(one.network in told for one in own):
+            yield from _of_silence(routing, switch, missing)
+            continue
+        if not switch.config.frrcfgd:
             continue
         for one in missing:
             around = [network for network in told if one.network.subnet_of(network) or network.subnet_of(one.network)]
@@ -142,6 +147,29 @@ def unannounced_networks(routing: FabricRouting) -> Iterator[FabricFinding]:
                     switch.name,
                     finding("hosts-not-announced", path, one, bound, fate, "add it", (one.interface,)),
                 )
+
+
+def _of_silence(routing: FabricRouting, switch: FabricSwitch, missing: list[Destination]) -> Iterator[FabricFinding]:
+    """A switch that announces no network of its hosts, beside others that announce theirs: it may be meant."""
+    others = sorted({one.owner for one in _of_hosts(routing)} - {switch.name})
+    if others:
+        table = "BGP_GLOBALS_AF_NETWORK" if switch.config.frrcfgd else "INTERFACE"
+        daemon = "" if switch.config.frrcfgd else "bgpcfgd announces those of VLANs alone; "
+        verb = "announce" if len(others) > 1 else "announces"
+        bound = f"not announced, although {_some(others)} {verb} networks of hosts"
+        fate = f"{daemon}no other switch has a route to the hosts there"
+        networks, ports = _some([str(one) for one in missing]), tuple(one.interface for one in missing)
+        one = finding(
+            "hosts-not-announced",
+            (table,),
+            networks,
+            bound,
+            fate,
+            "announce it, if it is to be reached",
+            ports,
+            severity="warning",
+        )
+        yield FabricFinding(switch.name, one)
 
 
 def _some_networks(networks: tuple[IPv4Network, ...]) -> list[str]:

@@ -11,6 +11,7 @@ from fabriclab.formats import names, ranges
 from fabriclab.formats.plan.policies import NEXT_HOP, Changes, MapEntry, Matches, Origin, RouteMap, Sign
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.entries import Entry, FieldValue, Tables
+from fabriclab.vendors.sonic.read.map_effects import MAP_FIELDS
 from fabriclab.vendors.sonic.read.policy_sets import NotExpressibleError, SetReader, check_name, community
 
 TABLE = "ROUTE_MAP"
@@ -45,7 +46,7 @@ class MapReader:
         self._sets = sets
         self._entries: dict[str, list[Entry]] = {}
         self._has_tags = any("tag" in entry.fields for entry in tables.entries("STATIC_ROUTE"))
-        tables.ask(TABLE, *_KEY, *_IDLE, *_ACTING, *_NOT_ACTING, *_NEVER)
+        tables.ask(TABLE, *_KEY, *MAP_FIELDS)
         for entry in tables.entries(TABLE):
             self._entries.setdefault(entry.key.rpartition("|")[0], []).append(entry)
 
