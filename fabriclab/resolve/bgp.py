@@ -122,7 +122,7 @@ def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str,
     routes do not settle."""
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
-    if not has_policies(nodes):
+    if not has_policies(nodes) or 4 not in families_of(nodes[0]):
         return {}
     sessions = {name: list(_sessions(node, every, (), unnumbered)) for name, node in switches.items()}
     speakers = _speakers(switches, sessions, unnumbered, ())
@@ -209,8 +209,10 @@ def originated_prefixes(
 
 def unannounced(switch: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     """Yield the networks of hosts that a switch's own configuration does not announce."""
-    told = set(originated_prefixes(switch, nodes))
-    for interface in interfaces(switch, 4) if switch.bgp is not None else ():
+    if switch.bgp is None:
+        return
+    told = {prefix for family in families_of(switch) for prefix in originated_prefixes(switch, nodes, (), family)}
+    for interface in (one for family in families_of(switch) for one in interfaces(switch, family)):
         network = str(ip_interface(interface.address).network)
         if nodes[interface.ports[0].peer_node].role == "host" and network not in told:
             yield network

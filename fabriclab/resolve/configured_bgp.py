@@ -31,13 +31,13 @@ def with_networks_of_the_lab(nodes: tuple[Node, ...], topology: Topology) -> tup
     """Return the nodes, of which those with a configuration of their own also announce the networks of hosts to which
     the lab gave addresses: it says nothing of these."""
     every = {node.name: node for node in nodes}
-    written = {end.port for link in topology.links for end in (link.a, link.b) if end.ipv4 is not None}
+    written = {end.port for link in topology.links for end in link.ends if end.ipv4 is not None or end.ipv6 is not None}
     found = []
     for node, lab_node in zip(nodes, topology.nodes, strict=True):
         if node.bgp is not None and lab_node.own is not None:
             layer2 = lab_node.own.layer2
-            groups = {one.name for one in layer2.vlans if one.ipv4 is not None}
-            groups |= {one.name for one in layer2.port_channels if one.ipv4 is not None}
+            groups = {one.name for one in layer2.vlans if one.ipv4 is not None or one.ipv6 is not None}
+            groups |= {one.name for one in layer2.port_channels if one.ipv4 is not None or one.ipv6 is not None}
             more = tuple(_networks_of_the_lab(node, every, written, groups))
             networks = tuple(dict.fromkeys([*node.bgp.networks, *more]))
             node = node.model_copy(update={"bgp": node.bgp.model_copy(update={"networks": networks})})
@@ -48,7 +48,7 @@ def with_networks_of_the_lab(nodes: tuple[Node, ...], topology: Topology) -> tup
 def _networks_of_the_lab(
     node: Node, nodes: Mapping[str, Node], written: Collection[str], groups: Collection[str]
 ) -> Iterator[str]:
-    for interface in interfaces(node, 4) if 4 in families_of(node) else ():
+    for interface in (one for family in families_of(node) for one in interfaces(node, family)):
         if nodes[interface.ports[0].peer_node].role == "host":
             if f"{node.name}:{interface.name}" not in written and interface.name not in groups:
                 yield str(ip_interface(interface.address).network)

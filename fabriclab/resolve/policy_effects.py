@@ -12,7 +12,7 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.keys.wording import listed
 from fabriclab.resolve.bgp import bgp_routes, kept_out, unannounced
 from fabriclab.resolve.bgp_paths import KeptOut, Outcome, has_policies
-from fabriclab.resolve.interfaces import interfaces
+from fabriclab.resolve.interfaces import families_of, interfaces
 
 
 class _Effect(NamedTuple):
@@ -63,7 +63,11 @@ class PolicyEffects:
     def _networks_of(self, host: str) -> Iterator[str]:
         """Yield the prefixes that hosts' switches announce and that hold a host's addresses."""
         node = next(node for node in self._nodes if node.name == host)
-        yield from (str(ip_interface(interface.address).network) for interface in interfaces(node, 4))
+        yield from (
+            str(ip_interface(interface.address).network)
+            for family in families_of(node)
+            for interface in interfaces(node, family)
+        )
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each policy that leaves a switch with fewer routes than the topology has, and for

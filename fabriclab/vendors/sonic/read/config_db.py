@@ -7,9 +7,9 @@ file; cir and pir are bytes (or packets) a second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from typing import Literal
 
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
@@ -270,6 +270,11 @@ def _is_of(network: IPv4Network, address: IPv4Interface) -> bool:
     return network in (address.network, IPv4Network(address.ip))
 
 
+def are_of_ipv6(configs: Collection[ConfigDb]) -> bool:
+    """Return whether the interfaces of a lab's switches have addresses of IPv6 alone."""
+    return any(one.addresses6 for one in configs) and not any(one.addresses for one in configs)
+
+
 @dataclass(frozen=True)
 class ConfigDb:
     """All of a file that a lab can have."""
@@ -288,6 +293,9 @@ class ConfigDb:
     """BGP_GLOBALS_AF_NETWORK."""
     announces_connected: bool = False
     """ROUTE_REDISTRIBUTE of connected routes into BGP."""
+    networks6: tuple[IPv6Network, ...] = ()
+    """The same two of IPv6."""
+    announces_connected6: bool = False
     policies: Policies | None = None
     """The lists and maps that act."""
     network_maps: Mapping[str, str] = field(default_factory=dict)
@@ -303,8 +311,9 @@ class ConfigDb:
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
     addresses6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
-    """Those of IPv6: a lab has none, but they tell who is at the other end of a link."""
+    """Those of IPv6: they tell who is at the other end of a link, and a lab whose files have no others has them."""
     loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
+    loopbacks6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()
     bgp_neighbours: tuple[BgpNeighbour, ...] = ()
