@@ -106,7 +106,7 @@ FILTER = _FILTER
 """Of an ACL that is bound to ports and has a rule that does more than forward."""
 PORT_LIMIT = _PORT_LIMIT
 """Of a port's profile that is a limit."""
-INACTIVE = Acting("routes", "a lab's neighbours exchange IPv4 routes")
+INACTIVE = Acting("routes", "a lab's neighbours exchange routes")
 """Of a neighbour without them."""
 WHY = {
     **{table: acting.why for table, acting in TABLES.items()},
