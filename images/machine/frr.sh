@@ -74,7 +74,8 @@ failed() {
 bring_libraries() {
   local name libraries=usr/lib/x86_64-linux-gnu
   while read -r name; do
-    if [[ $name == */* ]] || [ -e "$rootfs/$libraries/$name" ] || [ -e "$1/$libraries/frr/$name" ]; then continue; fi
+    # Somebody else's word, which is to be no path and no command to a terminal.
+    if [[ ! $name =~ ^[A-Za-z0-9][A-Za-z0-9._+-]*$ ]] || [ -e "$rootfs/$libraries/$name" ] || [ -e "$1/$libraries/frr/$name" ]; then continue; fi
     if [ ! -f "$builder/$libraries/$name" ]; then
       echo "FRR $version was not built: it needs the library $name, which neither it nor Debian's packages have" >&2
       return 1
