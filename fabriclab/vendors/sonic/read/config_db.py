@@ -281,6 +281,8 @@ class ConfigDb:
 
     file: str
     hostname: str = ""
+    asic: str = ""
+    """`asic0`, of a switch of several, each with a file of its own."""
     hwsku: str = ""
     """The switch's name among those that SONiC knows; empty: not said."""
     chip: Chip = UNKNOWN

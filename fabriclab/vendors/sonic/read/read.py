@@ -142,6 +142,7 @@ def _read(tables: Tables) -> ConfigDb:
     config = ConfigDb(
         file=tables.json.file,
         hostname=tables.device("hostname"),
+        asic=tables.device("asic_name"),
         hwsku=tables.device("hwsku"),
         chip=chip,
         asn=bgp.asn,
