@@ -14,9 +14,9 @@ from fabriclab.gallery.data import NUMBERS, Numbers, Row, Source
 from fabriclab.gallery.plans import plans_digest
 from fabriclab.gallery.published import GalleryError, Published, Quantity
 from fabriclab.gallery.quantities import as_written
-from fabriclab.gallery.sizes import of_sizes
+from fabriclab.gallery.sizes import of_sizes, sized_by_seed
 from fabriclab.results.bootstrap import Estimate, ratio_estimate
-from fabriclab.results.paired_differences import paired_change
+from fabriclab.results.paired_differences import change_by_seed, paired_change
 from fabriclab.results.sweep import Pool, pooled, read_sweep
 
 _OF_FLOWS = re.compile(r"(fct|coflow)_(mean|median|p95|p99|p999)_ns\[(.+)\]")
@@ -60,7 +60,7 @@ def numbers_of(pool: Pool, pools: Sequence[Pool], quantity: Quantity) -> tuple[N
     if quantity.share_of:
         return _share(pool, quantity)
     if quantity.sizes is not None:
-        return of_sizes(pool, quantity.metric, *quantity.sizes)
+        return of_sizes(pool, quantity.metric, quantity.sizes)
     return _own(pool, quantity.metric)
 
 
@@ -105,7 +105,11 @@ def _against(pool: Pool, pools: Sequence[Pool], quantity: Quantity) -> tuple[Num
     if base is None:
         text = ", ".join(f"{name} {as_written(value)}" for name, value in wanted.items())
         raise GalleryError(f"{quantity.column}: the matrix has no point with {text}")
-    change = paired_change(base, pool, quantity.metric)
+    if quantity.sizes is None:
+        change = paired_change(base, pool, quantity.metric)
+    else:
+        before, after = (sized_by_seed(one, quantity.metric, quantity.sizes) for one in (base, pool))
+        change = change_by_seed(before, after)
     if change is None or base is pool:
         return {}, 0
     return {"mean": change.ratio.value, "low": change.ratio.low, "high": change.ratio.high}, change.pairs

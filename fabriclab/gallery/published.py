@@ -48,7 +48,7 @@ class Quantity(Record):
 
     With `against`, it is divided by the same metric at the point where these settings differ, seed by seed, and unit
     `%` is how much more that is. With `share_of`, it is a share of another count, and with `above` or `up_to` it is of
-    the flows of these sizes only, of all runs together.
+    the flows of these sizes only, of all runs together or, with `against`, seed by seed.
     """
 
     metric: str
@@ -88,7 +88,8 @@ class Quantity(Record):
             if not OF_SIZED_FLOWS.fullmatch(self.metric):
                 right = "completion times and slowdowns of one class of flows can, such as fct_p99_ns[mice]"
                 raise ValueError(f"{self.metric} can't be of some sizes only; {right}")
-            ways.append("above and up_to")
+            if self.share_of:
+                ways.append("above and up_to")
         if len(ways) > 1:
             raise ValueError(f"{self.metric}: {ways[0]} and {ways[1]} don't go together; leave one out")
         if self.share_of and not all("%" in units_of(name) for name in (self.metric, self.share_of)):

@@ -30,7 +30,12 @@ class Change:
 def paired_change(base: Pool, pool: Pool, metric: str) -> Change | None:
     """Return by how much the metric differs from the base's; None where one of both did not measure it,
     or the base's mean is 0."""
-    before, after = _by_seed(base, metric), _by_seed(pool, metric)
+    return change_by_seed(_by_seed(base, metric), _by_seed(pool, metric))
+
+
+def change_by_seed(before: Mapping[int, float], after: Mapping[int, float]) -> Change | None:
+    """Return by how much numbers differ, each from that of its own seed; None where there are none, or their mean
+    before is 0."""
     seeds = sorted(before.keys() & after.keys())
     values, references = (
         np.array([numbers[seed] for seed in (seeds or sorted(numbers))], dtype=np.float64)
