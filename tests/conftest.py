@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from patience import calibrate, patient
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
+from fabriclab.lab.setup import frr_versions
 
 if TYPE_CHECKING:
     from vm import Vm
@@ -168,6 +169,13 @@ def own_state(state_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> P
     place = next(state_homes)
     monkeypatch.setenv("XDG_STATE_HOME", str(place))
     return place
+
+
+@pytest.fixture(autouse=True)
+def own_frr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test without the machine depend on which versions of FRR were built on this host."""
+    if request.node.get_closest_marker("vm") is None:
+        monkeypatch.setattr(frr_versions, "_asked", [])
 
 
 @pytest.fixture

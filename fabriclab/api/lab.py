@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from fabriclab.lab.reading.kernel_names import ask_kernel_by
 from fabriclab.lab.reading.plain_data import Key, document_of, scalar_text, with_value, without
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.settings import split_key
+from fabriclab.lab.setup.frr_versions import ask_versions_by
 
 PathLike = str | os.PathLike[str]
 Setting = str | int | float | bool | ScalarValue
@@ -37,7 +39,22 @@ def _congestion_controls() -> Sequence[str]:
     return kernel_congestion_controls()
 
 
+@cache
+def _rootfs() -> Path | None:
+    """Return the machine's root file system: to find it takes a process, and each router of a lab asks."""
+    from fabriclab.engine.frr import own_rootfs
+
+    return own_rootfs()
+
+
+def _frr_versions() -> Sequence[str]:
+    from fabriclab.engine.frr import built_versions
+
+    return tuple(built_versions(_rootfs()))
+
+
 ask_kernel_by(_congestion_controls)
+ask_versions_by(_frr_versions)
 _NOWHERE = Path("(a lab without a directory)")
 
 

@@ -31,7 +31,7 @@ from fabriclab.cli.arguments.options import (
     Vars,
 )
 from fabriclab.cli.arguments.panels import panel_of
-from fabriclab.cli.commands import bench_options, generate_options, sweep_options
+from fabriclab.cli.commands import bench_options, frr_options, generate_options, sweep_options
 from fabriclab.cli.commands.new_options import Origin, Template, WithResults
 from fabriclab.cli.host.limits import refuse_limits
 from fabriclab.cli.host.waiting import waiting
@@ -45,7 +45,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-_GROUPS = {"generate": generate_options.app, "bench": bench_options.app} | vendor_groups.GROUPS
+_GROUPS = {"generate": generate_options.app, "bench": bench_options.app, "frr": frr_options.app} | vendor_groups.GROUPS
 for _name, _group in _GROUPS.items():
     app.add_typer(_group, name=_name, rich_help_panel=panel_of(_name))
 

@@ -65,6 +65,9 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
     filtering = [node.name for node in plan.nodes if node.filters]
     if filtering:
         sentences.append(f"filters of {listed(filtering)}: packets are not filtered, only in the virtual machine")
+    versions = sorted({f"{node.frr} of {node.name}" for node in plan.nodes if node.frr is not None})
+    if versions:
+        sentences.append(f"FRR {listed(versions)}: a container runs the version of its image")
     if plan.probes.switch_ports:
         sentences.append(
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"

@@ -8,9 +8,10 @@ itself complains about all that is another's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fabriclab.compile.frr_policies import neighbour_lines, network_lines, policy_lines
+from fabriclab.formats.family import Family
 from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Node, OwnBgp
@@ -42,7 +43,7 @@ def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
     bgp = plan.bgp
     if bgp is None:
         return {}
-    router = _router(node, plan, bgp) if node.bgp is None else own_router(node, node.bgp, bgp)
+    router = _router(node, plan, bgp) if node.bgp is None else own_router(node, node.bgp, bgp, plan.families)
     policies = policy_lines(None if node.bgp is None else node.bgp.policies)
     sections: dict[str, list[str]] = {"zebra": [], "bgpd": [*policies, *router]}
     if bgp.bfd is not None:
@@ -120,9 +121,9 @@ def _neighbour(interface: Interface, neighbour: Neighbour, bgp: Bgp, group: str)
     yield f" neighbor {name} description {neighbour.node.name}:{neighbour.interface.name}"
 
 
-def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
+def own_router(node: Node, own: OwnBgp, bgp: Bgp, families: Sequence[Family] = (4,)) -> Iterator[str]:
     """Yield the router of a switch whose own configuration says its neighbours and networks,
-    as SONiC's templates write it."""
+    as SONiC's templates write it. Policies are those of IPv4."""
     yield from router_head(node)
     names = [neighbour.address or neighbour.interface for neighbour in own.neighbours]
     for name, neighbour in zip(names, own.neighbours, strict=True):
@@ -136,13 +137,14 @@ def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
             yield f" neighbor {name} bfd profile {BFD_PROFILE}"
         elif neighbour.bfd:
             yield f" neighbor {name} bfd"
-    yield " address-family ipv4 unicast"
-    yield from network_lines(own)
-    yield from (f"  neighbor {name} activate" for name in names)
-    for name, neighbour in zip(names, own.neighbours, strict=True):
-        yield from neighbour_lines(name, neighbour.policy)
-    yield f"  maximum-paths {own.max_paths or bgp.max_paths}"
-    yield " exit-address-family"
+    for family in families:
+        yield f" address-family ipv{family} unicast"
+        yield from network_lines(own, family)
+        yield from (f"  neighbor {name} activate" for name in names)
+        for name, neighbour in zip(names, own.neighbours, strict=True):
+            yield from neighbour_lines(name, neighbour.policy if family == 4 else None)
+        yield f"  maximum-paths {own.max_paths or bgp.max_paths}"
+        yield " exit-address-family"
     yield "exit"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.formats.family import Family, family_of
 from fabriclab.formats.plan.node import OwnBgp
 from fabriclab.formats.plan.policies import (
     Changes,
@@ -55,10 +56,10 @@ def neighbour_lines(name: str, policy: NeighbourPolicy | None) -> Iterator[str]:
                 yield f"{head} {word} {one} {direction}"
 
 
-def network_lines(own: OwnBgp) -> Iterator[str]:
-    """Yield what the switch announces."""
+def network_lines(own: OwnBgp, family: Family = 4) -> Iterator[str]:
+    """Yield what the switch announces of a family."""
     maps = {one.prefix: f" route-map {one.map}" for one in own.announcements}
-    yield from (f"  network {prefix}{maps.get(prefix, '')}" for prefix in own.networks)
+    yield from (f"  network {prefix}{maps.get(prefix, '')}" for prefix in own.networks if family_of(prefix) == family)
 
 
 def _prefix_list(prefixes: PrefixList) -> Iterator[str]:
@@ -93,6 +94,8 @@ def _matches(matches: Matches) -> Iterator[str]:
         "metric": matches.metric,
         "origin": matches.origin,
         "peer": matches.peer,
+        "ip next-hop prefix-list": matches.next_hops,
+        "interface": matches.interface,
     }
     yield from (f" match {word} {value}" for word, value in words.items() if value is not None)
 
@@ -111,6 +114,8 @@ def _changes(changes: Changes) -> Iterator[str]:
         yield f" set origin {changes.origin}"
     if changes.prepend:
         yield f" set as-path prepend {' '.join(map(str, changes.prepend))}"
+    if changes.next_hop is not None:
+        yield f" set ip next-hop {changes.next_hop}"
     if changes.removes_communities:
         yield " set community none"
     elif changes.communities:

@@ -24,7 +24,7 @@ from fabriclab.compile.programs import (
 )
 from fabriclab.compile.setup import compile_setup, compile_still
 from fabriclab.compile.shared_limits import SHARED_LIMITS
-from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
+from fabriclab.formats.job import FRR_LAYER, JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
@@ -121,7 +121,16 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
 
 def _layers(plan: Plan) -> dict[str, list[str]]:
     """Return the layers of each node that has some."""
-    return dict.fromkeys(program_nodes(plan), layers) if (layers := list(needed_layers(plan))) else {}
+    of_programs = [name for name in needed_layers(plan) if not name.startswith(FRR_LAYER)]
+    brought = program_nodes(plan)
+    found = {
+        node.name: [
+            *([f"{FRR_LAYER}{node.frr}"] if node.frr is not None else []),
+            *(of_programs if node.name in brought else []),
+        ]
+        for node in plan.nodes
+    }
+    return {name: layers for name, layers in found.items() if layers}
 
 
 def _node(node: Node, layers: list[str], *, stock: bool) -> JobNode:

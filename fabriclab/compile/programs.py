@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.formats.job import Drain, Program
+from fabriclab.formats.job import FRR_LAYER, Drain, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
@@ -32,11 +32,13 @@ _SHORTEST_STILL_NS = 2_000_000
 
 
 def needed_layers(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return what a plan's programs need beside the root file system: by each layer's name in the job, the first on
-    top, what is in it, sorted. `jars` has Java archives, `packages` Debian packages."""
+    """Return what a plan needs beside the root file system: by each layer's name in the job, the first on top, what is
+    in it, sorted. `frr-VERSION` has that version of FRR, `jars` Java archives, `packages` Debian packages."""
     jars = {jar for traffic in plan.traffic for jar in traffic.needed_jars()}
     packages = {package for traffic in plan.traffic for package in traffic.needed_packages()}
-    every = {"jars": tuple(sorted(jars)), "packages": tuple(sorted(packages))}
+    versions = sorted({node.frr for node in plan.nodes if node.frr is not None})
+    every: dict[str, tuple[str, ...]] = {f"{FRR_LAYER}{version}": (version,) for version in versions}
+    every |= {"jars": tuple(sorted(jars)), "packages": tuple(sorted(packages))}
     return {name: items for name, items in every.items() if items}
 
 

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError
+from fabriclab.engine.frr import find_frr
 from fabriclab.files import reason
+from fabriclab.formats.job import FRR_LAYER
 from fabriclab.shipped import shipped
 
 SCRIPTS = {"packages": shipped("images/machine/layer.sh"), "jars": shipped("images/machine/jars.sh")}
@@ -22,7 +24,7 @@ _MOST_NAMED = 6
 
 def with_layers(artefacts: Artefacts, wanted: Iterable[Mapping[str, tuple[str, ...]]]) -> Artefacts:
     """Return artefacts with a layer for each of what plans need, by its kind; what is missing is built, which is said
-    on standard error. Raises EngineError that says why one can't be built."""
+    on standard error. Raises EngineError that says why one can't be built, or how a version of FRR is brought."""
     missing = [
         layer for layer in wanted if any((kind, *items) not in artefacts.layers for kind, items in layer.items())
     ]
@@ -33,9 +35,14 @@ def ready_layers(rootfs: Path, wanted: Iterable[Mapping[str, tuple[str, ...]]]) 
     """Return the directories of the layers that plans need, by kind and items; what is missing is built. Raises as
     `with_layers`."""
     every = dict.fromkeys(pair for layer in wanted for pair in layer.items())
-    return {
-        (kind, *items): find_layer(rootfs, kind, items) or build_layer(rootfs, kind, items) for kind, items in every
-    }
+    return {(kind, *items): _ready(rootfs, kind, items) for kind, items in every}
+
+
+def _ready(rootfs: Path, kind: str, items: tuple[str, ...]) -> Path:
+    if kind.startswith(FRR_LAYER):
+        # Of a source that only the user has.
+        return find_frr(rootfs, items[0])
+    return find_layer(rootfs, kind, items) or build_layer(rootfs, kind, items)
 
 
 def _argv(action: str, rootfs: Path, kind: str, items: Sequence[str]) -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 JOB_FORMAT = "fabriclab-job-1"
+FRR_LAYER = "frr-"
+"""Begins the name of a layer with a version of FRR."""
 
 
 class JobNic(TypedDict):

@@ -30,7 +30,7 @@ def of_sizes(pool: Pool, metric: str, sizes: Sizes) -> tuple[Numbers, int]:
     if table.is_empty():
         return {}, 0
     row = table.row(0, named=True)
-    own = list(_of_each(flows, "run" if is_pool(flows) else "seed", of, statistic).values())
+    own = list(_of_each_run(flows, of, statistic).values())
     ends = {"least": min(own, default=None), "greatest": max(own, default=None)}
     low, high = (row[f"{statistic}_{end}"] if len(own) > 1 else None for end in ("low", "high"))
     return {"mean": row[statistic], "low": low, "high": high, **ends}, len(own)
@@ -39,7 +39,8 @@ def of_sizes(pool: Pool, metric: str, sizes: Sizes) -> tuple[Numbers, int]:
 def sized_by_seed(pool: Pool, metric: str, sizes: Sizes) -> dict[int, float]:
     """Return each seed's own statistic of the flows of these sizes; without the seeds that have no such flow."""
     flows, statistic, of = _sized(pool, metric, sizes)
-    return _of_each(flows, "seed", of, statistic)
+    seeds = [point.seed for point in pool.points if point.results is not None]
+    return {seeds[run]: value for run, value in _of_each_run(flows, of, statistic).items()}
 
 
 def _sized(pool: Pool, metric: str, sizes: Sizes) -> tuple[pl.LazyFrame, str, Value]:
@@ -54,11 +55,13 @@ def _sized(pool: Pool, metric: str, sizes: Sizes) -> tuple[pl.LazyFrame, str, Va
     return flows, statistic, "slowdown" if kind == "slowdown" else "fct_ns"
 
 
-def _of_each(flows: pl.LazyFrame, column: str, of: Value, statistic: str) -> dict[int, float]:
-    """Return the statistic of the flows of each value of a column: a run's, or a seed's."""
-    rows = flows.select(column, of).drop_nulls().collect()
-    found = {int(own[column][0]): _statistic(own[of], statistic) for own in rows.partition_by(column)}
-    return {key: value for key, value in found.items() if value is not None}
+def _of_each_run(flows: pl.LazyFrame, of: Value, statistic: str) -> dict[int, float]:
+    """Return the statistic of each run's flows, by the run's position in the pool."""
+    run = ["run"] if is_pool(flows) else []
+    rows = flows.select(*run, of).drop_nulls().collect()
+    parts = {int(own["run"][0]): own for own in rows.partition_by(run)} if run else {0: rows}
+    found = {position: _statistic(own[of], statistic) for position, own in parts.items()}
+    return {position: value for position, value in found.items() if value is not None}
 
 
 def _statistic(values: pl.Series, statistic: str) -> float | None:

@@ -49,6 +49,7 @@ from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
+from fabriclab.lab.switch.frr_version import read_frr_versions
 from fabriclab.lab.switch.keys import SHARED, SWITCH
 from fabriclab.lab.switch.load_balancing import read_load_balancing
 from fabriclab.lab.switch.queue_keys import SHARING_WORD
@@ -97,6 +98,8 @@ class Experiment:
     """Those whose ports share a buffer: all the others."""
     load_balancing: Mapping[str, WrittenLoadBalancing]
     """Of the switches of which anything is written."""
+    frr: Mapping[str, str | None]
+    """The version of FRR of each switch of which one is written, as it is here; None: the virtual machine's."""
     layer2: Mapping[str, WrittenLayer2]
     """VLANs and port channels of switches that have any, bound files' among them."""
     groups: Mapping[str, tuple[str, ...]]
@@ -145,6 +148,7 @@ def parse_experiment(
         switches=switches.with_port_buffers,
         shared_switches=switches.with_shared_buffer,
         load_balancing=read_load_balancing(root, names, _configured_load_balancing(topology)),
+        frr=read_frr_versions(root, names),
         layer2=layer2,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),

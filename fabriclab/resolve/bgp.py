@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_interface
+from ipaddress import IPv4Interface, IPv6Address, ip_interface
 
 from fabriclab.formats.family import AnyAddress, AnyNetwork, Family
 from fabriclab.formats.plan.node import Node, Port, Route
@@ -105,7 +105,7 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     for family in families:
         by_origins = _by_origins(switches, every, family, dead)
         if follow_policies and family == 4:
-            _add_by_policies(routes, by_origins, switches, sessions)
+            _add_by_policies(routes, by_origins, _speakers(switches, sessions, unnumbered, dead), sessions)
             continue
         for origins, prefixes in by_origins.items():
             for name, used in _paths_to(origins, switches, sessions).items():
@@ -122,10 +122,10 @@ def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str,
     routes do not settle."""
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
-    if not has_policies(nodes):
+    if not has_policies(nodes) or 4 not in families_of(nodes[0]):
         return {}
     sessions = {name: list(_sessions(node, every, (), unnumbered)) for name, node in switches.items()}
-    speakers = _speakers(switches, sessions)
+    speakers = _speakers(switches, sessions, unnumbered, ())
     return {
         prefix: (listed(origins), outcome)
         for origins, prefixes in _by_origins(switches, every, 4, ()).items()
@@ -137,28 +137,34 @@ def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str,
 def _add_by_policies(
     routes: dict[str, list[Route]],
     by_origins: Mapping[tuple[str, ...], Sequence[str]],
-    switches: Mapping[str, Node],
+    speakers: Mapping[str, Speaking],
     sessions: Mapping[str, list[_Session]],
 ) -> None:
     """Add the routes of IPv4 that policies leave."""
-    speakers = _speakers(switches, sessions)
     by_interface = {name: {each.hops[4][1]: each for each in of_switch} for name, of_switch in sessions.items()}
     for origins, prefixes in by_origins.items():
         for prefix, outcome in _outcomes(origins, prefixes, speakers):
             for name, paths in outcome.used.items():
-                learnt = [path.interface for path in paths if path.interface is not None]
-                if learnt and len(learnt) == len(paths):
-                    hops = tuple(by_interface[name][interface].hops[4] for interface in learnt)
-                    routes[name].append(Route(destination=prefix, next_hops=hops))
+                if paths and all(path.interface is not None for path in paths):
+                    hops = [path.way or by_interface[name][path.interface or ""].hops[4] for path in paths]
+                    routes[name].append(Route(destination=prefix, next_hops=tuple(dict.fromkeys(hops))))
 
 
-def _speakers(switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, Speaking]:
+def _speakers(
+    switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]], unnumbered: bool, dead: Collection[str]
+) -> dict[str, Speaking]:
     return {
         name: Speaking(
             name,
             node.asn or 0,
             node.bgp,
             {each.hops[4][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]},
+            {
+                one.name: IPv4Interface(one.address)
+                for one in interfaces(node, 4)
+                if one.address and not _is_dead(node, one, dead)
+            },
+            unnumbered,
         )
         for name, node in switches.items()
     }
@@ -193,8 +199,26 @@ def _by_origins(
 def originated_prefixes(
     switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = (), family: Family = 4
 ) -> Iterator[str]:
-    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts,
-    those of their extra addresses."""
+    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts, those of their
+    extra addresses, and static routes; of these what its own configuration says, if it has one."""
+    said = None if switch.bgp is None else frozenset(switch.bgp.networks)
+    for prefix in _own_prefixes(switch, nodes, dead, family):
+        if said is None or prefix in said:
+            yield prefix
+
+
+def unannounced(switch: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield the networks of hosts that a switch's own configuration does not announce."""
+    if switch.bgp is None:
+        return
+    told = {prefix for family in families_of(switch) for prefix in originated_prefixes(switch, nodes, (), family)}
+    for interface in (one for family in families_of(switch) for one in interfaces(switch, family)):
+        network = str(ip_interface(interface.address).network)
+        if nodes[interface.ports[0].peer_node].role == "host" and network not in told:
+            yield network
+
+
+def _own_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str], family: Family) -> Iterator[str]:
     loopback = switch.loopback if family == 4 else switch.loopback6
     if loopback is not None:
         yield f"{loopback}/{32 if family == 4 else 128}"

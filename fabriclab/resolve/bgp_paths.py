@@ -8,13 +8,14 @@ together. Which of equal paths is told on depends on when it came; here it is th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from ipaddress import IPv4Address, IPv4Interface
 from typing import NamedTuple
 
 from fabriclab.formats.plan.node import Node, OwnBgp
-from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
-from fabriclab.resolve.bgp_policies import Attributes, Denied, PolicyBook
+from fabriclab.formats.plan.policies import PEER_ADDRESS, UNCHANGED, NeighbourPolicy, Policies
+from fabriclab.resolve.bgp_policies import OWN_NEXT_HOP, Attributes, Denied, PolicyBook
 
 _OWN_WEIGHT = 32_768
 _ORIGINS = ("igp", "egp", "incomplete")
@@ -39,6 +40,25 @@ class Speaking:
     own: OwnBgp | None
     """What its configuration says; None: nothing of its own."""
     sessions: Mapping[str, SessionEnd]
+    addresses: Mapping[str, IPv4Interface] = field(default_factory=dict)
+    """Those of its interfaces."""
+    unnumbered: bool = False
+    """Whether sessions of which its configuration says nothing run over link-local addresses."""
+
+    def is_numbered(self, interface: str) -> bool:
+        """Return whether a session runs over addresses of IPv4."""
+        if self.own is None:
+            return not self.unnumbered
+        return interface not in self._neighbours or self._neighbours[interface][1] != interface
+
+    def way_to(self, address: str) -> str | None:
+        """Return the interface in whose network an address is; None: it is in none."""
+        wanted = IPv4Address(address)
+        return next((name for name, one in self.addresses.items() if wanted in one.network), None)
+
+    def has(self, address: str) -> bool:
+        """Return whether an address is the switch's own."""
+        return any(str(one.ip) == address for one in self.addresses.values())
 
     @cached_property
     def book(self) -> PolicyBook:
@@ -92,6 +112,8 @@ class Path(NamedTuple):
 
     attributes: Attributes
     interface: str | None
+    way: tuple[str, str] | None = None
+    """Another next hop than the neighbour that it came from: its address, and the interface that leads there."""
 
 
 Paths = tuple[Path, ...]
@@ -204,11 +226,11 @@ def _heard(
         if told[0].interface == far.interface and other.is_alone(far.interface):
             continue
         policy, peer = other.policy(far.interface)
-        sent = other.book.outgoing(policy, prefix, _without_metric(told[0]), peer)
+        sent = other.book.outgoing(policy, prefix, _before_it_goes(told[0]), peer)
         if isinstance(sent, Denied):
             denied.append(KeptOut(far.switch, SessionEnd(speaking.name, interface), "out", sent.by))
             continue
-        arrived = _arrived(sent, other.asn, policy)
+        arrived = _with_next_hop(_arrived(sent, other.asn, policy), told[0], speaking, interface, other)
         policy, peer = speaking.policy(interface)
         if arrived.as_path.count(speaking.asn) > policy.own_as_in:
             looped.append(KeptOut(speaking.name, far, "in", f"AS {speaking.asn} in its path, the switch's own,"))
@@ -216,8 +238,49 @@ def _heard(
         taken = speaking.book.incoming(policy, prefix, arrived, peer)
         if isinstance(taken, Denied):
             denied.append(KeptOut(speaking.name, far, "in", taken.by))
+            continue
+        way, refusal = _way(taken, arrived.next_hop, speaking, other.addresses.get(far.interface))
+        if refusal:
+            denied.append(KeptOut(speaking.name, far, "in", refusal))
         else:
-            yield Path(taken, interface)
+            yield Path(taken, interface, way)
+
+
+def _with_next_hop(sent: Attributes, told: Path, speaking: Speaking, interface: str, other: Speaking) -> Attributes:
+    """Return a route with the next hop that it comes with (FRR, bgpd/bgp_updgrp_packet.c: bpacket_reformat_for_peer).
+
+    It is the neighbour's own address, unless a map has set another one, or the neighbour's next hop is in the same
+    network."""
+    if not speaking.is_numbered(interface):
+        return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface, given_hop=None)
+    far = speaking.sessions[interface]
+    own, given, before = other.addresses.get(far.interface), sent.given_hop, told.attributes.next_hop
+    hop = OWN_NEXT_HOP if own is None else str(own.ip)
+    is_shared = own is not None and IPv4Address(before) in own.network and told.interface != far.interface
+    if given not in (None, PEER_ADDRESS, UNCHANGED):
+        hop = str(given)
+    elif before != OWN_NEXT_HOP and (given == UNCHANGED or (given is None and is_shared)):
+        hop = before
+    return replace(sent, next_hop=hop, interface="", given_hop=None)
+
+
+def _way(
+    taken: Attributes, arrived: str, speaking: Speaking, neighbour: IPv4Interface | None
+) -> tuple[tuple[str, str] | None, str]:
+    """Return the next hop of a route where it is not the neighbour, or why it is refused: a session to the neighbour of
+    a link takes only next hops in networks of its own (FRR, bgpd/bgp_nht.c; bgp_route.c: bgp_update_martian_nexthop).
+    """
+    own = OWN_NEXT_HOP if neighbour is None else str(neighbour.ip)
+    is_peer = taken.given_hop == PEER_ADDRESS and arrived != OWN_NEXT_HOP
+    hop = own if is_peer else taken.next_hop
+    if hop in (OWN_NEXT_HOP, own):
+        return None, ""
+    if speaking.has(hop):
+        return None, f"next hop {hop}, the switch's own address,"
+    way = speaking.way_to(hop)
+    if way is None:
+        return None, f"next hop {hop}, which is in no network of the switch,"
+    return (hop, way), ""
 
 
 def _arrived(sent: Attributes, asn: int, policy: NeighbourPolicy) -> Attributes:
@@ -233,9 +296,11 @@ def _arrived(sent: Attributes, asn: int, policy: NeighbourPolicy) -> Attributes:
     )
 
 
-def _without_metric(path: Path) -> Attributes:
-    """Return a route as the map of a session to another AS finds it: a metric that came from one does not go on."""
-    return path.attributes if path.interface is None else replace(path.attributes, tells_metric=False)
+def _before_it_goes(path: Path) -> Attributes:
+    """Return a route as the map of a session to another AS finds it: a metric that came from one does not go on, nor
+    what a map has set as next hop when it came."""
+    is_own = path.interface is None
+    return replace(path.attributes, tells_metric=is_own and path.attributes.tells_metric, given_hop=None)
 
 
 def _best(candidates: Sequence[Path]) -> Paths:

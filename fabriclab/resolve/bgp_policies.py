@@ -13,6 +13,8 @@ from functools import cached_property, lru_cache
 from ipaddress import IPv4Network
 
 from fabriclab.formats.plan.policies import (
+    PEER_ADDRESS,
+    UNCHANGED,
     Changes,
     CommunityList,
     MapEntry,
@@ -28,6 +30,8 @@ from fabriclab.formats.plan.policies import (
 
 _DEFAULT_PREFERENCE = 100
 _MOST_METRIC = 2**32 - 1
+OWN_NEXT_HOP = "0.0.0.0"
+"""The next hop of a switch's own networks, and of what came over link-local addresses."""
 _MOST_CALLS = 10
 """Maps that call one another: FRR ends at this depth (lib/routemap.c: RMAP_RECURSION_LIMIT) and denies."""
 
@@ -46,6 +50,11 @@ class Attributes:
     weight: int = 0
     communities: frozenset[str] = frozenset()
     extended: frozenset[str] = frozenset()
+    next_hop: str = OWN_NEXT_HOP
+    interface: str = ""
+    """Where the next hop is, if it is a link-local address."""
+    given_hop: str | None = None
+    """What a map set as next hop since the route came or goes: an address, `peer-address` or `unchanged`."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,7 @@ class PolicyBook:
             (matches.metric, route.metric),
             (matches.origin, route.origin),
             (matches.peer, peer),
+            (matches.interface, route.interface),
         )
         return (
             all(value is None or value == found for value, found in wanted)
@@ -135,6 +145,7 @@ class PolicyBook:
                 matches.prefixes is None
                 or (matches.prefixes in self._prefixes and self._has_prefix(matches.prefixes, prefix))
             )
+            and (matches.next_hops is None or self._has_prefix(matches.next_hops, f"{route.next_hop}/32"))
             and (matches.paths is None or self._has_path(matches.paths, route))
             and (
                 matches.communities is None
@@ -193,6 +204,9 @@ def _changed(route: Attributes, changes: Changes) -> Attributes:
     if changes.adds_communities:
         communities |= route.communities
     keeps = not changes.communities and not changes.removes_communities
+    # An address takes effect within the map (bgpd/bgp_routemap.c: route_set_ip_nexthop); the other words become an
+    # address with the session, which the map does not know.
+    given = changes.next_hop
     return replace(
         route,
         local_preference=_or(changes.local_preference, route.local_preference),
@@ -202,6 +216,8 @@ def _changed(route: Attributes, changes: Changes) -> Attributes:
         as_path=changes.prepend + route.as_path,
         communities=route.communities if keeps else frozenset() if changes.removes_communities else communities,
         extended=_replaced(route.extended, changes.extended),
+        given_hop=given or route.given_hop,
+        next_hop=route.next_hop if given in (None, PEER_ADDRESS, UNCHANGED) else given,
     )
 
 

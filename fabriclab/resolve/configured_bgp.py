@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
+from ipaddress import ip_interface
+
 from fabriclab.formats.plan.model import Bgp
-from fabriclab.formats.plan.node import BgpNeighbour, OwnBgp
+from fabriclab.formats.plan.node import BgpNeighbour, Node, OwnBgp
 from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.routing import AS_CONFIGURED, PROTOCOL
+from fabriclab.resolve.bgp import extra_behind
+from fabriclab.resolve.interfaces import families_of, interfaces
 
 
 def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | None:
@@ -20,6 +25,34 @@ def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | N
         policies=own.policies,
         announcements=own.announcements,
     )
+
+
+def with_networks_of_the_lab(nodes: tuple[Node, ...], topology: Topology) -> tuple[Node, ...]:
+    """Return the nodes, of which those with a configuration of their own also announce the networks of hosts to which
+    the lab gave addresses: it says nothing of these."""
+    every = {node.name: node for node in nodes}
+    written = {end.port for link in topology.links for end in link.ends if end.ipv4 is not None or end.ipv6 is not None}
+    found = []
+    for node, lab_node in zip(nodes, topology.nodes, strict=True):
+        if node.bgp is not None and lab_node.own is not None:
+            layer2 = lab_node.own.layer2
+            groups = {one.name for one in layer2.vlans if one.ipv4 is not None or one.ipv6 is not None}
+            groups |= {one.name for one in layer2.port_channels if one.ipv4 is not None or one.ipv6 is not None}
+            more = tuple(_networks_of_the_lab(node, every, written, groups))
+            networks = tuple(dict.fromkeys([*node.bgp.networks, *more]))
+            node = node.model_copy(update={"bgp": node.bgp.model_copy(update={"networks": networks})})
+        found.append(node)
+    return tuple(found)
+
+
+def _networks_of_the_lab(
+    node: Node, nodes: Mapping[str, Node], written: Collection[str], groups: Collection[str]
+) -> Iterator[str]:
+    for interface in (one for family in families_of(node) for one in interfaces(node, family)):
+        if nodes[interface.ports[0].peer_node].role == "host":
+            if f"{node.name}:{interface.name}" not in written and interface.name not in groups:
+                yield str(ip_interface(interface.address).network)
+            yield from (str(network) for network, _ in extra_behind(node, interface, nodes))
 
 
 def _resolve_session(session: OwnSession) -> BgpNeighbour:

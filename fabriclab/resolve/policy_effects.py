@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from fabriclab.formats.plan.node import Node
 from fabriclab.keys.wording import listed
-from fabriclab.resolve.bgp import bgp_routes, kept_out
+from fabriclab.resolve.bgp import bgp_routes, kept_out, unannounced
 from fabriclab.resolve.bgp_paths import KeptOut, Outcome, has_policies
-from fabriclab.resolve.interfaces import interfaces
+from fabriclab.resolve.interfaces import families_of, interfaces
 
 
 class _Effect(NamedTuple):
@@ -39,19 +39,35 @@ class PolicyEffects:
         return kept_out(self._nodes, unnumbered=self._unnumbered)
 
     def causes(self, host: str, switch: str) -> tuple[str, ...]:
-        """Return, in words, what keeps the networks of a host from a switch; nothing where no policy does."""
+        """Return, in words, what keeps the networks of a host from a switch: policies, or a switch that does not
+        announce them."""
         found: list[str] = []
         for network in self._networks_of(host):
+            found += (f"{owner} does not announce {network}" for owner in self._silent.get(network, ()))
             if network in self._kept:
                 _, outcome = self._kept[network]
                 if switch not in outcome.used:
                     found += _sentences(_nearest(outcome.kept_out, switch), network)
         return tuple(dict.fromkeys(found))
 
+    @cached_property
+    def _silent(self) -> Mapping[str, Sequence[str]]:
+        """The switches that do not announce a network of their hosts."""
+        nodes = {node.name: node for node in self._nodes}
+        found: dict[str, list[str]] = defaultdict(list)
+        for node in self._nodes:
+            for network in unannounced(node, nodes) if node.role == "switch" else ():
+                found[network].append(node.name)
+        return found
+
     def _networks_of(self, host: str) -> Iterator[str]:
         """Yield the prefixes that hosts' switches announce and that hold a host's addresses."""
         node = next(node for node in self._nodes if node.name == host)
-        yield from (str(ip_interface(interface.address).network) for interface in interfaces(node, 4))
+        yield from (
+            str(ip_interface(interface.address).network)
+            for family in families_of(node)
+            for interface in interfaces(node, family)
+        )
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each policy that leaves a switch with fewer routes than the topology has, and for

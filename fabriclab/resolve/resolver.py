@@ -49,8 +49,9 @@ from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.bursts import burst_warnings
 from fabriclab.resolve.clocks import draw_clocks
 from fabriclab.resolve.configured import protocol_of, resolve_configured
-from fabriclab.resolve.configured_bgp import resolve_own_bgp
+from fabriclab.resolve.configured_bgp import resolve_own_bgp, with_networks_of_the_lab
 from fabriclab.resolve.events import resolve_event, resolve_storm, with_settings
+from fabriclab.resolve.frr_versions import with_frr
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
 from fabriclab.resolve.load_balancing import load_balancing_warnings, resolve_load_balancing
@@ -86,6 +87,7 @@ class _NodeInputs(NamedTuple):
     hosts: Mapping[str, WrittenTransport]
     layer2: Mapping[str, WrittenLayer2]
     load_balancing: Mapping[str, WrittenLoadBalancing]
+    frr: Mapping[str, str | None]
     bgp: Bgp | None
     is_configured: bool
 
@@ -218,8 +220,7 @@ class Resolver:
         inputs = _NodeInputs(
             families_of_lab(experiment.addresses, self.lab.topology),
             *(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2),
-            experiment.load_balancing,
-            bgp,
+            *(experiment.load_balancing, experiment.frr, bgp),
             protocol_of(experiment.routing, self.lab.topology) == AS_CONFIGURED,
         )
         for known, network in self._computed:
@@ -307,12 +308,12 @@ def _resolve_network(
         for node in topology.nodes
     )
     notes: list[str] = []
-    nodes = _with_static_routes(nodes, topology, notes, is_static=bgp is None)
+    nodes = _with_static_routes(with_networks_of_the_lab(nodes, topology), topology, notes, is_static=bgp is None)
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
     with_learnt = tuple(
         node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes
     )
-    return _Network(with_learnt, buffers, tuple(notes))
+    return _Network(with_frr(with_learnt, topology, experiment, notes, bgp), buffers, tuple(notes))
 
 
 def _with_static_routes(

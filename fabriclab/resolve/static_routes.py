@@ -14,8 +14,9 @@ from ipaddress import IPv4Interface, IPv4Network
 from fabriclab.formats.plan.node import Node, Route, StaticRoute
 from fabriclab.keys.wording import listed, shown
 from fabriclab.lab.network.static_routes import StaticHop, WrittenStaticRoute
-from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
+from fabriclab.resolve.interfaces import Interface, families_of, interfaces, neighbours
 
+_ONLY_IPV6 = "left out, because the lab has addresses of IPv6 alone"
 EBGP_DISTANCE = 20
 """FRR, lib/zebra.h: ZEBRA_EBGP_DISTANCE_DEFAULT."""
 
@@ -24,6 +25,9 @@ def resolve_static_routes(
     node: Node, written: Sequence[WrittenStaticRoute], nodes: Mapping[str, Node], notes: list[str]
 ) -> tuple[StaticRoute, ...]:
     """Return a switch's static routes, those of one prefix by their distances; what cannot be is noted."""
+    if 4 not in families_of(node):
+        notes += [f"{node.name}: {route.sentence('', _ONLY_IPV6)}" for route in written]
+        return ()
     own = interfaces(node)
     connected = {IPv4Interface(one.address).network for one in own}
     found: dict[tuple[IPv4Network, int, bool], dict[tuple[str, str], None]] = {}

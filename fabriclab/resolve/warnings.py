@@ -15,6 +15,7 @@ from fabriclab.lab.experiment import LinkOverrides
 from fabriclab.lab.network.keys import CONTAINERLAB_MTU_BYTES, DEFAULT_MTU_BYTES
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.topology import Topology
+from fabriclab.resolve.bridge_loops import bridge_loops
 from fabriclab.resolve.buffers import SharedBuffer
 from fabriclab.resolve.switch.checks import unmarked
 from fabriclab.resolve.switch.findings import SwitchFinding, in_words_of, merged
@@ -47,7 +48,7 @@ def file_warnings(topology: Topology) -> tuple[str, ...]:
     their own and do not have."""
     notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
     said = (*topology.notes, *unapplied_sentences(topology.not_applied), *notes)
-    return (*said, *contradictions(topology), *_not_emulated(topology))
+    return (*said, *bridge_loops(topology), *contradictions(topology), *_not_emulated(topology))
 
 
 def contradictions(topology: Topology, severities: Container[Severity] = SEVERITIES) -> tuple[str, ...]:

@@ -62,7 +62,10 @@ def plan_for(plan: Plan, name: EngineName) -> Plan:
     missing: dict[str, object] = {"switch_interval_ns": None, "switch_ports": (), "pcap": None}
     if plan.probes.queue_interval_ns == EACH_CHANGE_NS:
         missing["queue_interval_ns"] = SAMPLED_INSTEAD_NS
-    return plan.model_copy(update={"warnings": warnings, "probes": plan.probes.model_copy(update=missing)})
+    # A container runs what its image has.
+    nodes = tuple(node if node.frr is None else node.model_copy(update={"frr": None}) for node in plan.nodes)
+    update = {"warnings": warnings, "probes": plan.probes.model_copy(update=missing), "nodes": nodes}
+    return plan.model_copy(update=update)
 
 
 def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def configuration(hwsku: Path, source: Path, role: str | None = None) -> Tables:
 
     `role`: t0, t1, ..., by which pools differ; None: the first of t1, t0, t2 that there are templates for.
     """
-    ports = _ports(hwsku / "port_config.ini")
+    ports = _with_speeds(_ports(hwsku / "port_config.ini"), hwsku)
     roles = [role] if role else [one for one in _ROLES if (hwsku / f"buffers_defaults_{one}.j2").exists()]
     name = hwsku.parent.name if hwsku.name.isdecimal() else hwsku.name  # of a switch of several chips, one
     metadata = {"hwsku": name, "hostname": "sonic", "bgp_asn": "65100", "type": _ROLES[(roles or ["t1"])[0]]}
@@ -52,6 +53,20 @@ def configuration(hwsku: Path, source: Path, role: str | None = None) -> Tables:
     for name in TEMPLATES:
         tables |= json.loads(environment.get_template(name).render(tables))
     return tables
+
+
+def _with_speeds(ports: Tables, hwsku: Path) -> Tables:
+    """Return the ports, with the speeds of hwsku.json where port_config.ini has none: sonic-cfggen reads it instead
+    if there is a platform.json (src/sonic-config-engine, portconfig.py: get_port_config)."""
+    platform = (hwsku.parent / "platform.json", hwsku.parent.parent / "platform.json")
+    modes = hwsku / "hwsku.json"
+    if not modes.exists() or not any(one.exists() for one in platform):
+        return ports
+    for name, said in json.loads(modes.read_text(encoding="utf-8"))["interfaces"].items():
+        whole = re.match(r"1x([0-9]+)G", said["default_brkout_mode"])
+        if whole is not None and name in ports:
+            ports[name].setdefault("speed", f"{whole[1]}000")
+    return ports
 
 
 def _number(name: str) -> int:

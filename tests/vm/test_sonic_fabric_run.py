@@ -6,7 +6,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from sonic_ipv6 import ipv6_fabric
 from sonic_pods import t0_pair
+from sonic_scale import write_fabric
 from vm import Vm, called
 
 from fabriclab.lab import parse_lab
@@ -49,6 +51,15 @@ def test_the_imported_lab_is_valid(vm: Vm, tmp_path: Path) -> None:
     found = findings(vm, imported(FILES, tmp_path))
     assert {"sessions", "paths", "balance", "reach", "mtu"} <= found.keys()
     assert "56 ordered pairs of hosts" in found["reach"][0]
+
+
+def test_a_fabric_of_ipv6_alone_is_valid_over_ipv6(vm: Vm, tmp_path: Path) -> None:
+    lab = imported(write_fabric(ipv6_fabric(2, 2, "frrcfgd"), tmp_path / "files"), tmp_path)
+    found = findings(vm, lab)
+    assert {"sessions", "paths", "balance", "reach", "mtu"} <= found.keys()
+    assert "12 ordered pairs of hosts" in found["reach"][0]
+    assert vm.run(resolve_plan(parse_lab(lab), {})).status == "complete"
+    assert {flow["ip"] for flow in vm.flows()} == {6}
 
 
 def test_spines_without_files_are_made_up(vm: Vm, tmp_path: Path) -> None:

@@ -55,6 +55,15 @@ def test_a_map_that_denies_the_far_host_is_named_as_the_cause(vm: Vm, tmp_path: 
     assert all(f"leaf1: route-map NO-FAR, entry 10 (in, from spine1) keeps {FAR} out" in one for one in messages)
 
 
+def test_a_network_that_nobody_announces_is_the_cause_and_nobody_waits_for_it(vm: Vm, tmp_path: Path) -> None:
+    every = configs_of(tmp_path / "stock")
+    del every["leaf2"]["BGP_GLOBALS_AF_NETWORK"][f"default|ipv4_unicast|{FAR}"]
+    found = validated(vm, write_lab(tmp_path / "lab", every))
+    assert all(not [*case] for case in (*found["sessions"], *found["paths"]))
+    messages = [failure.attrib["message"] for case in found["reach"] for failure in case.iter("failure")]
+    assert len(messages) == 2 and all(f"leaf2 does not announce {FAR}" in one for one in messages)
+
+
 def test_what_a_leaf_marks_is_found_at_the_other(vm: Vm, tmp_path: Path) -> None:
     """leaf1 takes only what leaf2 has marked: not the spine's loopback. FRR and the calculation agree, or the run would
     wait in vain."""

@@ -9,7 +9,7 @@ LIVE = "Live"
 SHARE = "Share"
 PANELS = {
     RUN: ("run", "sweep", "report", "compare", "plan", "trace", "graph", "labs", "studies", "doctor"),
-    MAKE: ("new", "generate", "import", "sonic", "arista", "convert", "schema"),
+    MAKE: ("new", "generate", "import", "sonic", "arista", "frr", "convert", "schema"),
     CHECK: ("check", "validate", "bench", "calibrate", "trust"),
     LIVE: (
         *(

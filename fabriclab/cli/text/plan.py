@@ -10,6 +10,7 @@ from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.text.switch import switch_lines
 from fabriclab.formats.plan.model import Pcap, Plan
 from fabriclab.formats.plan.node import Node, PortChannel, Vlan
+from fabriclab.keys.wording import listed
 from fabriclab.registry.traffic_kinds import load
 from fabriclab.resolve.interfaces import interfaces, neighbours
 from fabriclab.traffic_kinds import words
@@ -30,6 +31,7 @@ def plan_text(plan: Plan) -> str:
         f"  seed {plan.seed}; ends at {words.time(plan.limit_ns)} at the latest",
         *([f"  settings: {settings}"] if settings else []),
         *(f"  {line}" for line in layer2_lines(plan)),
+        *(f"  {line}" for line in _frr_lines(plan)),
         *(["groups:"] if plan.groups else []),
         *(
             f"  {name} ({format_count(len(members), 'host')}): {', '.join(members)}"
@@ -49,6 +51,12 @@ def plan_text(plan: Plan) -> str:
         *(f"note: {note}" for note in _notes(plan)),
     ]
     return "\n".join([*lines, "The whole plan: --json; the commands of one node: --node NAME."]) + "\n"
+
+
+def _frr_lines(plan: Plan) -> Iterator[str]:
+    """Yield a line for each version of FRR that is not the virtual machine's, with its nodes."""
+    for version in sorted({node.frr for node in plan.nodes if node.frr is not None}):
+        yield f"FRR {version}: {listed(node.name for node in plan.nodes if node.frr == version)}"
 
 
 def _captured(pcap: Pcap) -> str:

@@ -363,10 +363,12 @@ class Node(Frozen):
     """Devices of its own that lead nowhere."""
     filters: tuple[FilterTable, ...] = ()
     """Packet filters of a switch whose own configuration says them."""
+    frr: Annotated[str, names.VERSION] | None = None
+    """The version of FRR that it runs, which was built (`fabriclab frr add`); None: the virtual machine's."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies", "filters"}
+        newer = {"static_routes", "setup", "loopback6", "rdma", "load_balancing", "dummies", "filters", "frr"}
         return {key: value for key, value in record.items() if value or key not in newer}

@@ -64,6 +64,12 @@ COMMUNITY = Text(
     re.compile(rf"(?:{_WELL_KNOWN}|(?:(?:rt|soo) )?{_NUMBER}:{_NUMBER})").fullmatch,
     100,
 )
+PEER_ADDRESS, UNCHANGED = "peer-address", "unchanged"
+NEXT_HOP = Text(
+    f"an IPv4 address, {PEER_ADDRESS} or {UNCHANGED}",
+    lambda text: text in (PEER_ADDRESS, UNCHANGED) or names.IPV4.is_in(text),
+    len("255.255.255.255"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +126,11 @@ class Matches(Record):
     peer: names.InterfaceName | None = None
     """The neighbour that it is from, or that it goes to: its address (dots and digits are a name here), or the
     interface that leads to it."""
+    next_hops: Annotated[str, POLICY_NAME] | None = None
+    """A list of prefixes that has the next hop; that of the switch's own networks is 0.0.0.0."""
+    interface: names.InterfaceName | None = None
+    """The interface of a next hop that is a link-local address; no other next hop has one (FRR, bgpd/bgp_attr.c:
+    bgp_mp_reach_parse)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +149,9 @@ class Changes(Record):
     """Whether they come to those that the route has."""
     removes_communities: bool = False
     extended: tuple[Annotated[str, COMMUNITY], ...] = ()
+    next_hop: Annotated[str, NEXT_HOP] | None = None
+    """An address; `peer-address`, the address of the session's end that tells the route; `unchanged`, the one that the
+    route has, where its neighbour would get the switch's own."""
 
 
 @dataclass(frozen=True, kw_only=True)

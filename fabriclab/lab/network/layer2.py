@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import AddressValueError, IPv4Address, IPv4Interface, NetmaskValueError
+from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv6Interface, NetmaskValueError
 
 from fabriclab.keys.mappings import Keys
 from fabriclab.keys.wording import did_you_mean, shown
@@ -33,6 +33,8 @@ class WrittenVlan:
     """The switch's own address in the VLAN; None: one of an automatic network."""
     hosts: Mapping[str, Written[IPv4Address]] = field(default_factory=dict)
     """Addresses of hosts by name; the others have automatic ones."""
+    ipv6: Written[IPv6Interface] | None = None
+    """The switch's own address of IPv6 there; None: one of an automatic network."""
 
     @property
     def vlan_id(self) -> int:
@@ -50,6 +52,7 @@ class WrittenPortChannel:
     key: str
     place: Place
     ipv4: Written[IPv4Interface] | None = None
+    ipv6: Written[IPv6Interface] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 from pathlib import PurePath
 from typing import Literal
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.finding import Severity
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
@@ -84,8 +85,10 @@ class OwnConfiguration:
     """Its buffers and QoS, the text of a switch profile."""
     sessions: tuple[OwnSession, ...] = ()
     max_paths: int | None = None
-    networks: tuple[IPv4Network, ...] = ()
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
     """That it announces."""
+    families: tuple[Family, ...] = (4,)
+    """Of which its addresses are in the lab."""
     policies: Policies | None = None
     """The lists and maps that sessions and announcements name."""
     announcements: tuple[Announcement, ...] = ()

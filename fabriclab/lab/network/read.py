@@ -131,7 +131,8 @@ def _set_up(
     that stands `apart`."""
     setups = {node.name: node.setup for node in written if node.setup is not None}
     settled = settle_order(setups, [node.name for node in written], apart, problems)
-    return tuple(replace(node, setup=settled.get(node.name)) for node in nodes)
+    versions = {name: setup.frr for name, setup in setups.items()}
+    return tuple(replace(node, setup=settled.get(node.name), frr=versions.get(node.name)) for node in nodes)
 
 
 def _bound(

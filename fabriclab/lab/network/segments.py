@@ -152,16 +152,16 @@ class Layer2:
         channel = self._channel_of.get(end.port)
         if channel is None:
             return End(end.node, end.interface, (end,), end.ipv4, end.ipv6)
-        return End(
-            end.node, channel.name, channel.members, channel.written.ipv4 if channel.written is not None else None
-        )
+        own = channel.written
+        addresses = (None, None) if own is None else (own.ipv4, own.ipv6)
+        return End(end.node, channel.name, channel.members, *addresses)
 
 
 def _vlan_segment(switch: str, vlan: WrittenVlan, points: list[Segment]) -> Segment:
     """Return the segment of a VLAN: the links to its members are one network."""
     near = [end for point in points for end in point.ends if end.node == switch]
     far = [end for point in points for end in point.ends if end.node != switch]
-    own = End(switch, vlan.name, tuple(port for end in near for port in end.ports), vlan.ipv4)
+    own = End(switch, vlan.name, tuple(port for end in near for port in end.ports), vlan.ipv4, vlan.ipv6)
     hosts = (End(end.node, end.interface, end.ports, _host_address(end.node, vlan)) for end in far)
     return Segment((own, *hosts), tuple(link for point in points for link in point.links), vlan)
 

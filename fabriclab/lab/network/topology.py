@@ -106,6 +106,8 @@ class LabNode:
     """The same as `loopback`, of IPv6."""
     dummies: tuple[Dummy, ...] = ()
     """Devices of its own that lead nowhere."""
+    frr: str | None = None
+    """The version of FRR that its image or its configuration asks for, if it was built; None: the virtual machine's."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,11 @@ class Topology:
         )
 
     def written_families(self) -> tuple[Family, ...]:
-        """Return the families of which ports have addresses in the file; IPv4 where none has any."""
+        """Return the families of which ports have addresses in the file, or that switches' own configurations have;
+        IPv4 where none has any."""
+        own = {family for node in self.nodes if node.own is not None for family in node.own.families}
+        if own == {6}:
+            return (6,)
         ends = [end for link in self.links for end in link.ends]
         written = {4: any(end.ipv4 for end in ends), 6: any(end.ipv6 for end in ends)}
         return tuple(family for family in FAMILIES if written[family]) or (4,)

@@ -1,5 +1,6 @@
-"""Which FRR a lab is written for, by its images' tags and its configurations, where that is another one than the
-virtual machine's. A bug of one version, or a command of a later one, is then no surprise.
+"""Which FRR a node runs: the version that its image's tag or its configuration names, if it was built here
+(`fabriclab frr add`), else the virtual machine's, and then in words. A bug of one version, or a command of a later one,
+is then no surprise.
 
 The machine's comes with Debian (`images/machine/packages.txt`); `tests/vm/test_frr_version.py` compares.
 """
@@ -7,9 +8,11 @@ The machine's comes with Debian (`images/machine/packages.txt`); `tests/vm/test_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import PurePath
 
+from fabriclab.formats import names
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.lab.setup.frr import CONFIGURATION_FILES, OLDER_DEFAULTS, is_frr_image
 
@@ -17,27 +20,97 @@ VERSION = "10.3"
 """Of the virtual machine's FRR."""
 _TAG = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)(?![\d.])")
 _LINE = re.compile(r"^frr version (\d+\.\d+(?:\.\d+)?)\S*\s*$", re.MULTILINE)
+_PARTS = re.compile(r"(\d+\.\d+)(?:\.(\d+))?")
+
+Question = Callable[[], Collection[str]]
+_asked: list[Question] = []
 
 
-def other_versions(name: str, image: str, setup: Setup) -> Iterator[str]:
-    """Yield a sentence where a node's image or configuration is of another version of FRR."""
+def ask_versions_by(question: Question) -> None:
+    """Ask by this from now on which versions of FRR were built for the virtual machine; none where nobody can tell."""
+    _asked[:] = [question]
+
+
+def built_frr() -> tuple[str, ...]:
+    """Return the versions of FRR that were built for the virtual machine."""
+    return tuple(version for question in _asked for version in question())
+
+
+def version_here(wanted: str) -> str | None:
+    """Return the version that runs where one is wanted: that one, else the nearest patch release of the same minor
+    release, of a minor release without a patch the latest; None: none of them is here."""
+    built = built_frr()
+    if wanted in (VERSION, *built):
+        return wanted
+    minor, patch = _parts(wanted)
+    if minor == VERSION:
+        return VERSION
+    near = [version for version in built if _parts(version)[0] == minor]
+    if not near:
+        return None
+    numbers = {version: _parts(version)[1] or 0 for version in near}
+    return max(near, key=lambda one: (-abs(numbers[one] - (numbers[one] if patch is None else patch)), numbers[one]))
+
+
+def is_version(text: str) -> bool:
+    """Return whether a text is a version of FRR, such as 10.5, 10.5.1 or 10.8-dev."""
+    return _PARTS.match(text) is not None and names.VERSION.is_in(text)
+
+
+def how_to_bring(version: str) -> str:
+    """Return the words that say how a version is brought."""
+    return f"`fabriclab frr add frr-{version}.tar.gz` builds it of its source"
+
+
+@dataclass(frozen=True)
+class ChosenFrr:
+    """The FRR of a node."""
+
+    version: str | None = None
+    """One that was built; None: the virtual machine's."""
+    notes: tuple[str, ...] = ()
+    """What differs from what the node asks for."""
+
+
+def choose_frr(name: str, image: str, setup: Setup) -> ChosenFrr:
+    """Return the FRR of a node with this image and these files."""
     if not setup.daemons:
-        return
+        return ChosenFrr()
+    notes = [
+        f"{name}: {PurePath(file.path).name} is of Quagga or Zebra, and is read with the defaults of FRR before 7.4: "
+        "no policy is required"
+        for file in setup.files
+        if file.text.startswith(OLDER_DEFAULTS)
+    ]
+    wishes = _wishes(image, setup)
+    if set(wishes) <= {VERSION}:
+        return ChosenFrr(None, tuple(notes))
+    # The image is the program; a configuration only says which program wrote it.
+    wanted, where = next(iter(wishes.items()))
+    here = version_here(wanted)
+    if here is not None and here != VERSION:
+        if here != wanted and _parts(wanted)[1] is not None:
+            notes.append(f"{name}: {where}: FRR {here} runs, the nearest release that is here; {how_to_bring(wanted)}")
+        return ChosenFrr(here, tuple(notes))
+    others = {version: where for version, where in wishes.items() if _parts(version)[0] != VERSION}
+    if others:
+        missing = how_to_bring(next(iter(others)))
+        said = f"the virtual machine runs FRR {VERSION}, whose bugs and commands may differ; {missing}"
+        notes.append(f"{name}: {', '.join(others.values())}: {said}")
+    return ChosenFrr(None, tuple(notes))
+
+
+def _wishes(image: str, setup: Setup) -> dict[str, str]:
+    """Return the versions that a node names, each with where it does: its image's first."""
     found: dict[str, str] = {}
     if (tag := _of_image(image)) is not None:
         found[tag] = f"image {image}"
     for file in setup.files:
-        if file.text.startswith(OLDER_DEFAULTS):
-            of = "is of Quagga or Zebra, and is read with the defaults of FRR before 7.4: no policy is required"
-            yield f"{name}: {PurePath(file.path).name} {of}"
-            continue
         match = _LINE.search(file.text) if file.path in CONFIGURATION_FILES else None
         if match is not None:
             line = file.text.count("\n", 0, match.start()) + 1
             found.setdefault(match[1], f"{file.source or file.path}:{line} (frr version {match[1]})")
-    others = [where for version, where in found.items() if not _is_same(version)]
-    if others:
-        yield f"{name}: {', '.join(others)}: the virtual machine runs FRR {VERSION}, whose bugs and commands may differ"
+    return found
 
 
 def _of_image(image: str) -> str | None:
@@ -48,6 +121,9 @@ def _of_image(image: str) -> str | None:
     return None if match is None else match[1]
 
 
-def _is_same(version: str) -> bool:
-    """Return whether a version is the machine's or a patch of it."""
-    return version == VERSION or version.startswith(f"{VERSION}.")
+def _parts(version: str) -> tuple[str, int | None]:
+    """Return a version's minor release, and the number of its patch release if it says one."""
+    match = _PARTS.match(version)
+    if match is None:
+        return version, None
+    return match[1], None if match[2] is None else int(match[2])

@@ -16,7 +16,7 @@ from fabriclab.lab.setup.absent import absent
 from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
-from fabriclab.lab.setup.frr_versions import other_versions
+from fabriclab.lab.setup.frr_versions import choose_frr
 from fabriclab.lab.setup.kernel_lacks import lacking
 from fabriclab.lab.setup.netlab import netlab_steps
 
@@ -44,6 +44,8 @@ class WrittenSetup:
     unapplied_binds: tuple[str, ...] = ()
     """Paths in the node of binds that name files of the host."""
     notes: tuple[str, ...] = ()
+    frr: str | None = None
+    """The version of FRR that was built and that it runs; None: the virtual machine's."""
 
     @property
     def configures_network(self) -> bool:
@@ -106,9 +108,10 @@ def read_setup(
             f"{name}: nothing is bound below {DIRECTORY}, so FRR has no configuration here; what image {image} brings "
             "is not in the virtual machine"
         )
-    notes += [*lacking(name, setup), *absent(name, setup), *other_versions(name, image, setup)]
+    frr = choose_frr(name, image, setup)
+    notes += [*lacking(name, setup), *absent(name, setup), *frr.notes]
     outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
-    written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
+    written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes), frr.version)
     return written if written != WrittenSetup(Setup()) else None
 
 

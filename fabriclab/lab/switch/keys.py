@@ -15,6 +15,7 @@ from fabriclab.keys.values import NONE, Either, Several, Text, Value, Word, or_n
 from fabriclab.lab.network.keys import LAYER2
 from fabriclab.lab.ports.keys import PORT_BUFFER
 from fabriclab.lab.reading.dscp import DSCP_NAMES, DSCP_VALUE, LARGEST_DSCP, dscp_names
+from fabriclab.lab.switch.frr_version import FRR_VERSION
 from fabriclab.lab.switch.load_balancing import LOAD_BALANCING_KEY
 from fabriclab.lab.switch.queue_keys import GROUP, LARGEST_BYTES, QUEUE, RATE_OF_A_PORT, SIZE_OF_MEMORY, SLOWEST_BPS
 from fabriclab.units import DURATION, RATE, SIZE
@@ -252,7 +253,7 @@ SCALE: Key[Any] = Key(
 
 SHARED = Keys("switch-shared", "A switch with a shared buffer", (_PROFILE, SCALE, *BUFFER))
 DEFAULT_SWITCH = Keys(
-    "switch-default", "Settings for every switch", (*PORT_BUFFER.keys, *SHARED.keys, LOAD_BALANCING_KEY)
+    "switch-default", "Settings for every switch", (*PORT_BUFFER.keys, *SHARED.keys, LOAD_BALANCING_KEY, FRR_VERSION)
 )
 SWITCH = Keys("switch", "A switch", (*DEFAULT_SWITCH.keys, *LAYER2))
 SWITCHES = Named(

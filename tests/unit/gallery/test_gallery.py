@@ -172,6 +172,29 @@ def test_shares_of_counts_and_flows_of_some_sizes(lab: Path, tmp_path: Path) -> 
     assert differences(lab) == []
 
 
+def test_changes_of_flows_of_some_sizes_are_seed_by_seed(lab: Path, tmp_path: Path) -> None:
+    """All flows have 256,000 bytes."""
+    against = "against: {variant: cubic}, unit: '%', digits: 1, form: interval}\n"
+    cells = (
+        f"      - {{metric: 'fct_mean_ns[sru]', above: 10 KB, up_to: 1 MB, {against}"
+        f"      - {{metric: 'fct_mean_ns[sru]', {against}"
+        f"      - {{metric: 'fct_mean_ns[sru]', up_to: 10 KB, {against}sentences"
+    )
+    text = PUBLISHED.replace("    bold: {cubic: [8]}\n", "")
+    (lab / FILE).write_text(text.replace("      - {metric: goodput_bps, unit: Mbps}\nsentences", cells))
+    publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep", seeds=3)})
+    found = {
+        row.metric: row
+        for row in read_rows(lab, "demo")
+        if (row.settings["senders"], row.settings["variant"]) == ("8", "dctcp")
+    }
+    sized = found["fct_mean_ns[sru] above 10 KB up to 1 MB against variant=cubic"]
+    every = found["fct_mean_ns[sru] against variant=cubic"]
+    assert sized.runs == every.runs == 3
+    assert {name: pytest.approx(value, rel=1e-9) for name, value in every.numbers.items()} == sized.numbers
+    assert found["fct_mean_ns[sru] up to 10 KB against variant=cubic"].runs == 0
+
+
 @pytest.mark.parametrize(
     ("cell", "said"),
     [

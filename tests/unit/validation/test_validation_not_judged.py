@@ -25,7 +25,7 @@ from fabriclab.validation.not_judged import of_configuration
 
 LAB = ROOT / "labs" / "sonic-leaf-spine"
 POLICY = {
-    "ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_interface": "Ethernet0"}},
+    "ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_tag": ["0"]}},
     "BGP_NEIGHBOR_AF": {"default|10.0.0.0|ipv4_unicast": {"route_map_in": ["DENY"]}},
 }
 

@@ -22,6 +22,8 @@ class LabTree {
   async getChildren(item) {
     if (item) return item.below ?? [];
     const { up, own, shipped, problem } = await this.read();
+    // Until now nobody knew whether there are labs, so that the view must not say that there are none.
+    vscode.commands.executeCommand("setContext", "fabriclab.listed", true);
     const groups = [
       group("Up", up.map(upItem)),
       group("In this workspace", own.map(labItem)),

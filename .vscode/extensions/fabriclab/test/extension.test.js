@@ -101,7 +101,10 @@ test("a mistake is underlined while one types, and goes away", async (t) => {
 test("the view has labs, their stories, and what is up", async (t) => {
   const host = activated(t);
   host.fake.bringUp();
+  const isListed = (words) => words[0] === "setContext" && words[1] === "fabriclab.listed";
+  assert.ok(!host.calls.executed.some(isListed), "the view does not say that there is no lab before it has looked");
   const groups = await host.calls.tree.getChildren();
+  assert.ok(host.calls.executed.some(isListed));
   assert.deepEqual(
     groups.map((one) => one.label),
     ["Up", "In this workspace"],

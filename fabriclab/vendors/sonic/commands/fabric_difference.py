@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabriclab.cli.host.failure import BadInputError
@@ -86,7 +86,7 @@ def fabric_difference(old: Sequence[Path], new: Sequence[Path], cables: Sequence
         files = before[name], after[name]
         data = read_bytes(files[0]), read_bytes(files[1])
         found = judged[0][str(files[0])], judged[1][str(files[1])]
-        switches[name] = difference(files, data, found, None)
+        switches[name] = _with_lost_ways(difference(files, data, found, None))
     routes, why = _route_changes(old, new, cables)
     return FabricDifference(
         switches=switches,
@@ -96,6 +96,18 @@ def fabric_difference(old: Sequence[Path], new: Sequence[Path], cables: Sequence
         not_routed=why,
         files=(before, after),
     )
+
+
+def _with_lost_ways(one: Difference) -> Difference:
+    """Return a difference of which a way to hosts that is lost is an error.
+
+    In a file by itself a policy may mean it. Here the older version had the way, and whoever approves the change must
+    hear of it.
+    """
+    findings = (
+        replace(each, severity="error") if each.rule == "hosts-unreachable" else each for each in one.new.findings
+    )
+    return replace(one, new=replace(one.new, findings=tuple(findings)))
 
 
 def _by_name(files: Sequence[Path]) -> dict[str, Path]:

@@ -68,7 +68,10 @@ def _reached_incast(plan: Plan) -> tuple[str, list[str]] | None:
     """
     if plan.bgp is None:
         return None
-    forwarding, hosts = Forwarding(plan.nodes), [node.name for node in plan.nodes if node.role == "host"]
+    forwarding, hosts = (
+        Forwarding(plan.nodes, plan.families[0]),
+        [node.name for node in plan.nodes if node.role == "host"],
+    )
     reaching = {
         receiver: [host for host in hosts if host != receiver and forwarding.reaches(host, receiver)]
         for receiver in hosts

@@ -109,6 +109,8 @@ def _matches(matches: Matches) -> dict[str, FieldValue | None]:
         "match_med": _number(matches.metric),
         "match_origin": None if matches.origin is None else matches.origin.upper(),
         "match_neighbor": None if matches.peer is None else [matches.peer],
+        "match_next_hop_set": matches.next_hops,
+        "match_interface": matches.interface,
     }
 
 
@@ -122,6 +124,7 @@ def _changes(changes: Changes) -> dict[str, FieldValue | None]:
         "set_metric" if action else "set_med": _number(changes.metric),
         "set_origin": None if changes.origin is None else changes.origin.upper(),
         "set_asn_list": ",".join(map(str, changes.prepend)) or None,
+        "set_next_hop": changes.next_hop,
         "set_community_inline": communities or None,
         "set_ext_community_inline": [_community(each) for each in changes.extended] or None,
     }

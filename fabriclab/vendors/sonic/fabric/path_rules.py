@@ -69,6 +69,9 @@ def _why_unreachable(routing: FabricRouting, name: str, destination: Destination
             if route.prefix.prefixlen and route.prefix.overlaps(destination.network):
                 table, key = route.key.split("|", 1)
                 return _Cause(one, (table, key), ", because a static route comes before BGP's")
+    astray = routing.astray(name, destination.network)
+    if astray is not None:
+        return _Cause(name, _map_of(routing, name, astray[1]), f": its next hop {astray[0]} is no switch's address")
     outcome = routing.outcome(destination.network)
     kept = () if outcome is None else outcome.kept_out
     for out in (*(out for out in kept if out.switch == name), *kept):
@@ -83,6 +86,11 @@ def _own_as(switch: FabricSwitch) -> tuple[str, ...]:
     if switch.config.frrcfgd:
         return ("BGP_GLOBALS", "default", "local_asn")
     return ("DEVICE_METADATA", "localhost", "bgp_asn")
+
+
+def _map_of(routing: FabricRouting, name: str, interface: str) -> tuple[str, ...]:
+    session, _ = routing.sessions[name][interface]
+    return ("BGP_NEIGHBOR_AF", f"{session.key}|ipv4_unicast", "route_map_in")
 
 
 def _path_of(routing: FabricRouting, kept: KeptOut) -> tuple[str, ...]:
@@ -120,7 +128,12 @@ def unannounced_networks(routing: FabricRouting) -> Iterator[FabricFinding]:
         own = [one for one in hosts if one.owner == switch.name]
         with_session = {interface for _, interface in switch.sessions()}
         missing = [one for one in own if one.network not in told and one.interface not in with_session]
-        if not switch.config.frrcfgd or not missing or not any(one.network in told for one in own):
+        if not missing or not routing.sessions[switch.name] or not _tells_all(routing, switch.name):
+            continue
+        if not any(one.network in told for one in own):
+            yield from _of_silence(routing, switch, missing)
+            continue
+        if not switch.config.frrcfgd:
             continue
         for one in missing:
             around = [network for network in told if one.network.subnet_of(network) or network.subnet_of(one.network)]
@@ -134,6 +147,29 @@ def unannounced_networks(routing: FabricRouting) -> Iterator[FabricFinding]:
                     switch.name,
                     finding("hosts-not-announced", path, one, bound, fate, "add it", (one.interface,)),
                 )
+
+
+def _of_silence(routing: FabricRouting, switch: FabricSwitch, missing: list[Destination]) -> Iterator[FabricFinding]:
+    """A switch that announces no network of its hosts, beside others that announce theirs: it may be meant."""
+    others = sorted({one.owner for one in _of_hosts(routing)} - {switch.name})
+    if others:
+        table = "BGP_GLOBALS_AF_NETWORK" if switch.config.frrcfgd else "INTERFACE"
+        daemon = "" if switch.config.frrcfgd else "bgpcfgd announces those of VLANs alone; "
+        verb = "announce" if len(others) > 1 else "announces"
+        bound = f"not announced, although {_some(others)} {verb} networks of hosts"
+        fate = f"{daemon}no other switch has a route to the hosts there"
+        networks, ports = _some([str(one) for one in missing]), tuple(one.interface for one in missing)
+        one = finding(
+            "hosts-not-announced",
+            (table,),
+            networks,
+            bound,
+            fate,
+            "announce it, if it is to be reached",
+            ports,
+            severity="warning",
+        )
+        yield FabricFinding(switch.name, one)
 
 
 def _some_networks(networks: tuple[IPv4Network, ...]) -> list[str]:

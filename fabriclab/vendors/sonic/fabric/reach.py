@@ -15,7 +15,7 @@ from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
 from fabriclab.vendors.sonic.fabric.wanted import Wanted
 
 _MOST_CAUSES = 2
-_ONLY_IPV4 = "routes of IPv6 are not followed, and a lab has hosts of IPv4"
+_ONLY_IPV4 = "routes of IPv6 are not followed; `validate` of an imported lab measures them"
 
 
 @dataclass(frozen=True)
@@ -107,20 +107,24 @@ class Reach:
             return f"{format_count(fate.paths, 'path')} arrive{of_part}" if fate.paths else ""
         if fate.lost is not None:
             some = f"of its paths {fate.paths} arrive, but others end" if fate.paths else "packets end"
-            return f"{some} at {fate.lost.switch}{of_part}: {fate.lost.why}{self._causes(destination, fate)}"
+            return f"{some} at {fate.lost.switch}{of_part}: {fate.lost.why}{self._causes(source, destination, fate)}"
         if wanted.kind == "waypoint":
             path = part.avoids(source, wanted.through)
             return f"{' - '.join(path)}{of_part} passes none of {listed(wanted.through)}" if path else ""
         for least, found, what in ((wanted.next_hops, fate.width, "next hop"), (wanted.paths, fate.paths, "path")):
             if least is not None and found < least:
-                return f"{format_count(found, what)}{of_part}, not {least}{self._causes(destination, fate)}"
+                return f"{format_count(found, what)}{of_part}, not {least}{self._causes(source, destination, fate)}"
         return ""
 
-    def _causes(self, destination: Destination, fate: Fate) -> str:
+    def _causes(self, source: str, destination: Destination, fate: Fate) -> str:
         """Return what keeps a network from switches, in words after a semicolon; empty where nothing is known."""
         outcome = self.routing.outcome(destination.network)
         if str(fate.part) in self.routing.unsettled:
             return "; the policies of switches contradict each other, so that its routes never settle"
+        end = source if fate.lost is None else fate.lost.switch
+        astray = self.routing.astray(end, destination.network)
+        if astray is not None:
+            return f"; {end}'s next hop {astray[0]} is no switch's address"
         if outcome is None:
             return f"; {destination.owner} does not announce {destination.network}"
         looped = () if fate.lost is None else (one for one in outcome.looped if one.switch == fate.lost.switch)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import NamedTuple
 
 from fabriclab.formats.plan.node import BgpNeighbour as PlannedNeighbour
@@ -144,9 +144,17 @@ class FabricRouting:
                 switch.config.asn or 0,
                 self._own(switch),
                 {interface: far for interface, (_, far) in self.sessions[switch.name].items()},
+                dict(self._addresses(switch)),
             )
             for switch in self._switches()
         }
+
+    def _addresses(self, switch: FabricSwitch) -> Iterator[tuple[str, IPv4Interface]]:
+        """Yield the addresses of interfaces that carry anything."""
+        cabled = self._cabled(switch)
+        for interface, addresses in switch.config.addresses.items():
+            if interface not in cabled or self._far(switch, interface) is not None:
+                yield interface, addresses[0]
 
     def _own(self, switch: FabricSwitch) -> OwnBgp:
         config, networks = switch.config, announced(switch)
@@ -171,13 +179,18 @@ class FabricRouting:
             announcements=tuple(_announcements(switch, networks)),
         )
 
+    def _cabled(self, switch: FabricSwitch) -> frozenset[str]:
+        """Return the ports and port channels of a switch that lead to another one."""
+        ports = (port for port in switch.config.ports if End(switch.name, port) in self.view.far)
+        return frozenset(switch.channel_of.get(port, port) for port in ports)
+
     @cached_property
     def destinations(self) -> tuple[Destination, ...]:
         """The networks behind ports that lead to no other switch, and loopbacks; each once for each switch that has
         it."""
         found = []
         for switch in self._switches():
-            cabled = {switch.channel_of.get(end.port, end.port) for end in self.view.far if end.switch == switch.name}
+            cabled = self._cabled(switch)
             for interface, addresses in switch.config.addresses.items():
                 if interface not in cabled:
                     found += [Destination(one.network, switch.name, interface) for one in addresses]
@@ -229,14 +242,37 @@ class FabricRouting:
         tables: dict[str, dict[IPv4Network, tuple[Hop, ...]]] = {name: {} for name in self.speakers}
         for prefix, used in self._used.items():
             for name, paths in (used or {}).items():
-                interfaces = [path.interface for path in paths if path.interface is not None]
-                most = self.view.fabric.switches[name].config.max_paths
-                hops = [Hop(self.speakers[name].sessions[one].switch, one) for one in interfaces[:most]]
-                if hops and len(interfaces) == len(paths):
-                    tables[name][IPv4Network(prefix)] = tuple(hops)
+                if paths and all(path.interface is not None for path in paths):
+                    most = self.view.fabric.switches[name].config.max_paths
+                    tables[name][IPv4Network(prefix)] = tuple(self._hops(name, paths[:most]))
         for switch in self._switches():
             tables[switch.name] |= self._static(switch, tables[switch.name])
         return tables
+
+    def _hops(self, name: str, paths: Paths) -> Iterator[Hop]:
+        """Yield the next hops of paths, each once: none for the address of no switch, whose packets are lost."""
+        found: dict[Hop, None] = {}
+        for path in paths:
+            if path.way is None:
+                interface = path.interface or ""
+                found[Hop(self.speakers[name].sessions[interface].switch, interface)] = None
+            elif (hop := self._hop(self.view.fabric.switches[name], *path.way)) is not None:
+                found[hop] = None
+        yield from found
+
+    def astray(self, name: str, network: IPv4Network) -> tuple[str, str] | None:
+        """Return the next hop of a switch's path to a network that is the address of no switch, and the interface that
+        the route came by; None where all of them are."""
+        for path in self.used(str(network)).get(name, ()) if str(network) in self.prefixes else ():
+            if path.way is not None and self._hop(self.view.fabric.switches[name], *path.way) is None:
+                return path.way[0], path.interface or ""
+        return None
+
+    def _hop(self, switch: FabricSwitch, address: str, interface: str) -> Hop | None:
+        far = self._far(switch, interface)
+        there = None if far is None else self.view.fabric.switches[far.switch].interfaces.get(far.interface)
+        is_there = there is not None and str(there.address.ip) == address
+        return Hop(far.switch, interface) if far is not None and is_there else None
 
     def _static(self, switch: FabricSwitch, learnt: Table) -> Table:
         """Return the static routes that a switch uses: those of the lowest distance, before BGP's if that is lower."""
@@ -283,12 +319,8 @@ def announced(switch: FabricSwitch) -> tuple[IPv4Network, ...]:
 
 
 def _announcements(switch: FabricSwitch, networks: tuple[IPv4Network, ...]) -> Iterator[Announcement]:
-    """Yield the networks that go through a map: their own entry's, or that of the protocol that they are from."""
-    config = switch.config
-    static = {route.prefix for route in config.static_routes if route.advertised}
+    """Yield the networks that go through a map."""
     for network in networks:
-        protocol = "static" if network in static else "connected"
-        is_said = network in config.networks
-        name = config.network_maps.get(str(network)) if is_said else config.redistribution_maps.get(protocol)
+        name = switch.config.announcement_map(network)
         if name is not None:
             yield Announcement(prefix=str(network), map=name)

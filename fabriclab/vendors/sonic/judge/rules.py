@@ -143,6 +143,7 @@ _OF_PORTS = (
         "no rule of an ACL hides another one with the opposite action",
         "sonic-swss, aclorch",
     ),
+    Rule("policy-unseen", "warning", "bgpd gets each field of a ROUTE_MAP", "sonic-buildimage, frrcfgd.py"),
     Rule("class-leads-nowhere", "warning", "each class of a DSCP has a queue and a group", "SAI, saiport.h: 0 without"),
     Rule("wred-below-frame", "error", "WRED's thresholds are in bytes, and at least a frame", _SAI),
     Rule("pool-above-memory", "error", "a pool is not larger than the memory", "SAI, saibuffer.h"),

@@ -19,10 +19,11 @@ from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_
 from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.units import format_rate
-from fabriclab.vendors.sonic.read.config_db import ConfigDb
+from fabriclab.vendors.sonic.read.config_db import ConfigDb, are_of_ipv6
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES
 from fabriclab.vendors.sonic.read.neighbours import NS_A_METRE, port_mtu
+from fabriclab.vendors.sonic.read.port_groups import first_ipv6
 from fabriclab.vendors.sonic.read.read import examine_config_db
 
 T = TypeVar("T")
@@ -138,6 +139,8 @@ class _LinkBinder:
     def _address(self, end: Endpoint) -> Endpoint:
         config = self._configs.get(end.node)
         said = config.addresses.get(end.interface) if config is not None else None
+        if config is not None and are_of_ipv6(self._configs.values()):
+            return self._address6(end, config)
         if config is None or not said:
             return end
         table = f"INTERFACE|{end.interface}|{said[0]}"
@@ -145,6 +148,15 @@ class _LinkBinder:
         if end.ipv4 is not None and end.ipv4.value != said[0]:
             end.ipv4.complain(self._problems, f"{end.ipv4.value} here, but {table} ({place}); write the same")
         return replace(end, ipv4=end.ipv4 or Written(said[0], table, str(said[0]), place))
+
+    def _address6(self, end: Endpoint, config: ConfigDb) -> Endpoint:
+        own = first_ipv6(config, end.interface)
+        if own is None:
+            return end
+        table, place = f"INTERFACE|{end.interface}|{own}", config.place("INTERFACE", f"{end.interface}|{own}")
+        if end.ipv6 is not None and end.ipv6.value != own:
+            end.ipv6.complain(self._problems, f"{end.ipv6.value} here, but {table} ({place}); write the same")
+        return replace(end, ipv6=end.ipv6 or Written(own, table, str(own), place))
 
 
 def _with_others(end: Endpoint, other: Endpoint) -> Endpoint:

@@ -4,9 +4,9 @@ each name says where it is from."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from ipaddress import IPv4Interface
 from typing import TypeVar
 
+from fabriclab.formats.family import Family
 from fabriclab.lab.network.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
 from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
@@ -15,17 +15,17 @@ from fabriclab.vendors.sonic.read.port_groups import PortGroup, PortGroups
 T = TypeVar("T", WrittenVlan, WrittenPortChannel)
 
 
-def written_layer2(config: ConfigDb, groups: PortGroups) -> WrittenLayer2:
-    """Return the groups of a file as the lab language has them."""
+def written_layer2(config: ConfigDb, groups: PortGroups, family: Family = 4) -> WrittenLayer2:
+    """Return the groups of a file as the lab language has them, with their addresses of a family."""
     return WrittenLayer2(
-        vlans=tuple(_written(config, vlan, "VLAN", WrittenVlan) for vlan in groups.vlans),
+        vlans=tuple(_written(config, vlan, "VLAN", WrittenVlan, family) for vlan in groups.vlans),
         port_channels=tuple(
-            _written(config, channel, "PORTCHANNEL", WrittenPortChannel) for channel in groups.channels
+            _written(config, channel, "PORTCHANNEL", WrittenPortChannel, family) for channel in groups.channels
         ),
     )
 
 
-def _written(config: ConfigDb, group: PortGroup, table: str, kind: Callable[..., T]) -> T:
+def _written(config: ConfigDb, group: PortGroup, table: str, kind: Callable[..., T], family: Family) -> T:
     members = tuple(
         Written(
             member,
@@ -35,15 +35,10 @@ def _written(config: ConfigDb, group: PortGroup, table: str, kind: Callable[...,
         )
         for member in group.members
     )
-    return kind(
-        group.name, members, f"{table}|{group.name}", config.place(table, group.name), _address(config, group, table)
-    )
-
-
-def _address(config: ConfigDb, group: PortGroup, table: str) -> Written[IPv4Interface] | None:
-    if group.address is None:
-        return None
-    key = f"{group.name}|{group.address}"
-    return Written(
-        group.address, f"{table}_INTERFACE|{key}", str(group.address), config.place(f"{table}_INTERFACE", key)
-    )
+    place = config.place(table, group.name)
+    address = group.address if family == 4 else group.ipv6
+    if address is None:
+        return kind(group.name, members, f"{table}|{group.name}", place)
+    key = f"{group.name}|{address}"
+    written = Written(address, f"{table}_INTERFACE|{key}", str(address), config.place(f"{table}_INTERFACE", key))
+    return kind(group.name, members, f"{table}|{group.name}", place, **{f"ipv{family}": written})

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Network
 from typing import TypeVar
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
@@ -23,8 +24,8 @@ from fabriclab.vendors.sonic.kind.groups import written_layer2
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
 from fabriclab.vendors.sonic.lab.load_balancing import written_load_balancing
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
-from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
-from fabriclab.vendors.sonic.read.port_groups import PortGroups, port_groups
+from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb, are_of_ipv6
+from fabriclab.vendors.sonic.read.port_groups import PortGroups, first_ipv6, port_groups
 
 T = TypeVar("T")
 _KEEPALIVE_S, _HOLD_S = 60, 180
@@ -36,12 +37,13 @@ def bind_nodes(
     nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems
 ) -> tuple[LabNode, ...]:
     """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
+    family: Family = 6 if are_of_ipv6(configs.values()) else 4
     links_of: dict[str, list[Link]] = {node.name: [] for node in nodes}
     for link in links:
         for name in dict.fromkeys(end.node for end in link.ends):
             links_of[name].append(link)
     return tuple(
-        _NodeBinder(node, configs, links_of[node.name], problems).bind() if node.name in configs else node
+        _NodeBinder(node, configs, links_of[node.name], problems, family).bind() if node.name in configs else node
         for node in nodes
     )
 
@@ -55,6 +57,8 @@ class _NodeBinder:
     links: Sequence[Link]
     """Its own."""
     problems: Problems
+    family: Family
+    """Of the addresses that the lab has."""
     notes: dict[str, None] = field(default_factory=dict)
 
     @cached_property
@@ -93,17 +97,18 @@ class _NodeBinder:
         )
         # What stands in for something else is told at each check; what is simply not there was told by the import.
         self.notes.update((note, None) for note in found if "|meter_type: " in note)
-        networks = self._networks()
+        networks = self._networks() if self.family == 4 else self._networks6()
         own = OwnConfiguration(
             file=config.file,
             profile="" if profile is None else profile_text(profile),
             sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
             max_paths=config.max_paths,
             networks=tuple(networks),
+            families=(self.family,),
             policies=config.policies,
-            announcements=tuple(self._announcements(networks)),
+            announcements=tuple(self._announcements([one for one in networks if isinstance(one, IPv4Network)])),
             static_routes=config.static_routes,
-            layer2=written_layer2(config, self.groups),
+            layer2=written_layer2(config, self.groups, self.family),
             filters=tuple(self._filters()),
             load_balancing=written_load_balancing(config),
             not_emulated=config.not_emulated,
@@ -111,7 +116,8 @@ class _NodeBinder:
             fields=FIELDS,
             notes=(*self.notes, *config.static_route_notes, *config.adaptive_routing.notes),
         )
-        return replace(self.node, asn=self._asn(), loopback=self._loopback(), own=own)
+        loopback6 = self.node.loopback6 if self.family == 4 else self._loopback6()
+        return replace(self.node, asn=self._asn(), loopback=self._loopback(), loopback6=loopback6, own=own)
 
     def _asn(self) -> Written[int] | None:
         if self.config.asn is None:
@@ -202,7 +208,7 @@ class _NodeBinder:
                 )
         return far.ipv4
 
-    def _networks(self) -> list[IPv4Network]:
+    def _networks(self) -> list[IPv4Network | IPv6Network]:
         """Return what the switch announces.
 
         bgpcfgd announces Loopback0 and the networks of VLANs only (bgpd.main.conf.j2); frrcfgd what its tables say.
@@ -218,6 +224,26 @@ class _NodeBinder:
         routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
         return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))
 
+    def _networks6(self) -> list[IPv4Network | IPv6Network]:
+        """Return what the switch announces where its interfaces have addresses of IPv6 alone."""
+        config = self.config
+        loopbacks = [IPv6Network(address.ip) for address in config.loopbacks6.get(LOOPBACK, ())[:1]]
+        vlans = [vlan.ipv6.network for vlan in self.groups.vlans if vlan.ipv6 is not None]
+        if not config.frrcfgd:
+            return list(dict.fromkeys([*loopbacks, *vlans]))
+        if not config.announces_connected6:
+            return list(dict.fromkeys(config.networks6))
+        interfaces = (self.groups.interface_of(near.interface) for near, _ in self.links_here)
+        routed = [own.network for name in interfaces if (own := first_ipv6(config, name)) is not None]
+        return list(dict.fromkeys([*config.networks6, *routed, *vlans, *loopbacks]))
+
+    def _loopback6(self) -> Written[IPv6Address] | None:
+        said = next(iter(self.config.loopbacks6.get(LOOPBACK, ())), None)
+        if said is None:
+            return self.node.loopback6
+        key = f"{LOOPBACK}|{said}"
+        return Written(said.ip, f"LOOPBACK_INTERFACE|{key}", str(said.ip), self.config.place("LOOPBACK_INTERFACE", key))
+
     def _filters(self) -> Iterator[FilterTable]:
         """Yield the ACLs of ports that have links; that of a port channel or a VLAN is its members'."""
         every = (*self.groups.vlans, *self.groups.channels)
@@ -231,13 +257,8 @@ class _NodeBinder:
                 yield FilterTable(name=acl.name, stage=acl.stage, ports=ports, rules=acl.rules)
 
     def _announcements(self, networks: Sequence[IPv4Network]) -> Iterator[Announcement]:
-        """Yield the networks that go through a map: their own entry's, or that of the protocol that they are from."""
-        config = self.config
-        of_protocol = config.redistribution_maps
-        static = {route.prefix for route in config.static_routes if route.advertised}
+        """Yield the networks that go through a map."""
         for network in networks:
-            protocol = "static" if network in static else "connected"
-            said = network in config.networks
-            name = config.network_maps.get(str(network)) if said else of_protocol.get(protocol)
+            name = self.config.announcement_map(network)
             if name is not None:
                 yield Announcement(prefix=str(network), map=name)

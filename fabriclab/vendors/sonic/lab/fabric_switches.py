@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
 from pathlib import Path
 from typing import NamedTuple
 
-from fabriclab.keys.wording import shown
+from fabriclab.keys.wording import listed, shown
 from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
@@ -219,4 +219,11 @@ def _complain_alike(switch: FabricSwitch, other: FabricSwitch, problems: Problem
         f"{shown(name)} is the name of the switch in {other.config.place(*key)} too "
         f"({shown(other.config.hostname or other.name)}); "
     )
-    switch.config.complain(problems, key, message + "give each its own hostname", name)
+    asics = (other.config.asic, switch.config.asic)
+    if all(asics) and len(set(asics)) > 1:
+        remedy = (
+            f"these are {listed(asics)} of one switch, and a lab's switches have one ASIC each; give one of the files"
+        )
+    else:
+        remedy = "give each its own hostname"
+    switch.config.complain(problems, key, message + remedy, name)

@@ -77,6 +77,9 @@ FIELDS: dict[tuple[str, str], Acting] = {
     ("DEVICE_METADATA", "docker_routing_config_mode"): Acting(
         "routes", "FRR's own files in the switch's /etc/frr configure routing, and they are not given"
     ),
+    ("DEVICE_METADATA", "sub_role"): Acting(
+        "routes", "one ASIC of several in a switch; a lab's switch has one, and links between ASICs are left out"
+    ),
     ("BGP_DEVICE_GLOBAL", "tsa_enabled"): Acting("routes", "the switch withdraws its routes, and a lab's does not"),
     ("BGP_DEVICE_GLOBAL", "idf_isolation_state"): _POLICY,
     ("BGP_DEVICE_GLOBAL", "wcmp_enabled"): Acting("paths", "all next hops of a route have the same weight"),
@@ -106,7 +109,7 @@ FILTER = _FILTER
 """Of an ACL that is bound to ports and has a rule that does more than forward."""
 PORT_LIMIT = _PORT_LIMIT
 """Of a port's profile that is a limit."""
-INACTIVE = Acting("routes", "a lab's neighbours exchange IPv4 routes")
+INACTIVE = Acting("routes", "a lab's neighbours exchange routes")
 """Of a neighbour without them."""
 WHY = {
     **{table: acting.why for table, acting in TABLES.items()},

@@ -6,22 +6,22 @@ BGP_GLOBALS|vrf, BGP_NEIGHBOR|vrf|neighbour and BGP_PEER_GROUP|vrf|name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from typing import TypeVar
 
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies, read_policies
 
+N = TypeVar("N", IPv4Network, IPv6Network)
 DEFAULT_VRF = "default"
 LINK_PREFIX6 = 126
 """Networks of IPv6 at least as long as this one have two ends."""
-_OVER_LINK_LOCAL = (
-    "BGP_NEIGHBOR: sessions over IPv6 addresses run over the links' link-local addresses in the lab, and carry the "
-    "routes of IPv4, which is all that a lab has"
-)
+_OVER_LINK_LOCAL = "BGP_NEIGHBOR: sessions over IPv6 addresses run over the links' link-local addresses in the lab"
+_CARRYING_IPV4 = ", and carry the routes of IPv4, which is all that a lab has"
 _LARGEST_ASN = 2**32 - 1
 
 
@@ -38,6 +38,8 @@ class Bgp:
     """That frrcfgd announces."""
     announces_connected: bool
     """frrcfgd announces the networks of all interfaces."""
+    networks6: tuple[IPv6Network, ...]
+    announces_connected6: bool
     policies: SwitchPolicies
 
 
@@ -68,8 +70,10 @@ def read_bgp(
             replace(neighbour, policy=policies.neighbours.get(neighbour.key))
             for neighbour in _each_interface_once(tables, neighbours, addresses)
         ),
-        networks=_networks(tables),
+        networks=tuple(_networks(tables, "ipv4_unicast", IPv4Network)),
         announces_connected=_announces_connected(tables),
+        networks6=tuple(_networks(tables, "ipv6_unicast", IPv6Network)),
+        announces_connected6=f"{DEFAULT_VRF}|connected|bgp|ipv6" in tables.keys("ROUTE_REDISTRIBUTE"),
         policies=policies,
     )
 
@@ -102,19 +106,18 @@ def _max_paths(tables: Tables) -> int | None:
     return None
 
 
-def _networks(tables: Tables) -> tuple[IPv4Network, ...]:
-    found = []
+def _networks(tables: Tables, of: str, make: Callable[[str], N]) -> Iterator[N]:
     for entry in tables.entries("BGP_GLOBALS_AF_NETWORK"):
         vrf, _, rest = entry.key.partition("|")
         family, _, prefix = rest.partition("|")
-        if vrf != DEFAULT_VRF or family != "ipv4_unicast":
+        if vrf != DEFAULT_VRF or family != of:
             continue
         try:
-            found.append(IPv4Network(prefix))
+            yield make(prefix)
         except ValueError:
-            message = f"{shown(prefix)} is not a network; write one such as 10.0.0.0/24"
+            example = "10.0.0.0/24" if of == "ipv4_unicast" else "2001:db8::/64"
+            message = f"{shown(prefix)} is not a network; write one such as {example}"
             tables.complain((entry.table, entry.key), message, prefix)
-    return tuple(found)
 
 
 def _announces_connected(tables: Tables) -> bool:
@@ -142,7 +145,7 @@ def _each_interface_once(
         yield one
         if one.over_ipv6:
             known.add(one.interface)
-            tables.note(_OVER_LINK_LOCAL)
+            tables.note(_OVER_LINK_LOCAL + (_CARRYING_IPV4 if addresses else ""))
     if left:
         tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has only IPv4")
 

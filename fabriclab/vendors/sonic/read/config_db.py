@@ -7,9 +7,9 @@ file; cir and pir are bytes (or packets) a second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from typing import Literal
 
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
@@ -266,12 +266,23 @@ class LeftOut:
     why: str
 
 
+def _is_of(network: IPv4Network, address: IPv4Interface) -> bool:
+    return network in (address.network, IPv4Network(address.ip))
+
+
+def are_of_ipv6(configs: Collection[ConfigDb]) -> bool:
+    """Return whether the interfaces of a lab's switches have addresses of IPv6 alone."""
+    return any(one.addresses6 for one in configs) and not any(one.addresses for one in configs)
+
+
 @dataclass(frozen=True)
 class ConfigDb:
     """All of a file that a lab can have."""
 
     file: str
     hostname: str = ""
+    asic: str = ""
+    """`asic0`, of a switch of several, each with a file of its own."""
     hwsku: str = ""
     """The switch's name among those that SONiC knows; empty: not said."""
     chip: Chip = UNKNOWN
@@ -284,12 +295,16 @@ class ConfigDb:
     """BGP_GLOBALS_AF_NETWORK."""
     announces_connected: bool = False
     """ROUTE_REDISTRIBUTE of connected routes into BGP."""
+    networks6: tuple[IPv6Network, ...] = ()
+    """The same two of IPv6."""
+    announces_connected6: bool = False
     policies: Policies | None = None
     """The lists and maps that act."""
     network_maps: Mapping[str, str] = field(default_factory=dict)
     """The map that a network of BGP_GLOBALS_AF_NETWORK goes through."""
     redistribution_maps: Mapping[str, str] = field(default_factory=dict)
-    """The map that routes go through which are announced by their protocol: connected, static."""
+    """The map that routes go through which are announced by their protocol: connected, static; and `connected Vlan100`
+    where that of connected ones asks for an interface."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()
@@ -298,8 +313,9 @@ class ConfigDb:
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
     addresses6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
-    """Those of IPv6: a lab has none, but they tell who is at the other end of a link."""
+    """Those of IPv6: they tell who is at the other end of a link, and a lab whose files have no others has them."""
     loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
+    loopbacks6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()
     bgp_neighbours: tuple[BgpNeighbour, ...] = ()
@@ -330,6 +346,16 @@ class ConfigDb:
     """What of it acts on traffic in the switch, and not in a lab."""
     notes: tuple[str, ...] = ()
     json: JsonText | None = field(default=None, compare=False, repr=False)
+
+    def announcement_map(self, network: IPv4Network) -> str | None:
+        """Return the map that a network goes through: its own entry's, or that of the protocol that it is from."""
+        if network in self.networks:
+            return self.network_maps.get(str(network))
+        if any(route.advertised and route.prefix == network for route in self.static_routes):
+            return self.redistribution_maps.get("static")
+        every = (*self.addresses.items(), *self.loopbacks.items())
+        interface = next((name for name, found in every for one in found if _is_of(network, one)), "")
+        return self.redistribution_maps.get(f"connected {interface}", self.redistribution_maps.get("connected"))
 
     def place(self, *path: str) -> Place:
         """Return file and line of a table, a key or a field; of what is above it where it is not written."""

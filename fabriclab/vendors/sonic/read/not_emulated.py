@@ -16,6 +16,7 @@ from fabriclab.vendors.sonic.read.json_text import Json, JsonText
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
 
 _Entries = Mapping[str, Mapping[str, Json]]
+_INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
 _PASSING = frozenset({"FORWARD", "ACCEPT"})
 _PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _DOWN = frozenset({"false", "down", "False"})
@@ -83,9 +84,12 @@ class _Reader:
             yield replace(one, value=f"{one.value} {more}".rstrip())
 
     def _inactive(self) -> Iterator[NotEmulated]:
-        """Yield neighbours whose exchange of IPv4 routes is shut."""
+        """Yield neighbours whose exchange of routes is shut: of IPv4, and of IPv6 where interfaces have no other."""
+        addresses = [key.partition(SEPARATOR)[2] for table in _INTERFACES for key in self._entries(table)]
+        is_of_ipv6 = any(":" in one for one in addresses) and not any("." in one for one in addresses)
+        family = "ipv6_unicast" if is_of_ipv6 else "ipv4_unicast"
         for key, fields in self._entries("BGP_NEIGHBOR_AF").items():
-            if key.endswith("ipv4_unicast") and _text(fields.get("admin_status")) in _DOWN:
+            if key.endswith(family) and _text(fields.get("admin_status")) in _DOWN:
                 path = ("BGP_NEIGHBOR_AF", key, "admin_status")
                 yield self._one(path, _text(fields.get("admin_status")), acting.INACTIVE)
 

@@ -8,37 +8,34 @@ from typing import cast
 
 from fabriclab.constraints import Within
 from fabriclab.formats import names, ranges
-from fabriclab.formats.plan.policies import Changes, MapEntry, Matches, Origin, RouteMap, Sign
+from fabriclab.formats.plan.policies import NEXT_HOP, Changes, MapEntry, Matches, Origin, RouteMap, Sign
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.entries import Entry, FieldValue, Tables
+from fabriclab.vendors.sonic.read.map_effects import MAP_FIELDS
 from fabriclab.vendors.sonic.read.policy_sets import NotExpressibleError, SetReader, check_name, community
 
 TABLE = "ROUTE_MAP"
 _ORIGINS = ("igp", "egp", "incomplete")
 _KEY = ("name", "stmt_name", "route_operation", "description", "NULL")
 _SIGNS: dict[str, Sign] = {"METRIC_SET_VALUE": "", "METRIC_ADD_VALUE": "+", "METRIC_SUBTRACT_VALUE": "-"}
-_OF_IPV6 = ("set_ipv6_next_hop_global", "set_ipv6_next_hop_prefer_global", "set_tag")
-"""What changes nothing of an IPv4 route of BGP."""
+_IDLE = ("set_ipv6_next_hop_global", "set_ipv6_next_hop_prefer_global", "set_tag", "match_protocol")
+"""What is nothing to an IPv4 route of BGP. frrcfgd hands `match_protocol` to zebra alone and `set_tag` to nobody, so
+that bgpd's entry has neither."""
 _ACTING = (
     *("match_prefix_set", "match_as_path", "match_community", "match_ext_community", "match_local_pref", "match_med"),
     *("match_origin", "match_neighbor", "call_route_map", "set_origin", "set_local_pref", "set_med", "set_metric"),
     *("set_metric_action", "set_asn", "set_repeat_asn", "set_asn_list", "set_community_inline", "set_community_ref"),
-    *("set_ext_community_inline", "set_ext_community_ref"),
+    *("set_ext_community_inline", "set_ext_community_ref", "match_interface", "match_next_hop_set", "set_next_hop"),
 )
-_NEVER = "match_ipv6_prefix_set"
-"""What no route of IPv4 fits."""
+_NEVER = ("match_ipv6_prefix_set", "match_src_vrf")
+"""What no route of IPv4 in the default VRF fits: only one that came from another VRF has a source (FRR,
+bgpd/bgp_routemap.c: route_match_vrl_source_vrf)."""
+_LISTS = ("match_prefix_set", "match_next_hop_set")
 _TAG = "match_tag"
-"""What no route of BGP fits unless a map sets a tag: sessions do not carry them (FRR, bgpd/bgp_routemap.c:
-route_match_tag)."""
+"""What no route of BGP fits unless it was redistributed with a tag: sessions do not carry them (FRR,
+bgpd/bgp_routemap.c: route_match_tag)."""
 _LARGEST_TAG = 2**32 - 1
-_NOT_ACTING = {
-    "match_interface": "which interface a route leads to",
-    "match_next_hop_set": "the next hop",
-    "match_protocol": "the protocol that a route is from",
-    "match_src_vrf": "VRFs",
-    "match_tag": "tags, of which a map of this file sets one",
-    "set_next_hop": "another next hop",
-}
+_NOT_ACTING = {_TAG: "tags, which FRR takes from 1 to 4294967295, and STATIC_ROUTE has"}
 """Fields of the YANG model that the lab's maps have not, and what they are about."""
 
 
@@ -48,8 +45,8 @@ class MapReader:
     def __init__(self, tables: Tables, sets: SetReader) -> None:
         self._sets = sets
         self._entries: dict[str, list[Entry]] = {}
-        self._sets_tags = any("set_tag" in entry.fields for entry in tables.entries(TABLE))
-        tables.ask(TABLE, *_KEY, *_OF_IPV6, *_ACTING, *_NOT_ACTING, _NEVER)
+        self._has_tags = any("tag" in entry.fields for entry in tables.entries("STATIC_ROUTE"))
+        tables.ask(TABLE, *_KEY, *MAP_FIELDS)
         for entry in tables.entries(TABLE):
             self._entries.setdefault(entry.key.rpartition("|")[0], []).append(entry)
 
@@ -57,13 +54,21 @@ class MapReader:
         """Return a map; None: it is not there. Raises NotExpressibleError."""
         # frrcfgd makes no entry without route_operation.
         whole = [entry for entry in self._entries.get(name, ()) if "route_operation" in entry.fields]
-        # A list of IPv6 matches no route of IPv4, so that such an entry is skipped (FRR, lib/plist.c:
-        # prefix_list_entry_match). A map of no others denies everything, as one that is not there.
-        whole = [entry for entry in whole if _NEVER not in entry.fields]
-        if not self._sets_tags:
-            whole = [entry for entry in whole if not _has_tag(entry)]
+        # An entry that no route fits is skipped. A map of no others denies everything, as one that is not there.
+        whole = [entry for entry in whole if not self._fits_nothing(entry)]
         found = sorted(map(self._entry, whole), key=lambda one: one.sequence)
         return RouteMap(name=check_name(name), entries=tuple(found)) if found else None
+
+    def _fits_nothing(self, entry: Entry) -> bool:
+        """Return whether no route of IPv4 fits: a list of IPv6 matches none (FRR, lib/plist.c:
+        prefix_list_entry_match)."""
+        fields = _Fields(entry)
+        lists = (fields.words(name) for name in _LISTS)
+        return (
+            any(name in entry.fields for name in _NEVER)
+            or any(self._sets.is_of_ipv6(word) for words in lists for word in words)
+            or (not self._has_tags and _has_tag(entry))
+        )
 
     def _entry(self, entry: Entry) -> MapEntry:
         number = _number(entry, "stmt_name", entry.key.rpartition("|")[2], ranges.SEQUENCE)
@@ -72,10 +77,10 @@ class MapReader:
             raise _refusal(entry, "route_operation", f"{shown(operation or '')} is neither permit nor deny")
         for field in entry.fields:
             is_idle = operation == "deny" and field.startswith("set_")
-            if field not in (*_KEY, *_OF_IPV6, *_ACTING) and not is_idle:
+            if field not in (*_KEY, *_IDLE, *_ACTING) and not is_idle:
                 about = _NOT_ACTING.get(field)
                 why = "a lab's maps have no such field" if about is None else f"a lab's maps do not look at {about}"
-                raise _refusal(entry, field, why if not field.startswith("set_") else "a lab's maps do not set it")
+                raise _refusal(entry, field, why)
         fields = _Fields(entry)
         return MapEntry(
             sequence=number,
@@ -94,7 +99,9 @@ class MapReader:
             local_preference=fields.number("match_local_pref"),
             metric=fields.number("match_med"),
             origin=fields.origin("match_origin"),
-            peer=fields.peer("match_neighbor"),
+            peer=fields.interface("match_neighbor", "neither an IPv4 address nor an interface"),
+            next_hops=_name_or_none(fields.one("match_next_hop_set")),
+            interface=fields.interface("match_interface", "not an interface"),
         )
 
     def _changes(self, fields: _Fields) -> Changes:
@@ -114,6 +121,7 @@ class MapReader:
             adds_communities="additive" in communities,
             removes_communities="none" in communities,
             extended=self._extended(fields),
+            next_hop=fields.next_hop("set_next_hop"),
         )
 
     def _extended(self, fields: _Fields) -> tuple[str, ...]:
@@ -166,10 +174,16 @@ class _Fields:
             raise _refusal(self._entry, name, f"{shown(text)} is none of {', '.join(_ORIGINS)}")
         return cast(Origin, text.lower())
 
-    def peer(self, name: str) -> str | None:
+    def interface(self, name: str, otherwise: str) -> str | None:
         text = self.one(name)
         if text is not None and not names.INTERFACE_NAME.is_in(text):
-            raise _refusal(self._entry, name, f"{shown(text)} is neither an IPv4 address nor an interface")
+            raise _refusal(self._entry, name, f"{shown(text)} is {otherwise}")
+        return text
+
+    def next_hop(self, name: str) -> str | None:
+        text = self.one(name)
+        if text is not None and not NEXT_HOP.is_in(text):
+            raise _refusal(self._entry, name, f"{shown(text)} is not {NEXT_HOP.what}")
         return text
 
 
@@ -204,12 +218,14 @@ def _refusal(entry: Entry, field: str, why: str) -> NotExpressibleError:
 
 def named_sets(entries: tuple[MapEntry, ...]) -> Iterator[tuple[str, str]]:
     """Yield what the entries of a map name: `prefixes`, `paths`, `communities`, `extended` or `maps`, and the name."""
+    kinds = {"hops": "prefixes"}
     for entry in entries:
         said = {
             "prefixes": entry.matches.prefixes,
+            "hops": entry.matches.next_hops,
             "paths": entry.matches.paths,
             "communities": entry.matches.communities,
             "extended": entry.matches.extended,
             "maps": entry.calls,
         }
-        yield from ((kind, name) for kind, name in said.items() if name is not None)
+        yield from ((kinds.get(kind, kind), name) for kind, name in said.items() if name is not None)

@@ -69,6 +69,11 @@ class SetReader:
             raise NotExpressibleError(f"PREFIX {name} has two entries of one sequence_number")
         return PrefixList(name=check_name(name), rules=tuple(rules))
 
+    def is_of_ipv6(self, name: str | None) -> bool:
+        """Return whether a list of prefixes is there and is of IPv6."""
+        entry = None if name is None else self._named("PREFIX_SET", name)
+        return entry is not None and _text(entry.fields.get("mode")).lower() == "ipv6"
+
     def paths(self, name: str) -> AsPathList | None:
         """Return a list of AS paths; None: it is not there. Raises NotExpressibleError."""
         entry = self._named(PATHS, name)

@@ -6,13 +6,15 @@ frrcfgd alone reads these tables (DEVICE_METADATA|localhost|frr_mgmt_framework_c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from fabriclab.formats import ranges
 from fabriclab.formats.plan.policies import (
     AsPathList,
     CommunityList,
+    MapEntry,
     NeighbourPolicy,
     Policies,
     PrefixList,
@@ -38,6 +40,13 @@ _KINDS = {
     "paths_out": ("filter_list_out", "paths"),
 }
 """What a session names: the field of CONFIG_DB, and what it is a name of."""
+_NO_INTERFACE = "a lab does not know the interface of a redistributed route where this map is asked"
+_NO_NEXT_HOP = "a lab does not know the next hop of a redistributed static route"
+_REFUSED_IN: dict[str, dict[str, str]] = {
+    "connected": {},
+    "static": {"interface": _NO_INTERFACE, "next_hops": _NO_NEXT_HOP},
+}
+"""What maps of redistribution cannot ask for."""
 _OWN_AS_BY_DEFAULT = 3
 """FRR's allowas-in without a number."""
 
@@ -55,7 +64,8 @@ class SwitchPolicies:
     networks: dict[str, str] = field(default_factory=dict)
     """The map that a network of BGP_GLOBALS_AF_NETWORK goes through."""
     redistributed: dict[str, str] = field(default_factory=dict)
-    """The map of routes of a protocol (connected, static)."""
+    """The map of routes of a protocol (connected, static); of connected ones, by an interface too where its map asks
+    for that."""
     acting: set[Where] = field(default_factory=set)
     """The fields that do act in a lab."""
     why_not: dict[Where, str] = field(default_factory=dict)
@@ -122,7 +132,9 @@ class _Reader:
         told: tuple[str, ...] = ("community", "extended")
         for entry in entries:
             for slot, (name, kind) in _KINDS.items():
-                if (found := self._bound(entry, name, kind)) is not None:
+                if (
+                    found := self._bound(entry, name, kind, self._refused_out if slot == "map_out" else {})
+                ) is not None:
                     names[slot] = found
             weight = self._number(entry, "weight", ranges.ROUTE_WEIGHT.most) or weight
             own_as = self._own_as(entry) or own_as
@@ -153,8 +165,23 @@ class _Reader:
         self._found.acting.add(where)
         return int(text)
 
-    def _bound(self, entry: Entry, name: str, kind: str) -> str | None:
-        """Return what a field names, with all that this needs; None: nothing, or it cannot act."""
+    @cached_property
+    def _refused_out(self) -> Mapping[str, str]:
+        """What maps of what goes cannot ask for, and why: here networks that SONiC redistributes are announced by
+        `network`, of which FRR knows neither interface nor next hop."""
+        keys = self._tables.keys("ROUTE_REDISTRIBUTE")
+        family = next((one for one in self._tables.entries("BGP_GLOBALS_AF") if one.key == f"{_VRF}|{_FAMILY}"), None)
+        older = {} if family is None else family.fields
+        is_connected = f"{_VRF}|connected|bgp|ipv4" in keys or "redistribute_connected" in older
+        is_static = f"{_VRF}|static|bgp|ipv4" in keys or "redistribute_static_rmap" in older
+        refused = {"interface": _NO_INTERFACE} if is_connected or is_static else {}
+        return refused | ({"next_hops": _NO_NEXT_HOP} if is_static else {})
+
+    def _bound(self, entry: Entry, name: str, kind: str, refused: Mapping[str, str]) -> str | None:
+        """Return what a field names, with all that this needs; None: nothing, or it cannot act.
+
+        `refused`: what entries of a map cannot ask for where it is named, and why.
+        """
         value, where = entry.fields.get(name), (entry.table, entry.key, name)
         words = () if value is None else value.split(",") if isinstance(value, str) else value
         if not any(word.strip() for word in words):
@@ -164,6 +191,7 @@ class _Reader:
                 raise NotExpressibleError(f"{len(words)} names, and FRR takes one")
             named = check_name(words[0].strip())
             self._read_all(kind, named)
+            self._check_place(kind, named, refused)
         except NotExpressibleError as error:
             self._found.why_not[where] = str(error)
             return None
@@ -183,22 +211,60 @@ class _Reader:
                 waiting += named_sets(found.entries)
         self._known |= read
 
+    def _check_place(self, kind: str, name: str, refused: Mapping[str, str]) -> None:
+        """Check that a map can be what it is named for. Raises NotExpressibleError."""
+        for route_map in self._called(name) if kind == "maps" and refused else ():
+            for one in route_map.entries:
+                for field_name, why in refused.items():
+                    if getattr(one.matches, field_name) is not None:
+                        raise NotExpressibleError(f"{ROUTE_MAP}|{route_map.name}|{one.sequence}: {why}")
+
+    def _called(self, name: str) -> Iterator[RouteMap]:
+        """Yield a map and all that it calls, each once."""
+        waiting, seen = [name], {name}
+        while waiting:
+            found = self._known.get(("maps", waiting.pop()))
+            if isinstance(found, RouteMap):
+                yield found
+                more = {entry.calls for entry in found.entries if entry.calls is not None} - seen
+                waiting += sorted(more)
+                seen |= more
+
+    def _by_interface(self, name: str) -> None:
+        """Make a map for each interface that the map of connected routes asks for: `network` does not tell FRR the
+        interface, so that entries of this one stand without it."""
+        maps = list(self._called(name))
+        for interface in dict.fromkeys(entry.matches.interface for one in maps for entry in one.entries):
+            if interface is not None:
+                for one in maps:
+                    own = RouteMap(
+                        name=_map_of(one.name, interface),
+                        entries=tuple(_of_interface(entry, interface) for entry in one.entries),
+                    )
+                    self._known["maps", own.name] = own
+                self._found.redistributed[redistributed_over(interface)] = _map_of(name, interface)
+
     def _read_announcements(self) -> None:
         for entry in self._tables.entries("BGP_GLOBALS_AF_NETWORK"):
             prefix = entry.key.removeprefix(f"{_VRF}|{_FAMILY}|")
-            if prefix != entry.key and (named := self._bound(entry, "policy", "maps")) is not None:
+            if prefix != entry.key and (named := self._bound(entry, "policy", "maps", {})) is not None:
                 self._found.networks[prefix] = named
+        self._read_redistribution()
+        for entry in self._tables.entries("BGP_GLOBALS_AF"):
+            if entry.key == f"{_VRF}|{_FAMILY}":
+                named = self._bound(entry, "redistribute_static_rmap", "maps", _REFUSED_IN["static"])
+                if named is not None:
+                    self._found.redistributed.setdefault("static", named)
+
+    def _read_redistribution(self) -> None:
         for entry in self._tables.entries("ROUTE_REDISTRIBUTE"):
             for protocol in ("connected", "static"):
                 if entry.key == f"{_VRF}|{protocol}|bgp|ipv4":
-                    named = self._bound(entry, "route_map", "maps")
+                    named = self._bound(entry, "route_map", "maps", _REFUSED_IN[protocol])
                     if named is not None:
                         self._found.redistributed[protocol] = named
-        for entry in self._tables.entries("BGP_GLOBALS_AF"):
-            if entry.key == f"{_VRF}|{_FAMILY}":
-                named = self._bound(entry, "redistribute_static_rmap", "maps")
-                if named is not None:
-                    self._found.redistributed.setdefault("static", named)
+                        if protocol == "connected":
+                            self._by_interface(named)
 
     def _policies(self) -> Policies | None:
         found = [one for one in self._known.values() if one is not None]
@@ -210,6 +276,22 @@ class _Reader:
             community_lists=tuple(one for one in found if isinstance(one, CommunityList)),
             route_maps=tuple(one for one in found if isinstance(one, RouteMap)),
         )
+
+
+def redistributed_over(interface: str) -> str:
+    """Return what connected routes of an interface are called that has a map of its own."""
+    return f"connected {interface}"
+
+
+def _map_of(name: str, interface: str) -> str:
+    return f"{name}/{interface}"
+
+
+def _of_interface(entry: MapEntry, interface: str) -> MapEntry:
+    calls = None if entry.calls is None else _map_of(entry.calls, interface)
+    if entry.matches.interface != interface:
+        return replace(entry, calls=calls)
+    return replace(entry, matches=replace(entry.matches, interface=None), calls=calls)
 
 
 def _text(value: FieldValue | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Interface
 
 from fabriclab.vendors.common.sourced_values import joined
 from fabriclab.vendors.sonic.read.config_db import ConfigDb, PortChannel, Vlan
@@ -18,8 +18,10 @@ class PortGroup:
     name: str
     members: tuple[str, ...]
     """Ports; of a VLAN, port channels too."""
-    address: IPv4Interface | None
+    address: IPv4Interface | None = None
     """The first of the file; None: it has none, or is a VLAN's member."""
+    ipv6: IPv6Interface | None = None
+    """The same of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,17 @@ def port_groups(config: ConfigDb, ports: Collection[str], notes: dict[str, None]
         kept = tuple(member for member in vlan.members if member in ports or member in names)
         _note_tagged(vlan, {*ports, *names}, notes)
         if kept and vlan.up:
-            vlans.append(PortGroup(vlan.name, kept, first_address(config, vlan.name, notes)))
+            vlans.append(
+                PortGroup(vlan.name, kept, first_address(config, vlan.name, notes), first_ipv6(config, vlan.name))
+            )
     _note_absent(config.port_channels, names, notes)
     _note_absent(config.vlans, {vlan.name for vlan in vlans}, notes)
     in_vlans = {member for vlan in vlans for member in vlan.members}
     return PortGroups(
         channels=tuple(
-            PortGroup(name, kept, None if name in in_vlans else first_address(config, name, notes))
+            PortGroup(name, kept)
+            if name in in_vlans
+            else PortGroup(name, kept, first_address(config, name, notes), first_ipv6(config, name))
             for name, kept in present
         ),
         vlans=tuple(vlans),
@@ -75,6 +81,11 @@ def first_address(config: ConfigDb, interface: str, notes: dict[str, None]) -> I
     if len(every) > 1:
         notes[f"{interface}: {len(every)} addresses; in the lab it has only the first one, {every[0]}"] = None
     return every[0] if every else None
+
+
+def first_ipv6(config: ConfigDb, interface: str) -> IPv6Interface | None:
+    """Return the address that an interface has in a lab of IPv6: the first one of more than a link."""
+    return next((one for one in config.addresses6.get(interface, ()) if not one.is_link_local), None)
 
 
 def _note_tagged(vlan: Vlan, there: Collection[str], notes: dict[str, None]) -> None:

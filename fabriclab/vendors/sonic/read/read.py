@@ -105,6 +105,10 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
     return config, problems
 
 
+_LEFT_OUT = "were left out; a lab has only IPv4"
+_ALONE = "are in a lab if none of its files has addresses of IPv4 at interfaces; else it has only IPv4"
+
+
 def _read(tables: Tables) -> ConfigDb:
     ports = read_ports(tables)
     qos = QosReader(tables, ports)
@@ -124,7 +128,7 @@ def _read(tables: Tables) -> ConfigDb:
     loopbacks, others = read_addresses(tables, "LOOPBACK_INTERFACE", None)
     ipv6 = sum(map(len, (*every6.values(), *others.values())))
     if ipv6:
-        tables.note(f"{ipv6} IPv6 addresses were left out; a lab has only IPv4")
+        tables.note(f"{ipv6} IPv6 addresses {_LEFT_OUT if addresses else _ALONE}")
     addresses6 = {name: tuple(one for one in found if one is not None) for name, found in every6.items()}
     bgp = read_bgp(tables, ports, addresses, addresses6)
     pools = qos.named("BUFFER_POOL", qos.pool)
@@ -138,6 +142,7 @@ def _read(tables: Tables) -> ConfigDb:
     config = ConfigDb(
         file=tables.json.file,
         hostname=tables.device("hostname"),
+        asic=tables.device("asic_name"),
         hwsku=tables.device("hwsku"),
         chip=chip,
         asn=bgp.asn,
@@ -146,6 +151,8 @@ def _read(tables: Tables) -> ConfigDb:
         max_paths=bgp.max_paths,
         networks=bgp.networks,
         announces_connected=bgp.announces_connected,
+        networks6=bgp.networks6,
+        announces_connected6=bgp.announces_connected6,
         policies=bgp.policies.policies,
         network_maps=bgp.policies.networks,
         redistribution_maps=bgp.policies.redistributed,
@@ -155,6 +162,7 @@ def _read(tables: Tables) -> ConfigDb:
         addresses=addresses,
         addresses6=addresses6,
         loopbacks=loopbacks,
+        loopbacks6={name: tuple(one for one in found if one is not None) for name, found in others.items()},
         port_channels=read_port_channels(tables, ports),
         vlans=read_vlans(tables, ports),
         bgp_neighbours=bgp.neighbours,

@@ -55,7 +55,7 @@ def test_two_versions_alike_have_no_difference(tmp_path: Path) -> None:
 
 def test_a_policy_and_the_route_that_it_takes_are_told(tmp_path: Path) -> None:
     done = compared(tmp_path, DENY, "--format", "json")
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
     document = json.loads(done.stdout)
     assert document["routes"] == [
         {"switch": "leaf1", "prefix": "10.64.1.0/31", "old": ["Ethernet12", "Ethernet8"], "new": []}
@@ -67,7 +67,8 @@ def test_a_policy_and_the_route_that_it_takes_are_told(tmp_path: Path) -> None:
 
 
 STATUS = [
-    (DENY, "error", 0),
+    (DENY, "error", 1),
+    (DENY, "never", 0),
     (DENY, "lost-route", 1),
     (DENY, "change", 1),
     (SLOWER, "lost-route", 0),

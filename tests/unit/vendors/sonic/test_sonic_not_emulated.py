@@ -21,8 +21,11 @@ from fabriclab.vendors.sonic.read.acting import FIELDS, FILTER, INACTIVE, PORT_L
 
 LEAF = json.loads((ROOT / "labs" / "sonic-leaf-spine" / "leaf1.json").read_text(encoding="utf-8"))
 AF = "default|10.0.0.0|ipv4_unicast"
-DENY = {"ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_interface": "Ethernet0"}}}
-WHY_NOT = "ROUTE_MAP|DENY|10|match_interface: a lab's maps do not look at which interface a route leads to"
+DENY = {"ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_tag": ["0"]}}}
+WHY_NOT = (
+    "ROUTE_MAP|DENY|10|match_tag: a lab's maps do not look at tags, which FRR takes from 1 to 4294967295, and "
+    "STATIC_ROUTE has"
+)
 ACL = {"ACL_TABLE": {"A": {"type": "L3", "stage": "ingress", "ports": ["Ethernet8", "Ethernet12"]}}}
 DROP = {"ACL_RULE": {"A|R1": {"PRIORITY": "10", "PACKET_ACTION": "DROP", "VLAN_ID": "7"}}}
 NOT_FILTERED = "packets are not filtered: ACL_RULE|A|R1|VLAN_ID: a lab's filters do not look at it"

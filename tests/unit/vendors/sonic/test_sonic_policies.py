@@ -89,6 +89,8 @@ COMMUNITIES = {
 AS_PATHS = {"AS_PATH_SET": {"P": {"as_path_set_member": ["_4200000000_"]}}}
 EVERY = {
     **COMMUNITIES,
+    "PREFIX_SET": {"L": {"mode": "IPv4"}},
+    "PREFIX": {"L|10|10.0.0.0/8|exact": {"action": "permit"}},
     **AS_PATHS,
     "EXTENDED_COMMUNITY_SET": {
         "E": {
@@ -118,6 +120,12 @@ EVERY = {
         ({"set_community_inline": ["65001:7", "additive"]}, [" set community 65001:7 additive"]),
         ({"set_community_ref": "C"}, [" set community 65001:1 65001:2"]),
         ({"set_ext_community_ref": "E"}, [" set extcommunity rt 1:2", " set extcommunity soo 3:4"]),
+        (
+            {"match_next_hop_set": "L"},
+            ["ip prefix-list L seq 10 permit 10.0.0.0/8", " match ip next-hop prefix-list L"],
+        ),
+        ({"match_interface": "Vlan100", "set_next_hop": "10.0.0.9"}, [" match interface Vlan100"]),
+        ({"set_next_hop": "peer-address", "match_protocol": "bgp"}, [" set ip next-hop peer-address"]),
         ({"set_origin": "INCOMPLETE", "call_route_map": "N"}, [" call N", " set origin incomplete"]),
     ],
 )
@@ -221,13 +229,13 @@ def test_announced_networks_go_through_their_maps(tmp_path: Path) -> None:
 
 
 WHY_NOT = [
-    ({"match_tag": ["7"], "set_tag": "7"}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
     ({"match_tag": ["0"]}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
-    ({"match_interface": "Ethernet0"}, "ROUTE_MAP|M|10|match_interface: a lab's maps do not look at which interface"),
-    ({"set_next_hop": "10.0.0.9"}, "ROUTE_MAP|M|10|set_next_hop: a lab's maps do not set it"),
+    ({"match_interface": "a b"}, "ROUTE_MAP|M|10|match_interface: 2 values, and FRR takes one"),
+    ({"set_next_hop": "here"}, "ROUTE_MAP|M|10|set_next_hop: 'here' is not an IPv4 address, peer-address or unchanged"),
+    ({"set_metric_action": "METRIC_SET_RTT"}, "a lab's maps do not set it to METRIC_SET_RTT"),
     ({"set_local_pref": "-1"}, "ROUTE_MAP|M|10|set_local_pref: '-1' is not a whole number from 0 to 4294967295"),
     ({"match_as_path": "BAD"}, "AS_PATH_SET BAD: '(1+)+$' is not an expression of digits"),
-    ({"call_route_map": "N"}, "ROUTE_MAP|N|10|match_protocol: a lab's maps do not look at the protocol"),
+    ({"call_route_map": "N"}, "ROUTE_MAP|N|10|match_med: '-1' is not a whole number from 0 to 4294967295"),
     ({"match_prefix_set": "a b"}, "match_prefix_set: 2 values, and FRR takes one"),
     ({"match_prefix_set": "17"}, "'17' is not a policy's name"),
     ({"match_prefix_set": "LONG"}, "no prefix within 10.0.0.0/24 has a length of 8..16"),
@@ -237,7 +245,7 @@ WHY_NOT = [
 @pytest.mark.parametrize(("entry", "why"), WHY_NOT, ids=[why for _, why in WHY_NOT])
 def test_what_cannot_act_is_told_with_its_reason_and_changes_nothing(tmp_path: Path, entry: Tables, why: str) -> None:
     tables: Tables = {
-        "ROUTE_MAP": {"M|10": {"route_operation": "deny", **entry}, "N|10": {**PERMIT, "match_protocol": "bgp"}},
+        "ROUTE_MAP": {"M|10": {"route_operation": "deny", **entry}, "N|10": {**PERMIT, "match_med": "-1"}},
         "AS_PATH_SET": {"BAD": {"as_path_set_member": ["(1+)+$"]}},
         "PREFIX_SET": {"LONG": {"mode": "IPv4"}},
         "PREFIX": {"LONG|10.0.0.0/24|8..16": {}},
@@ -266,6 +274,7 @@ def test_an_export_has_the_policies(tmp_path: Path) -> None:
         **DENY_FAR,
         "ROUTE_MAP": {
             "M|10": {"route_operation": "deny", "match_prefix_set": "FAR", "match_med": "3"},
+            "M|15": {**PERMIT, "match_next_hop_set": "FAR", "match_interface": "Ethernet4", "set_next_hop": "10.9.9.9"},
             "M|20": {**PERMIT, "match_community": "C", "match_ext_community": "E", "match_as_path": "P"},
             "M|30": {**PERMIT, "set_community_inline": ["65001:7", "additive"], "set_asn_list": "65009,65010"},
             "M|40": {**PERMIT, "set_metric_action": "METRIC_SUBTRACT_VALUE", "set_metric": "3", "call_route_map": "N"},

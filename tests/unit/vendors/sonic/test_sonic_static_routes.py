@@ -118,7 +118,7 @@ def test_several_next_hops_and_distances(tmp_path: Path) -> None:
 def test_a_lower_distance_wins_over_bgp(tmp_path: Path, distance: str, expected: list[str] | None) -> None:
     """leaf1 leads what BGP knows behind its spine to its host."""
     first = lab_of(tmp_path / "first", {})
-    far = next(route.destination for route in first.node("leaf1").routes if not route.destination.endswith("/32"))
+    far = f"{first.node('leaf2').loopback}/32"  # bgpcfgd announces no networks of routed ports
     plan = lab_of(tmp_path, {f"default|{far}": {"nexthop": peer(first, "leaf1", 0), "distance": distance}})
     ready = compile_ready(plan)
     assert ready is not None

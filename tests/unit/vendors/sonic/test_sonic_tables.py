@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 
 import pytest
@@ -16,6 +17,7 @@ from fabriclab.vendors.sonic.read import parse_config_db
 from fabriclab.vendors.sonic.read.acting import FIELDS, TABLES
 from fabriclab.vendors.sonic.read.known_tables import OF_MODELS
 from fabriclab.vendors.sonic.read.left_out import READ
+from fabriclab.vendors.sonic.read.map_effects import MAP_FIELDS
 from fabriclab.vendors.sonic.read.table_effects import TableEffect, table_effects
 
 PAGE = ROOT / "docs" / "sonic-tables.md"
@@ -39,17 +41,38 @@ The page is made of `fabriclab/vendors/sonic/read/table_effects.py`. A test comp
 """
 
 
+FIELDS_HEAD = """
+## ROUTE_MAP, field by field
+
+The fields of `sonic-route-map.yang`, as frrcfgd hands them to FRR's bgpd. **judged** is a field that acts on nothing,
+and of which `sonic check` warns. A map of which a field is told does not act at all.
+
+| field | here | what it is in a lab, or why not |
+|---|---|---|
+"""
+
+
 def page() -> str:
     counts = Counter(one.effect for one in EFFECTS)
     head = HEAD.format(count=len(EFFECTS), **{str(word): count for word, count in counts.items()})
     words = {"none": "no effect"}
-    return head + "".join(f"| {one.table} | {words.get(one.effect, one.effect)} | {one.what} |\n" for one in EFFECTS)
+    tables = "".join(f"| {one.table} | {words.get(one.effect, one.effect)} | {one.what} |\n" for one in EFFECTS)
+    fields = "".join(
+        f"| {name} | {words.get(one.effect, one.effect)} | {one.what} |\n" for name, one in MAP_FIELDS.items()
+    )
+    return head + tables + FIELDS_HEAD + fields
 
 
 def test_the_page_is_the_list() -> None:
     if os.environ.get("FABRICLAB_ACCEPT"):
         PAGE.write_text(page(), encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page(), "FABRICLAB_ACCEPT=1 writes the page"
+
+
+def test_each_field_of_a_route_map_stands_once() -> None:
+    model = (ROOT / "tests" / "golden" / "sonic-yang-models" / "sonic-route-map.yang").read_text(encoding="utf-8")
+    entries = model.partition("container ROUTE_MAP {")[2]
+    assert list(MAP_FIELDS) == re.findall(r"^ +leaf(?:-list)? (\w+) *\{", entries, re.MULTILINE)
 
 
 def test_each_table_of_the_models_stands_once() -> None:

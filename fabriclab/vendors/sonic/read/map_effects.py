@@ -1,0 +1,72 @@
+"""What each field of ROUTE_MAP in SONiC's YANG model does, and what becomes of it here.
+
+`docs/sonic-tables.md` is made of it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+FieldEffect = Literal["acts", "judged", "told", "none"]
+"""As of tables; a field that acts is a line of FRR, and part of the calculation of routes."""
+
+
+class MapEffect(NamedTuple):
+    """What a field does."""
+
+    effect: FieldEffect
+    what: str
+
+
+_NOTHING_OF_IPV4 = MapEffect("none", "changes the next hop of IPv6 routes")
+MAP_FIELDS = {
+    "name": MapEffect("acts", "the map's name"),
+    "stmt_name": MapEffect("acts", "the entry's number"),
+    "route_operation": MapEffect("acts", "`permit` or `deny`; frrcfgd makes no entry without it"),
+    "match_interface": MapEffect(
+        "acts",
+        "`match interface`: of routes over link-local addresses, and of redistributed connected networks; told in "
+        "a map of redistributed static routes, and in `route_map_out` of a switch that redistributes",
+    ),
+    "match_prefix_set": MapEffect("acts", "`match ip address prefix-list`; a set of IPv6 fits no route of IPv4"),
+    "match_ipv6_prefix_set": MapEffect("acts", "no route of IPv4 fits, so the entry is skipped"),
+    "match_protocol": MapEffect(
+        "judged", "frrcfgd hands it to zebra alone, so that BGP's entry stands without it (`policy-unseen`)"
+    ),
+    "match_next_hop_set": MapEffect(
+        "acts",
+        "`match ip next-hop prefix-list`; told in a map of redistributed static routes, and in `route_map_out` of a "
+        "switch that redistributes them",
+    ),
+    "match_src_vrf": MapEffect("acts", "no route of the default VRF fits, so the entry is skipped"),
+    "match_neighbor": MapEffect("acts", "`match peer`"),
+    "match_tag": MapEffect(
+        "acts", "no route fits, so the entry is skipped; told if STATIC_ROUTE has tags, and if FRR refuses the number"
+    ),
+    "match_med": MapEffect("acts", "`match metric`"),
+    "match_origin": MapEffect("acts", "`match origin`"),
+    "match_local_pref": MapEffect("acts", "`match local-preference`"),
+    "match_community": MapEffect("acts", "`match community`"),
+    "match_ext_community": MapEffect("acts", "`match extcommunity`"),
+    "match_as_path": MapEffect("acts", "`match as-path`"),
+    "call_route_map": MapEffect("acts", "`call`"),
+    "set_origin": MapEffect("acts", "`set origin`"),
+    "set_local_pref": MapEffect("acts", "`set local-preference`"),
+    "set_med": MapEffect("acts", "`set metric`"),
+    "set_metric_action": MapEffect(
+        "acts", "`set metric`, `set metric +`, `set metric -`; told: the three by round-trip time"
+    ),
+    "set_metric": MapEffect("acts", "the number of `set_metric_action`"),
+    "set_next_hop": MapEffect("acts", "`set ip next-hop`: an address, `peer-address` or `unchanged`"),
+    "set_ipv6_next_hop_global": _NOTHING_OF_IPV4,
+    "set_ipv6_next_hop_prefer_global": _NOTHING_OF_IPV4,
+    "set_repeat_asn": MapEffect("acts", "how often `set_asn` stands"),
+    "set_asn": MapEffect("acts", "`set as-path prepend`"),
+    "set_asn_list": MapEffect("acts", "`set as-path prepend`"),
+    "set_community_inline": MapEffect("acts", "`set community`"),
+    "set_community_ref": MapEffect("acts", "`set community`"),
+    "set_ext_community_inline": MapEffect("acts", "`set extcommunity`"),
+    "set_ext_community_ref": MapEffect("acts", "`set extcommunity`"),
+    "set_tag": MapEffect("judged", "frrcfgd hands it to no daemon (`policy-unseen`)"),
+}
+"""The fields of sonic-route-map.yang, in its order."""
