@@ -101,7 +101,7 @@ def test_a_pull_request_that_hides_a_rack_fails_with_a_comment(tmp_path: Path) -
     assert statuses.pop("Verdict") == 1, steps.printed
     assert set(statuses.values()) == {0}, steps.printed
     summary = (tmp_path / "fabriclab" / "reports" / "summary.md").read_text()
-    assert summary.splitlines()[:2] == ["<!-- fabriclab -->", "### ❌ fabriclab: validate, runs failed"]
+    assert summary.splitlines()[:2] == ["<!-- fabriclab -->", "### ❌ fabriclab: check, validate, runs failed"]
     # The base's traffic is asked of both: what a host can no longer reach is missing, and not left out.
     assert "| Flows incomplete | 0 | 69 |" in summary
     assert "a time may look better because slow flows are not in it" in summary
