@@ -124,7 +124,7 @@ if [ $# != 5 ] || [ "$1" != build ]; then
   exit 2
 fi
 rootfs=$2 version=$3 sha256=$4 source=$5
-echo "the compiler and the libraries that FRR needs are Debian's; they are fetched once (400 MB)" >&2
+echo "the compiler and the libraries that FRR needs are Debian's; they are fetched once (375 MB)" >&2
 builder=$("$here/layer.sh" build "$rootfs" "${needed[@]}")/root
 key=$(key)
 layer=$(cache_make layers "$key" make_layer)

@@ -49,7 +49,9 @@ def version_here(wanted: str) -> str | None:
     if not near:
         return None
     numbers = {version: _parts(version)[1] or 0 for version in near}
-    return max(near, key=lambda one: (-abs(numbers[one] - (numbers[one] if patch is None else patch)), numbers[one]))
+    if patch is None:
+        return max(near, key=lambda one: numbers[one])
+    return min(near, key=lambda one: (abs(numbers[one] - patch), -numbers[one]))
 
 
 def is_version(text: str) -> bool:
