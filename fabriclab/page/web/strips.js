@@ -12,6 +12,10 @@ const STRIPS = [
   ["marks", "Marks", format.perSecond],
   ["drops", "Drops", format.perSecond],
 ];
+// A rate is the mean since the sample before it, so a step ends at each sample. A queue is known at samples alone: where
+// they are far apart, dots say so.
+const MEAN = { paths: uPlot.paths.stepped({ align: -1 }), points: { show: false } };
+const SHAPES = { queue: { points: { size: 4 } }, rate: MEAN, marks: MEAN, drops: MEAN };
 export const MOST = COLOURS.length;
 
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -44,7 +48,7 @@ export class Strips {
         cursor: { y: false, points: { show: false }, sync: { key: "strips" } },
         scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(high || 0, 1) * 1.05] } },
         axes: [{ ...axis, size: 22, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(6)} s`), space: 90 }, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => words(tick)), space: 28 }],
-        series: [{}, ...this.names.map((name, index) => ({ label: name, stroke: () => colour(COLOURS[index]), width: 1.5, dash: DASHES[index], points: { show: false } }))],
+        series: [{}, ...this.names.map((name, index) => ({ label: name, stroke: () => colour(COLOURS[index]), width: 1.5, dash: DASHES[index], ...SHAPES[measure] }))],
       },
       [[], ...this.names.map(() => [])],
       place,

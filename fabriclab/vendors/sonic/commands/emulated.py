@@ -211,7 +211,7 @@ def _experiments(
         yield (
             FAILURE,
             (
-                f"each host sends to others at 1 % of its link; after 2 ms the link at {cut} goes down",
+                f"Each host sends to others at 1 % of its link; after 2 ms the link at {cut} goes down",
                 _text(
                     head,
                     [
