@@ -138,10 +138,11 @@ def own_router(node: Node, own: OwnBgp, bgp: Bgp, families: Sequence[Family] = (
         elif neighbour.bfd:
             yield f" neighbor {name} bfd"
     for family in families:
+        carrying = [pair for pair in zip(names, own.neighbours, strict=True) if pair[1].carries(family)]
         yield f" address-family ipv{family} unicast"
         yield from network_lines(own, family)
-        yield from (f"  neighbor {name} activate" for name in names)
-        for name, neighbour in zip(names, own.neighbours, strict=True):
+        yield from (f"  neighbor {name} activate" for name, _ in carrying)
+        for name, neighbour in carrying:
             yield from neighbour_lines(name, neighbour.policy if family == 4 else None)
         yield f"  maximum-paths {own.max_paths or bgp.max_paths}"
         yield " exit-address-family"

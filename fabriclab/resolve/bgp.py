@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv6Address, ip_interface
 
-from fabriclab.formats.family import AnyAddress, AnyNetwork, Family
+from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family, family_of
 from fabriclab.formats.plan.node import Node, Port, Route
 from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Topology
@@ -87,6 +87,12 @@ class _Session:
     neighbour: str
     far: str
     hops: Mapping[Family, tuple[str, str]]
+    """Those of which both ends exchange routes."""
+
+
+def _carrying(sessions: Mapping[str, list[_Session]], family: Family) -> Mapping[str, list[_Session]]:
+    """Return the sessions of each switch over which routes of a family go."""
+    return {name: [each for each in of_switch if family in each.hops] for name, of_switch in sessions.items()}
 
 
 def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
@@ -104,11 +110,12 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     follow_policies = has_policies(nodes)
     for family in families:
         by_origins = _by_origins(switches, every, family, dead)
+        carrying = _carrying(sessions, family)
         if follow_policies and family == 4:
-            _add_by_policies(routes, by_origins, _speakers(switches, sessions, unnumbered, dead), sessions)
+            _add_by_policies(routes, by_origins, _speakers(switches, carrying, unnumbered, dead), carrying)
             continue
         for origins, prefixes in by_origins.items():
-            for name, used in _paths_to(origins, switches, sessions).items():
+            for name, used in _paths_to(origins, switches, carrying).items():
                 hops = tuple(each.hops[family] for each in used)
                 routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
     return {
@@ -125,7 +132,7 @@ def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str,
     if not has_policies(nodes) or 4 not in families_of(nodes[0]):
         return {}
     sessions = {name: list(_sessions(node, every, (), unnumbered)) for name, node in switches.items()}
-    speakers = _speakers(switches, sessions, unnumbered, ())
+    speakers = _speakers(switches, _carrying(sessions, 4), unnumbered, ())
     return {
         prefix: (listed(origins), outcome)
         for origins, prefixes in _by_origins(switches, every, 4, ()).items()
@@ -226,12 +233,10 @@ def _own_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str]
         if nodes[interface.ports[0].peer_node].role == "host" and not _is_dead(switch, interface, dead):
             yield str(ip_interface(interface.address).network)
             yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
-    # Switches whose own configuration is read have IPv4 only.
-    if switch.static_routes and family == 4:
+    static = [route for route in switch.static_routes if family_of(route.destination) == family]
+    if static:
         gone = dead_interfaces(switch, dead)
-        yield from dict.fromkeys(
-            route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone)
-        )
+        yield from dict.fromkeys(route.destination for route in static if route.advertised and is_alive(route, gone))
 
 
 def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
@@ -252,14 +257,20 @@ def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnu
     for interface in interfaces(node):
         if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
             for neighbour in neighbours(node, interface, nodes):
-                if _speaks(node, interface) and _speaks(neighbour.node, neighbour.interface):
-                    hops = _hops(interface, neighbour.interface, unnumbered)
-                    yield _Session(neighbour.node.name, neighbour.interface.name, hops)
+                both = spoken_over(node, interface) & spoken_over(neighbour.node, neighbour.interface)
+                hops = _hops(interface, neighbour.interface, unnumbered)
+                if both:
+                    carried = {family: hop for family, hop in hops.items() if family in both}
+                    yield _Session(neighbour.node.name, neighbour.interface.name, carried)
 
 
-def _speaks(node: Node, interface: Interface) -> bool:
-    """Return whether a switch has a session over an interface: without a configuration of its own, over each."""
-    return node.bgp is None or any(one.interface == interface.name for one in node.bgp.neighbours)
+def spoken_over(node: Node, interface: Interface) -> frozenset[Family]:
+    """Return the families of which a switch tells routes over an interface: without a configuration of its own, all
+    over each."""
+    if node.bgp is None:
+        return frozenset(FAMILIES)
+    over = [one for one in node.bgp.neighbours if one.interface == interface.name]
+    return frozenset(family for family in FAMILIES if any(one.carries(family) for one in over))
 
 
 def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:

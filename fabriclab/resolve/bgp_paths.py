@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import ip_address
 from typing import NamedTuple
 
+from fabriclab.formats.family import AnyInterface, Family
 from fabriclab.formats.plan.node import Node, OwnBgp
 from fabriclab.formats.plan.policies import PEER_ADDRESS, UNCHANGED, NeighbourPolicy, Policies
 from fabriclab.resolve.bgp_policies import OWN_NEXT_HOP, Attributes, Denied, PolicyBook
@@ -40,10 +41,12 @@ class Speaking:
     own: OwnBgp | None
     """What its configuration says; None: nothing of its own."""
     sessions: Mapping[str, SessionEnd]
-    addresses: Mapping[str, IPv4Interface] = field(default_factory=dict)
-    """Those of its interfaces."""
+    addresses: Mapping[str, AnyInterface] = field(default_factory=dict)
+    """Those of its interfaces, of the family."""
     unnumbered: bool = False
     """Whether sessions of which its configuration says nothing run over link-local addresses."""
+    family: Family = 4
+    """Of the routes."""
 
     def is_numbered(self, interface: str) -> bool:
         """Return whether a session runs over addresses of IPv4."""
@@ -53,7 +56,7 @@ class Speaking:
 
     def way_to(self, address: str) -> str | None:
         """Return the interface in whose network an address is; None: it is in none."""
-        wanted = IPv4Address(address)
+        wanted = ip_address(address)
         return next((name for name, one in self.addresses.items() if wanted in one.network), None)
 
     def has(self, address: str) -> bool:
@@ -251,12 +254,17 @@ def _with_next_hop(sent: Attributes, told: Path, speaking: Speaking, interface: 
 
     It is the neighbour's own address, unless a map has set another one, or the neighbour's next hop is in the same
     network."""
+    far = speaking.sessions[interface]
+    if speaking.family == 6:
+        # The neighbour tells its link-local address beside another one, and packets go there. Its interface counts
+        # only where that is the one (bgpd/bgp_attr.c: bgp_mp_reach_parse).
+        is_alone = other.addresses.get(far.interface) is None
+        return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface if is_alone else "", given_hop=None)
     if not speaking.is_numbered(interface):
         return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface, given_hop=None)
-    far = speaking.sessions[interface]
     own, given, before = other.addresses.get(far.interface), sent.given_hop, told.attributes.next_hop
     hop = OWN_NEXT_HOP if own is None else str(own.ip)
-    is_shared = own is not None and IPv4Address(before) in own.network and told.interface != far.interface
+    is_shared = own is not None and ip_address(before) in own.network and told.interface != far.interface
     if given not in (None, PEER_ADDRESS, UNCHANGED):
         hop = str(given)
     elif before != OWN_NEXT_HOP and (given == UNCHANGED or (given is None and is_shared)):
@@ -265,7 +273,7 @@ def _with_next_hop(sent: Attributes, told: Path, speaking: Speaking, interface: 
 
 
 def _way(
-    taken: Attributes, arrived: str, speaking: Speaking, neighbour: IPv4Interface | None
+    taken: Attributes, arrived: str, speaking: Speaking, neighbour: AnyInterface | None
 ) -> tuple[tuple[str, str] | None, str]:
     """Return the next hop of a route where it is not the neighbour, or why it is refused: a session to the neighbour of
     a link takes only next hops in networks of its own (FRR, bgpd/bgp_nht.c; bgp_route.c: bgp_update_martian_nexthop).

@@ -299,7 +299,7 @@ def _resolve_network(
             transport=transports.get(node.name),
             rdma=resolve_rdma(experiment.hosts.get(node.name)),
             load_balancing=resolve_load_balancing(experiment.load_balancing.get(node.name), ports[node.name]),
-            bgp=resolve_own_bgp(node.own, bgp),
+            bgp=resolve_own_bgp(node.own, bgp, addresses.keys()),
             routes=routed.routes[node.name],
             setup=node.setup,
             dummies=node.dummies,

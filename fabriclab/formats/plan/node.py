@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
+from fabriclab.formats.family import Family
 from fabriclab.formats.names import InterfaceName, NodeName
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.load_balancing import LoadBalancing
@@ -254,12 +255,18 @@ class BgpNeighbour(Frozen):
     bfd: bool = False
     policy: NeighbourPolicy | None = None
     """None: it takes and announces all routes."""
+    families: tuple[Family, ...] = ()
+    """Of which it carries routes; none: of all that the lab has."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `policy` out where there is none, as in every plan that was made before there was such a thing."""
+        """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value is not None or key != "policy"}
+        return {key: value for key, value in record.items() if value or key not in ("policy", "families")}
+
+    def carries(self, family: Family) -> bool:
+        """Return whether routes of a family that the lab has go over it."""
+        return not self.families or family in self.families
 
 
 class OwnBgp(Frozen):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import PurePath
 from typing import Literal
 
-from fabriclab.formats.family import Family
+from fabriclab.formats.family import AnyAddress, Family
 from fabriclab.formats.finding import Severity
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
@@ -65,7 +65,7 @@ class OwnSession:
 
     interface: str
     """The port that leads to the neighbour."""
-    address: IPv4Address | None
+    address: AnyAddress | None
     """The neighbour's address; None: the session runs over the port's link-local addresses."""
     asn: int | None
     """The neighbour's AS number; None: any other than ours."""
@@ -74,6 +74,8 @@ class OwnSession:
     bfd: bool
     policy: NeighbourPolicy | None = None
     """What becomes of routes over it; None: all pass."""
+    families: tuple[Family, ...] = ()
+    """Of which it carries routes; none: of all that the lab has."""
 
 
 @dataclass(frozen=True)

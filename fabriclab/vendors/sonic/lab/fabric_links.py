@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 
+from fabriclab.formats.family import AnyAddress
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.imported_lab import FoundLink
@@ -187,7 +188,7 @@ class LinkFinder:
                     self._pair(near, far, f"addresses of {network}")
 
     def _link_by_sessions(self) -> None:
-        owners: dict[IPv4Address, Interface] = {}
+        owners: dict[AnyAddress, Interface] = {}
         for switch in self._switches():
             for interface in switch.interfaces.values():
                 owners.setdefault(interface.address.ip, interface)

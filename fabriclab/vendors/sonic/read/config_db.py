@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
 from typing import Literal
 
+from fabriclab.formats.family import AnyAddress, Family
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
@@ -207,7 +208,7 @@ class BgpNeighbour:
     """BGP_NEIGHBOR, of either style, what its peer group says filled in."""
 
     key: str
-    address: IPv4Address | None
+    address: AnyAddress | None
     """None: a session over an interface's link-local addresses."""
     interface: str | None
     name: str
@@ -221,6 +222,8 @@ class BgpNeighbour:
     """What becomes of routes over the session; None: all pass."""
     over_ipv6: bool = False
     """It is known by an address of IPv6, whose link is `interface`."""
+    families: tuple[Family, ...] = (4,)
+    """Of which routes are exchanged, where a lab has both."""
 
 
 @dataclass(frozen=True)
@@ -308,7 +311,10 @@ class ConfigDb:
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()
-    """What of that table a lab cannot have."""
+    """What of that table a lab cannot have that has IPv4 alone."""
+    static_routes6: tuple[WrittenStaticRoute, ...] = ()
+    static_route_notes6: tuple[str, ...] = ()
+    """The same two of a lab that has IPv6."""
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
@@ -319,6 +325,10 @@ class ConfigDb:
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()
     bgp_neighbours: tuple[BgpNeighbour, ...] = ()
+    """One for each link, over its addresses of IPv4 if there is such a session."""
+    bgp_neighbours6: tuple[BgpNeighbour, ...] = ()
+    """Those known by an address of IPv6 whose link has another session as well: they count where a lab has both
+    families."""
     device_neighbours: Mapping[str, DeviceNeighbour] = field(default_factory=dict)
     """By local port."""
     cable_metres: Mapping[str, int] = field(default_factory=dict)
@@ -345,6 +355,9 @@ class ConfigDb:
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of it acts on traffic in the switch, and not in a lab."""
     notes: tuple[str, ...] = ()
+    of_one_family: Mapping[str, str] = field(default_factory=dict)
+    """Those of the notes that are not true of a lab with both families, each with what is said of a fabric that has
+    IPv4 alone."""
     json: JsonText | None = field(default=None, compare=False, repr=False)
 
     def announcement_map(self, network: IPv4Network) -> str | None:
