@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv6Address, ip_interface
+from ipaddress import IPv6Address, ip_interface
 
 from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family, family_of
 from fabriclab.formats.plan.node import Node, Port, Route
@@ -111,8 +111,9 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     for family in families:
         by_origins = _by_origins(switches, every, family, dead)
         carrying = _carrying(sessions, family)
-        if follow_policies and family == 4:
-            _add_by_policies(routes, by_origins, _speakers(switches, carrying, unnumbered, dead), carrying)
+        if follow_policies:
+            speakers = _speakers(switches, carrying, unnumbered, dead, family)
+            _add_by_policies(routes, by_origins, speakers, carrying, family)
             continue
         for origins, prefixes in by_origins.items():
             for name, used in _paths_to(origins, switches, carrying).items():
@@ -129,16 +130,17 @@ def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str,
     routes do not settle."""
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
-    if not has_policies(nodes) or 4 not in families_of(nodes[0]):
+    if not has_policies(nodes):
         return {}
     sessions = {name: list(_sessions(node, every, (), unnumbered)) for name, node in switches.items()}
-    speakers = _speakers(switches, _carrying(sessions, 4), unnumbered, ())
-    return {
-        prefix: (listed(origins), outcome)
-        for origins, prefixes in _by_origins(switches, every, 4, ()).items()
-        for prefix, outcome in _outcomes(origins, prefixes, speakers)
-        if outcome.kept_out or not outcome.settles
-    }
+    found = {}
+    for family in families_of(nodes[0]):
+        speakers = _speakers(switches, _carrying(sessions, family), unnumbered, (), family)
+        for origins, prefixes in _by_origins(switches, every, family, ()).items():
+            for prefix, outcome in _outcomes(origins, prefixes, speakers):
+                if outcome.kept_out or not outcome.settles:
+                    found[prefix] = (listed(origins), outcome)
+    return found
 
 
 def _add_by_policies(
@@ -146,32 +148,38 @@ def _add_by_policies(
     by_origins: Mapping[tuple[str, ...], Sequence[str]],
     speakers: Mapping[str, Speaking],
     sessions: Mapping[str, list[_Session]],
+    family: Family,
 ) -> None:
-    """Add the routes of IPv4 that policies leave."""
-    by_interface = {name: {each.hops[4][1]: each for each in of_switch} for name, of_switch in sessions.items()}
+    """Add the routes of a family that policies leave."""
+    by_interface = {name: {each.hops[family][1]: each for each in of_switch} for name, of_switch in sessions.items()}
     for origins, prefixes in by_origins.items():
         for prefix, outcome in _outcomes(origins, prefixes, speakers):
             for name, paths in outcome.used.items():
                 if paths and all(path.interface is not None for path in paths):
-                    hops = [path.way or by_interface[name][path.interface or ""].hops[4] for path in paths]
+                    hops = [path.way or by_interface[name][path.interface or ""].hops[family] for path in paths]
                     routes[name].append(Route(destination=prefix, next_hops=tuple(dict.fromkeys(hops))))
 
 
 def _speakers(
-    switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]], unnumbered: bool, dead: Collection[str]
+    switches: Mapping[str, Node],
+    sessions: Mapping[str, list[_Session]],
+    unnumbered: bool,
+    dead: Collection[str],
+    family: Family,
 ) -> dict[str, Speaking]:
     return {
         name: Speaking(
             name,
             node.asn or 0,
             node.bgp,
-            {each.hops[4][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]},
+            {each.hops[family][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]},
             {
-                one.name: IPv4Interface(one.address)
-                for one in interfaces(node, 4)
+                one.name: ip_interface(one.address)
+                for one in interfaces(node, family)
                 if one.address and not _is_dead(node, one, dead)
             },
             unnumbered,
+            family,
         )
         for name, node in switches.items()
     }

@@ -67,12 +67,16 @@ class Speaking:
     def book(self) -> PolicyBook:
         """Its lists and maps."""
         own = self.own
-        return PolicyBook(Policies() if own is None or own.policies is None else own.policies)
+        return PolicyBook((None if own is None else own.policies_of(self.family)) or Policies())
 
     @cached_property
     def _neighbours(self) -> Mapping[str, tuple[NeighbourPolicy, str]]:
         own = () if self.own is None else self.own.neighbours
-        return {one.interface: (one.policy or _NOTHING, one.address or one.interface) for one in own}
+        return {
+            one.interface: (one.policy_of(self.family) or _NOTHING, one.address or one.interface)
+            for one in own
+            if one.carries(self.family)
+        }
 
     def policy(self, interface: str) -> tuple[NeighbourPolicy, str]:
         """Return the policy of the session over an interface, and what the switch calls the neighbour."""
@@ -139,7 +143,7 @@ class Outcome:
 def has_policies(nodes: Sequence[Node]) -> bool:
     """Return whether any switch has a policy."""
     owns = [node.bgp for node in nodes if node.bgp is not None]
-    return any(own.announcements or any(one.policy is not None for one in own.neighbours) for own in owns)
+    return any(own.announcements or any(one.policy or one.policy6 for one in own.neighbours) for own in owns)
 
 
 def used_paths(prefix: str, origins: Sequence[str], speakers: Mapping[str, Speaking]) -> Mapping[str, Paths] | None:
@@ -259,7 +263,7 @@ def _with_next_hop(sent: Attributes, told: Path, speaking: Speaking, interface: 
         # The neighbour tells its link-local address beside another one, and packets go there. Its interface counts
         # only where that is the one (bgpd/bgp_attr.c: bgp_mp_reach_parse).
         is_alone = other.addresses.get(far.interface) is None
-        return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface if is_alone else "", given_hop=None)
+        return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface if is_alone else "", prefers_global=False)
     if not speaking.is_numbered(interface):
         return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface, given_hop=None)
     own, given, before = other.addresses.get(far.interface), sent.given_hop, told.attributes.next_hop
@@ -279,9 +283,13 @@ def _way(
     a link takes only next hops in networks of its own (FRR, bgpd/bgp_nht.c; bgp_route.c: bgp_update_martian_nexthop).
     """
     own = OWN_NEXT_HOP if neighbour is None else str(neighbour.ip)
-    is_peer = taken.given_hop == PEER_ADDRESS and arrived != OWN_NEXT_HOP
-    hop = own if is_peer else taken.next_hop
-    if hop in (OWN_NEXT_HOP, own):
+    if speaking.family == 6:
+        # Without `prefer-global` packets go to the link-local address, whatever else a map sets (bgpd/bgp_nht.c:
+        # make_prefix).
+        hop = (taken.global_hop or own) if taken.prefers_global else OWN_NEXT_HOP
+    else:
+        hop = _hop_of_ipv4(taken, arrived, own)
+    if hop == OWN_NEXT_HOP or (hop == own and not taken.prefers_global):
         return None, ""
     if speaking.has(hop):
         return None, f"next hop {hop}, the switch's own address,"
@@ -289,6 +297,11 @@ def _way(
     if way is None:
         return None, f"next hop {hop}, which is in no network of the switch,"
     return (hop, way), ""
+
+
+def _hop_of_ipv4(taken: Attributes, arrived: str, own: str) -> str:
+    is_peer = taken.given_hop == PEER_ADDRESS and arrived != OWN_NEXT_HOP
+    return own if is_peer else taken.next_hop
 
 
 def _arrived(sent: Attributes, asn: int, policy: NeighbourPolicy) -> Attributes:
@@ -308,7 +321,9 @@ def _before_it_goes(path: Path) -> Attributes:
     """Return a route as the map of a session to another AS finds it: a metric that came from one does not go on, nor
     what a map has set as next hop when it came."""
     is_own = path.interface is None
-    return replace(path.attributes, tells_metric=is_own and path.attributes.tells_metric, given_hop=None)
+    return replace(
+        path.attributes, tells_metric=is_own and path.attributes.tells_metric, given_hop=None, global_hop=None
+    )
 
 
 def _best(candidates: Sequence[Path]) -> Paths:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from ipaddress import ip_interface
 
-from fabriclab.formats.family import FAMILIES, Family
+from fabriclab.formats.family import FAMILIES, Family, family_of
 from fabriclab.formats.plan.model import Bgp
 from fabriclab.formats.plan.node import BgpNeighbour, Node, OwnBgp
 from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
@@ -26,8 +26,9 @@ def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None, families: Col
         ),
         networks=tuple(str(one) for one in own.networks if len(own.families) == 1 or one.version in families),
         max_paths=own.max_paths,
-        policies=own.policies,
-        announcements=own.announcements,
+        policies=own.policies if 4 in families else None,
+        policies6=own.policies6 if 6 in families else None,
+        announcements=tuple(one for one in own.announcements if family_of(one.prefix) in families),
     )
 
 
@@ -76,6 +77,7 @@ def _resolve_session(session: OwnSession) -> BgpNeighbour:
         bfd=session.bfd,
         policy=session.policy,
         families=session.families,
+        policy6=session.policy6,
     )
 
 

@@ -76,6 +76,8 @@ class OwnSession:
     """What becomes of routes over it; None: all pass."""
     families: tuple[Family, ...] = ()
     """Of which it carries routes; none: of all that the lab has."""
+    policy6: NeighbourPolicy | None = None
+    """As `policy`, of routes of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class OwnConfiguration:
     families: tuple[Family, ...] = (4,)
     """Of which its addresses are in the lab."""
     policies: Policies | None = None
-    """The lists and maps that sessions and announcements name."""
+    """The lists and maps that sessions and announcements name, for routes of IPv4."""
+    policies6: Policies | None = None
+    """Those for routes of IPv6."""
     announcements: tuple[Announcement, ...] = ()
     """What of `networks` goes through a map first."""
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)

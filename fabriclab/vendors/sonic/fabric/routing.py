@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Network, ip_network
+from ipaddress import ip_network
 from typing import NamedTuple
 
 from fabriclab.formats.family import AnyAddress, AnyInterface, AnyNetwork, Family
@@ -152,6 +152,7 @@ class FabricRouting:
                 self._own(switch),
                 {interface: far for interface, (_, far) in self.sessions[switch.name].items()},
                 dict(self._addresses(switch)),
+                family=self.family,
             )
             for switch in self._switches()
         }
@@ -173,7 +174,8 @@ class FabricRouting:
                 keepalive_s=session.keepalive_s or _KEEPALIVE_S,
                 hold_s=session.hold_s or _HOLD_S,
                 bfd=session.bfd,
-                policy=session.policy if self.family == 4 else None,
+                policy=session.policy,
+                policy6=session.policy6,
             )
             for interface, (session, _) in self.sessions[switch.name].items()
         )
@@ -183,6 +185,7 @@ class FabricRouting:
             networks=tuple(map(str, networks)),
             max_paths=config.max_paths,
             policies=config.policies,
+            policies6=config.policies6,
             announcements=tuple(_announcements(switch, networks)),
         )
 
@@ -351,6 +354,6 @@ def announced(switch: FabricSwitch, family: Family) -> tuple[AnyNetwork, ...]:
 def _announcements(switch: FabricSwitch, networks: tuple[AnyNetwork, ...]) -> Iterator[Announcement]:
     """Yield the networks that go through a map."""
     for network in networks:
-        name = switch.config.announcement_map(network) if isinstance(network, IPv4Network) else None
+        name = switch.config.announcement_map(network)
         if name is not None:
             yield Announcement(prefix=str(network), map=name)

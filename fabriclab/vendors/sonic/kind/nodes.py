@@ -9,7 +9,7 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from typing import TypeVar
 
-from fabriclab.formats.family import Family
+from fabriclab.formats.family import AnyNetwork, Family
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
@@ -120,7 +120,8 @@ class _NodeBinder:
             networks=tuple(networks),
             families=self.families,
             policies=config.policies,
-            announcements=tuple(self._announcements([one for one in networks if isinstance(one, IPv4Network)])),
+            policies6=config.policies6 if self._has6 else None,
+            announcements=tuple(self._announcements(networks)),
             static_routes=(*config.static_routes, *(config.static_routes6 if self._has6 else ())),
             layer2=written_layer2(config, self.groups, self.families),
             filters=tuple(self._filters()),
@@ -191,6 +192,7 @@ class _NodeBinder:
                     bfd=neighbour.bfd,
                     policy=neighbour.policy,
                     families=neighbour.families if len(self.families) > 1 else (),
+                    policy6=neighbour.policy6 if self._has6 else None,
                 )
         return None
 
@@ -263,7 +265,7 @@ class _NodeBinder:
                 why = "its hosts get one of a network of the lab, which its switch announces"
                 self.notes[f"{place}: {table}|{name} has no address of IPv{lacking}; {why}"] = None
 
-    def _networks(self) -> list[IPv4Network | IPv6Network]:
+    def _networks(self) -> list[AnyNetwork]:
         """Return what the switch announces.
 
         bgpcfgd announces Loopback0 and the networks of VLANs only (bgpd.main.conf.j2); frrcfgd what its tables say.
@@ -279,7 +281,7 @@ class _NodeBinder:
         routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
         return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))
 
-    def _networks6(self) -> list[IPv4Network | IPv6Network]:
+    def _networks6(self) -> list[AnyNetwork]:
         """Return what the switch announces of IPv6, in the same way."""
         config = self.config
         loopbacks = [IPv6Network(address.ip) for address in config.loopbacks6.get(LOOPBACK, ())[:1]]
@@ -312,7 +314,7 @@ class _NodeBinder:
             if ports:
                 yield FilterTable(name=acl.name, stage=acl.stage, ports=ports, rules=acl.rules)
 
-    def _announcements(self, networks: Sequence[IPv4Network]) -> Iterator[Announcement]:
+    def _announcements(self, networks: Sequence[AnyNetwork]) -> Iterator[Announcement]:
         """Yield the networks that go through a map."""
         for network in networks:
             name = self.config.announcement_map(network)

@@ -49,6 +49,8 @@ class Bgp:
     networks6: tuple[IPv6Network, ...]
     announces_connected6: bool
     policies: SwitchPolicies
+    policies6: SwitchPolicies
+    """Those of routes of IPv6."""
 
 
 def read_bgp(
@@ -68,7 +70,7 @@ def read_bgp(
             fields = Fields(tables, entry)
             asn = fields.number("local_asn", 1, _LARGEST_ASN) or asn
             router_id = _router_id(fields, "router_id") or router_id
-    policies = read_policies(tables, by_tables)
+    policies, policies6 = (read_policies(tables, by_tables, family) for family in FAMILIES)
     once = tuple(_each_interface_once(tables, neighbours, addresses, addresses6))
     chosen = {one.key for one in once}
     return Bgp(
@@ -76,14 +78,22 @@ def read_bgp(
         router_id=router_id,
         frrcfgd=by_tables,
         max_paths=_max_paths(tables),
-        neighbours=tuple(replace(one, policy=policies.neighbours.get(one.key)) for one in map(_as_chosen, once)),
-        neighbours6=tuple(one for one in neighbours if one.over_ipv6 and one.key not in chosen),
+        neighbours=tuple(
+            replace(one, policy=policies.neighbours.get(one.key), policy6=policies6.neighbours.get(one.key))
+            for one in map(_as_chosen, once)
+        ),
+        neighbours6=tuple(
+            replace(one, policy6=policies6.neighbours.get(one.key))
+            for one in neighbours
+            if one.over_ipv6 and one.key not in chosen
+        ),
         of_one_family={_LEFT_OUT: _LEFT_OUT.replace(ONLY_IPV4, WHERE_BOTH)},
         networks=tuple(_networks(tables, "ipv4_unicast", IPv4Network)),
         announces_connected=_announces_connected(tables),
         networks6=tuple(_networks(tables, "ipv6_unicast", IPv6Network)),
         announces_connected6=f"{DEFAULT_VRF}|connected|bgp|ipv6" in tables.keys("ROUTE_REDISTRIBUTE"),
         policies=policies,
+        policies6=policies6,
     )
 
 

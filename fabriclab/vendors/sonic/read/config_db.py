@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_network
 from typing import Literal
 
-from fabriclab.formats.family import AnyAddress, Family
+from fabriclab.formats.family import AnyAddress, AnyInterface, AnyNetwork, Family
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
@@ -220,6 +220,8 @@ class BgpNeighbour:
     up: bool
     policy: NeighbourPolicy | None = None
     """What becomes of routes over the session; None: all pass."""
+    policy6: NeighbourPolicy | None = None
+    """The same of routes of IPv6."""
     over_ipv6: bool = False
     """It is known by an address of IPv6, whose link is `interface`."""
     families: tuple[Family, ...] = (4,)
@@ -269,8 +271,8 @@ class LeftOut:
     why: str
 
 
-def _is_of(network: IPv4Network, address: IPv4Interface) -> bool:
-    return network in (address.network, IPv4Network(address.ip))
+def _is_of(network: AnyNetwork, address: AnyInterface) -> bool:
+    return network in (address.network, ip_network(address.ip))
 
 
 def are_of_ipv6(configs: Collection[ConfigDb]) -> bool:
@@ -308,6 +310,10 @@ class ConfigDb:
     redistribution_maps: Mapping[str, str] = field(default_factory=dict)
     """The map that routes go through which are announced by their protocol: connected, static; and `connected Vlan100`
     where that of connected ones asks for an interface."""
+    policies6: Policies | None = None
+    network_maps6: Mapping[str, str] = field(default_factory=dict)
+    redistribution_maps6: Mapping[str, str] = field(default_factory=dict)
+    """The same three for routes of IPv6."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()
@@ -360,15 +366,20 @@ class ConfigDb:
     IPv4 alone."""
     json: JsonText | None = field(default=None, compare=False, repr=False)
 
-    def announcement_map(self, network: IPv4Network) -> str | None:
+    def announcement_map(self, network: AnyNetwork) -> str | None:
         """Return the map that a network goes through: its own entry's, or that of the protocol that it is from."""
-        if network in self.networks:
-            return self.network_maps.get(str(network))
-        if any(route.advertised and route.prefix == network for route in self.static_routes):
-            return self.redistribution_maps.get("static")
-        every = (*self.addresses.items(), *self.loopbacks.items())
+        is_of_ipv4 = network.version == 4
+        written: tuple[AnyNetwork, ...] = self.networks if is_of_ipv4 else self.networks6
+        maps = self.redistribution_maps if is_of_ipv4 else self.redistribution_maps6
+        if network in written:
+            return (self.network_maps if is_of_ipv4 else self.network_maps6).get(str(network))
+        static = self.static_routes if is_of_ipv4 else self.static_routes6
+        if any(route.advertised and route.prefix == network for route in static):
+            return maps.get("static")
+        every: list[tuple[str, tuple[AnyInterface, ...]]] = [*self.addresses.items(), *self.loopbacks.items()]
+        every += [*self.addresses6.items(), *self.loopbacks6.items()]
         interface = next((name for name, found in every for one in found if _is_of(network, one)), "")
-        return self.redistribution_maps.get(f"connected {interface}", self.redistribution_maps.get("connected"))
+        return maps.get(f"connected {interface}", maps.get("connected"))
 
     def place(self, *path: str) -> Place:
         """Return file and line of a table, a key or a field; of what is above it where it is not written."""

@@ -157,6 +157,9 @@ def _read(tables: Tables) -> ConfigDb:
         policies=bgp.policies.policies,
         network_maps=bgp.policies.networks,
         redistribution_maps=bgp.policies.redistributed,
+        policies6=bgp.policies6.policies,
+        network_maps6=bgp.policies6.networks,
+        redistribution_maps6=bgp.policies6.redistributed,
         static_routes=static.routes,
         static_route_notes=static.notes,
         static_routes6=static.routes6,
@@ -189,7 +192,7 @@ def _read(tables: Tables) -> ConfigDb:
         acls=tuple(acls.tables),
         hash=hashing,
         left_out=left_out(tables, _acting_tables(bgp, acls)),
-        not_emulated=not_emulated(tables.json, bgp.policies, acls, hashing),
+        not_emulated=not_emulated(tables.json, bgp.policies.beside(bgp.policies6), acls, hashing),
         notes=tuple(tables.notes),
         of_one_family={about_ipv6: about_ipv6.replace(ONLY_IPV4, WHERE_BOTH), **bgp.of_one_family},
         json=tables.json,
@@ -201,5 +204,6 @@ def _read(tables: Tables) -> ConfigDb:
 
 def _acting_tables(bgp: Bgp, acls: SwitchAcls) -> tuple[str, ...]:
     """Return the tables of policies and filters of which something acts in a lab."""
-    policies = POLICY_TABLES if bgp.policies.policies is not None else ()
+    acts = bgp.policies.policies is not None or bgp.policies6.policies is not None
+    policies = POLICY_TABLES if acts else ()
     return (*policies, *(ACL_TABLES if acls.tables else ()))
