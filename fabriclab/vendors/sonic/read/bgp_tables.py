@@ -63,7 +63,7 @@ def read_bgp(
     neighbours = _neighbours(tables, ports, addresses6, by_tables=_is_frrcfgd(tables))
     metadata = _metadata(tables)
     by_tables = _is_frrcfgd(tables)
-    asn = metadata.number("bgp_asn", 0, _LARGEST_ASN) if metadata is not None else None
+    asn = _asn_of_bgpcfgd(metadata)
     router_id = _router_id(metadata, "bgp_router_id")
     for entry in tables.entries("BGP_GLOBALS"):
         if entry.key == DEFAULT_VRF:
@@ -95,6 +95,14 @@ def read_bgp(
         policies=policies,
         policies6=policies6,
     )
+
+
+def _asn_of_bgpcfgd(metadata: Fields | None) -> int | None:
+    """Return the AS number; None where none is written, or by the words that SONiC's minigraph has for that
+    (bgpd.main.conf.j2)."""
+    if metadata is None or (metadata.text("bgp_asn") or "").lower() in ("none", "null"):
+        return None
+    return metadata.number("bgp_asn", 0, _LARGEST_ASN)
 
 
 def _metadata(tables: Tables) -> Fields | None:

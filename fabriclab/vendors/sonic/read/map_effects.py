@@ -25,7 +25,8 @@ MAP_FIELDS = {
     "match_interface": MapEffect(
         "acts",
         "`match interface`: of routes over link-local addresses, and of redistributed connected networks; told in "
-        "a map of redistributed static routes, and in `route_map_out` of a switch that redistributes",
+        "a map of redistributed static routes, and in `route_map_out` of a switch that redistributes, because a lab "
+        "announces these by `network`, which knows no interface",
     ),
     "match_prefix_set": MapEffect(
         "acts",
@@ -41,12 +42,15 @@ MAP_FIELDS = {
     "match_next_hop_set": MapEffect(
         "acts",
         "`match ip next-hop prefix-list`, which no route of IPv6 fits; told in a map of redistributed static routes, "
-        "and in `route_map_out` of a switch that redistributes them",
+        "and in `route_map_out` of a switch that redistributes them, because a lab announces these by `network`, which "
+        "knows no next hop",
     ),
     "match_src_vrf": MapEffect("acts", "no route of the default VRF fits, so the entry is skipped"),
     "match_neighbor": MapEffect("acts", "`match peer`"),
     "match_tag": MapEffect(
-        "acts", "no route fits, so the entry is skipped; told if STATIC_ROUTE has tags, and if FRR refuses the number"
+        "acts",
+        "no route fits, so the entry is skipped; told if STATIC_ROUTE has tags, because a lab announces static routes "
+        "by `network`, which has none, and if FRR refuses the number",
     ),
     "match_med": MapEffect("acts", "`match metric`"),
     "match_origin": MapEffect("acts", "`match origin`"),
@@ -59,7 +63,9 @@ MAP_FIELDS = {
     "set_local_pref": MapEffect("acts", "`set local-preference`"),
     "set_med": MapEffect("acts", "`set metric`"),
     "set_metric_action": MapEffect(
-        "acts", "`set metric`, `set metric +`, `set metric -`; told: the three by round-trip time"
+        "acts",
+        "`set metric`, `set metric +`, `set metric -`; told: the three by round-trip time, which bgpd measures on the "
+        "session, so that nobody can calculate the metric",
     ),
     "set_metric": MapEffect("acts", "the number of `set_metric_action`"),
     "set_next_hop": MapEffect(

@@ -41,7 +41,10 @@ _TAG = "match_tag"
 """What no route of BGP fits unless it was redistributed with a tag: sessions do not carry them (FRR,
 bgpd/bgp_routemap.c: route_match_tag)."""
 _LARGEST_TAG = 2**32 - 1
-_NOT_ACTING = {_TAG: "tags, which FRR takes from 1 to 4294967295, and STATIC_ROUTE has"}
+_NOT_ACTING = {
+    _TAG: "tags, which STATIC_ROUTE has, and FRR takes from 1 to 4294967295: a lab announces static routes by "
+    "`network`, which has no tag"
+}
 """Fields of the YANG model that the lab's maps have not, and what they are about."""
 
 
@@ -216,9 +219,18 @@ def _metric(fields: _Fields) -> tuple[int | None, Sign]:
     if action is None:
         return (fields.number("set_metric") if fields.one("set_med") is None else fields.number("set_med")), ""
     if action not in _SIGNS:
-        raise NotExpressibleError(f"{fields.origin_of('set_metric_action')}: a lab's maps do not set it to {action}")
+        raise NotExpressibleError(f"{fields.origin_of('set_metric_action')}: {action}: {_why_not(action)}")
     value = fields.number("set_metric")
     return (fields.number("set_med"), "") if value is None else (value, _SIGNS[action])
+
+
+def _why_not(action: str) -> str:
+    if action.endswith("_RTT"):
+        return (
+            "bgpd measures round-trip times on the session, with late acknowledgements in them, so that nobody can "
+            "calculate the metric"
+        )
+    return f"is none of {', '.join(_SIGNS)}"
 
 
 def _prepended(fields: _Fields) -> tuple[int, ...]:

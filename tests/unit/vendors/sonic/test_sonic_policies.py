@@ -240,7 +240,7 @@ WHY_NOT = [
     ({"match_tag": ["0"]}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
     ({"match_interface": "a b"}, "ROUTE_MAP|M|10|match_interface: 2 values, and FRR takes one"),
     ({"set_next_hop": "here"}, "ROUTE_MAP|M|10|set_next_hop: 'here' is not an IPv4 address, peer-address or unchanged"),
-    ({"set_metric_action": "METRIC_SET_RTT"}, "a lab's maps do not set it to METRIC_SET_RTT"),
+    ({"set_metric_action": "METRIC_SET_RTT"}, "METRIC_SET_RTT: bgpd measures round-trip times on the session"),
     ({"set_local_pref": "-1"}, "ROUTE_MAP|M|10|set_local_pref: '-1' is not a whole number from 0 to 4294967295"),
     ({"match_as_path": "BAD"}, "AS_PATH_SET BAD: '(1+)+$' is not an expression of digits"),
     ({"call_route_map": "N"}, "ROUTE_MAP|N|10|match_med: '-1' is not a whole number from 0 to 4294967295"),
