@@ -12,7 +12,7 @@ from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.routing import AS_CONFIGURED, PROTOCOL
 from fabriclab.resolve.bgp import extra_behind
-from fabriclab.resolve.interfaces import families_of, interfaces
+from fabriclab.resolve.interfaces import families_of, interfaces, neighbours
 
 
 def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None, families: Collection[Family]) -> OwnBgp | None:
@@ -54,6 +54,28 @@ def with_networks_of_the_lab(nodes: tuple[Node, ...], topology: Topology) -> tup
             node = node.model_copy(update={"bgp": node.bgp.model_copy(update={"networks": networks})})
         found.append(node)
     return tuple(found)
+
+
+def with_peers_of_the_lab(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Return the nodes, of which those with a configuration of their own know a switch without one by the address that
+    the lab gave it: of a port channel's network it may be another one than their configuration says."""
+    every = {node.name: node for node in nodes}
+    found = []
+    for node in nodes:
+        if node.bgp is not None:
+            known = tuple(_as_in_the_lab(node, one, every) for one in node.bgp.neighbours)
+            node = node.model_copy(update={"bgp": node.bgp.model_copy(update={"neighbours": known})})
+        found.append(node)
+    return tuple(found)
+
+
+def _as_in_the_lab(node: Node, session: BgpNeighbour, nodes: Mapping[str, Node]) -> BgpNeighbour:
+    family = 4 if session.address is None else family_of(session.address)
+    over = [one for one in interfaces(node, family) if one.name == session.interface and session.address is not None]
+    peers = [peer for one in over for peer in neighbours(node, one, nodes) if peer.node.bgp is None]
+    if len(peers) != 1 or peers[0].node.role != "switch":
+        return session
+    return session.model_copy(update={"address": peers[0].interface.ip})
 
 
 def _networks_of_the_lab(

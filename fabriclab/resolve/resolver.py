@@ -49,7 +49,7 @@ from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.bursts import burst_warnings
 from fabriclab.resolve.clocks import draw_clocks
 from fabriclab.resolve.configured import protocol_of, resolve_configured
-from fabriclab.resolve.configured_bgp import resolve_own_bgp, with_networks_of_the_lab
+from fabriclab.resolve.configured_bgp import resolve_own_bgp, with_networks_of_the_lab, with_peers_of_the_lab
 from fabriclab.resolve.events import resolve_event, resolve_storm, with_settings
 from fabriclab.resolve.frr_versions import with_frr
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
@@ -308,7 +308,8 @@ def _resolve_network(
         for node in topology.nodes
     )
     notes: list[str] = []
-    nodes = _with_static_routes(with_networks_of_the_lab(nodes, topology), topology, notes, is_static=bgp is None)
+    nodes = with_peers_of_the_lab(with_networks_of_the_lab(nodes, topology))
+    nodes = _with_static_routes(nodes, topology, notes, is_static=bgp is None)
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
     with_learnt = tuple(
         node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from sonic_fabrics import plan_of
 from sonic_ipv6 import Style, dual_fabric
+from sonic_pods import t0_pair
 from sonic_scale import Tables, leaf_spine, write_fabric
 
 from fabriclab.compile import compile_node
@@ -187,3 +189,39 @@ def test_a_static_route_of_ipv6_without_a_neighbour_is_told(tmp_path: Path) -> N
     fabric["leaf1"]["STATIC_ROUTE"] = {"2001:db8:9::/64": {"nexthop": "2001:db8:ff::1"}}
     plan, _ = imported(tmp_path, fabric)
     assert any("2001:db8:ff::1 is not on a link that the switch has there" in one for one in plan.warnings)
+
+
+def pod(directory: Path, length: int = 126) -> list[Path]:
+    """Return two T0s of tests/golden, whose port channels to T1s without files have IPv6 and a session over it."""
+    files = []
+    for number, file in enumerate(t0_pair(directory)):
+        text = file.read_text(encoding="utf-8").replace("/126", f"/{length}")
+        if number:
+            for old, new in (("fc00::71", "fc00:0:0:1::71"), ("fc00::75", "fc00:0:0:2::75"), ("fc00:1::", "fc00:2::")):
+                text = text.replace(old, new)
+            text = text.replace("fc02:1000::", "fc02:2000::")
+        else:
+            text = text.replace("fc00::75", "fc00:0:0:3::75")
+        tables = json.loads(text)
+        own = [key.partition("|")[2].partition("/")[0] for key in tables["PORTCHANNEL_INTERFACE"] if ":" in key]
+        for address, name in zip(own, ("ARISTA01T1", "ARISTA02T1"), strict=True):
+            peer = f"{address[:-1]}{int(address[-1]) + 1}"
+            tables["BGP_NEIGHBOR"][peer] = {"asn": "64600", "name": name, "local_addr": address}
+        files.append(directory / f"pod{number}.json")
+        files[-1].write_text(json.dumps(tables, indent=1), encoding="utf-8")
+    return files
+
+
+@pytest.mark.parametrize(("length", "address"), [(126, "fc00::72"), (64, "fc00::70")])
+def test_a_session_to_a_switch_without_a_file_is_to_its_address_in_the_lab(
+    tmp_path: Path, length: int, address: str
+) -> None:
+    """The lab gives its port channels addresses: of a /126 the one that SONiC's minigraphs have there."""
+    plan = plan_of(import_fabric(pod(tmp_path, length), "pod"), tmp_path / "lab")
+    assert plan.families == (4, 6)
+    own = plan.node("t0-1").bgp
+    assert own is not None
+    told = {one.address for one in own.neighbours}
+    theirs = {channel.ipv6 for node in plan.nodes for channel in node.port_channels if node.bgp is None}
+    assert {"10.0.0.57", address} <= told and f"{address}/{length}" in theirs
+    assert "fc02:2000::/64" in {route.destination for route in plan.node("t0-1").routes}

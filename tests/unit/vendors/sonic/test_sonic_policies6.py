@@ -121,3 +121,11 @@ def test_a_plan_has_no_rule_of_the_other_family(tmp_path: Path) -> None:
     assert text.count(rule) == 1
     with pytest.raises(PlanError, match="is no rule for prefixes of IPv6"):
         check_plan(text.replace(rule, f'"prefix": "{RACK4}"'))
+
+
+def test_check_tells_a_field_that_no_daemon_gets(tmp_path: Path) -> None:
+    fabric = policy_fabric(PolicyCase("leaf1", {IN: ["M"]}, {"M|10": {**DENY, "match_ipv6_prefix_set": "SIX"}}, ()))
+    write_fabric(fabric, tmp_path / "files")
+    output = re.sub(r"\s+", " ", RUNNER.invoke(app, ["sonic", "check", str(tmp_path / "files")]).output)
+    assert "policy-unseen ROUTE_MAP|M|10|match_ipv6_prefix_set" in output
+    assert "write match_prefix_set with a PREFIX_SET of mode IPv6" in output
