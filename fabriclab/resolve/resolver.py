@@ -272,9 +272,7 @@ def _resolve_routes(topology: Topology, inputs: _RouteInputs) -> _Routed:
 def _resolve_network(
     topology: Topology, experiment: Experiment, bgp: Bgp | None, transports: Mapping[str, Transport], routed: _Routed
 ) -> _Network:
-    layer2 = Layer2(topology, experiment.layer2)
-    addresses = routed.addresses
-    macs = assign_macs(topology)
+    layer2, addresses, macs = Layer2(topology, experiment.layer2), routed.addresses, assign_macs(topology)
     buffers = resolve_buffers(topology, experiment)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
@@ -308,8 +306,8 @@ def _resolve_network(
         for node in topology.nodes
     )
     notes: list[str] = []
-    nodes = with_peers_of_the_lab(with_networks_of_the_lab(nodes, topology))
-    nodes = _with_static_routes(nodes, topology, notes, is_static=bgp is None)
+    named = with_peers_of_the_lab(with_networks_of_the_lab(nodes, topology))
+    nodes = _with_static_routes(named, topology, notes, is_static=bgp is None)
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
     with_learnt = tuple(
         node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes
