@@ -44,7 +44,7 @@ def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
     if bgp is None:
         return {}
     router = _router(node, plan, bgp) if node.bgp is None else own_router(node, node.bgp, bgp, plan.families)
-    policies = policy_lines(None if node.bgp is None else node.bgp.policies)
+    policies = policy_lines(node.bgp)
     sections: dict[str, list[str]] = {"zebra": [], "bgpd": [*policies, *router]}
     if bgp.bfd is not None:
         sections["bfdd"] = _bfd(bgp.bfd.interval_ns // _NS_PER_MS, bgp.bfd.multiplier)
@@ -138,11 +138,12 @@ def own_router(node: Node, own: OwnBgp, bgp: Bgp, families: Sequence[Family] = (
         elif neighbour.bfd:
             yield f" neighbor {name} bfd"
     for family in families:
+        carrying = [pair for pair in zip(names, own.neighbours, strict=True) if pair[1].carries(family)]
         yield f" address-family ipv{family} unicast"
         yield from network_lines(own, family)
-        yield from (f"  neighbor {name} activate" for name in names)
-        for name, neighbour in zip(names, own.neighbours, strict=True):
-            yield from neighbour_lines(name, neighbour.policy if family == 4 else None)
+        yield from (f"  neighbor {name} activate" for name, _ in carrying)
+        for name, neighbour in carrying:
+            yield from neighbour_lines(name, own, neighbour, family)
         yield f"  maximum-paths {own.max_paths or bgp.max_paths}"
         yield " exit-address-family"
     yield "exit"

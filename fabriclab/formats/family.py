@@ -16,3 +16,10 @@ AnyNetwork = IPv4Network | IPv6Network
 def family_of(text: str) -> Family:
     """Return the family of an address, or of a network, as text."""
     return 6 if ":" in text else 4
+
+
+def is_within(one: AnyNetwork, other: AnyNetwork) -> bool:
+    """Return whether a network is another one, or a part of it; of two families neither is."""
+    if isinstance(one, IPv4Network):
+        return isinstance(other, IPv4Network) and one.subnet_of(other)
+    return isinstance(other, IPv6Network) and one.subnet_of(other)

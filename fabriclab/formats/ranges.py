@@ -133,7 +133,7 @@ STILL = Within(100 * _MS, 600 * _S)
 DISTANCE = Within(0, 255)
 SEQUENCE = Within(1, 2**32 - 1)
 """Of an entry of a list or a map."""
-PREFIX_LENGTH = Within(0, 32)
+PREFIX_LENGTH = Within(0, 128)
 METRIC = Within(0, 2**32 - 1)
 ROUTE_WEIGHT = Within(0, 65_535)
 OWN_AS = Within(0, 10)

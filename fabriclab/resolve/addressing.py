@@ -246,7 +246,14 @@ def _written_pair(a: End, b: End, family: Family) -> tuple[AnyInterface, AnyInte
 
 
 def _other_of_pair(address: AnyInterface) -> AnyInterface:
-    return _interface(int(address.ip) ^ 1, address.network.prefixlen, address.network)
+    """Return the address beside one, the first free one where that is nobody's: a network's first address is that of
+    all its routers (RFC 4291, 2.6.1), or, of IPv4, none, as the last is."""
+    network = address.network
+    beside = _interface(int(address.ip) ^ 1, network.prefixlen, network)
+    if network.num_addresses > 2 and beside.ip in (network.network_address, network.broadcast_address):
+        free = next(one for one in network.hosts() if one != address.ip)
+        return _interface(int(free), network.prefixlen, network)
+    return beside
 
 
 def _odd_to_the_host(a: End, b: End, network: AnyNetwork, hosts: frozenset[str]) -> tuple[AnyInterface, AnyInterface]:

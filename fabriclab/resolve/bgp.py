@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv6Address, ip_interface
+from ipaddress import IPv6Address, ip_interface
 
-from fabriclab.formats.family import AnyAddress, AnyNetwork, Family
+from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family, family_of
 from fabriclab.formats.plan.node import Node, Port, Route
 from fabriclab.keys.wording import listed
 from fabriclab.lab.network.topology import Topology
@@ -87,6 +87,12 @@ class _Session:
     neighbour: str
     far: str
     hops: Mapping[Family, tuple[str, str]]
+    """Those of which both ends exchange routes."""
+
+
+def _carrying(sessions: Mapping[str, list[_Session]], family: Family) -> Mapping[str, list[_Session]]:
+    """Return the sessions of each switch over which routes of a family go."""
+    return {name: [each for each in of_switch if family in each.hops] for name, of_switch in sessions.items()}
 
 
 def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
@@ -104,11 +110,13 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     follow_policies = has_policies(nodes)
     for family in families:
         by_origins = _by_origins(switches, every, family, dead)
-        if follow_policies and family == 4:
-            _add_by_policies(routes, by_origins, _speakers(switches, sessions, unnumbered, dead), sessions)
+        carrying = _carrying(sessions, family)
+        if follow_policies:
+            speakers = _speakers(switches, carrying, unnumbered, dead, family)
+            _add_by_policies(routes, by_origins, speakers, carrying, family)
             continue
         for origins, prefixes in by_origins.items():
-            for name, used in _paths_to(origins, switches, sessions).items():
+            for name, used in _paths_to(origins, switches, carrying).items():
                 hops = tuple(each.hops[family] for each in used)
                 routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
     return {
@@ -122,16 +130,17 @@ def kept_out(nodes: Sequence[Node], *, unnumbered: bool) -> dict[str, tuple[str,
     routes do not settle."""
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
-    if not has_policies(nodes) or 4 not in families_of(nodes[0]):
+    if not has_policies(nodes):
         return {}
     sessions = {name: list(_sessions(node, every, (), unnumbered)) for name, node in switches.items()}
-    speakers = _speakers(switches, sessions, unnumbered, ())
-    return {
-        prefix: (listed(origins), outcome)
-        for origins, prefixes in _by_origins(switches, every, 4, ()).items()
-        for prefix, outcome in _outcomes(origins, prefixes, speakers)
-        if outcome.kept_out or not outcome.settles
-    }
+    found = {}
+    for family in families_of(nodes[0]):
+        speakers = _speakers(switches, _carrying(sessions, family), unnumbered, (), family)
+        for origins, prefixes in _by_origins(switches, every, family, ()).items():
+            for prefix, outcome in _outcomes(origins, prefixes, speakers):
+                if outcome.kept_out or not outcome.settles:
+                    found[prefix] = (listed(origins), outcome)
+    return found
 
 
 def _add_by_policies(
@@ -139,32 +148,38 @@ def _add_by_policies(
     by_origins: Mapping[tuple[str, ...], Sequence[str]],
     speakers: Mapping[str, Speaking],
     sessions: Mapping[str, list[_Session]],
+    family: Family,
 ) -> None:
-    """Add the routes of IPv4 that policies leave."""
-    by_interface = {name: {each.hops[4][1]: each for each in of_switch} for name, of_switch in sessions.items()}
+    """Add the routes of a family that policies leave."""
+    by_interface = {name: {each.hops[family][1]: each for each in of_switch} for name, of_switch in sessions.items()}
     for origins, prefixes in by_origins.items():
         for prefix, outcome in _outcomes(origins, prefixes, speakers):
             for name, paths in outcome.used.items():
                 if paths and all(path.interface is not None for path in paths):
-                    hops = [path.way or by_interface[name][path.interface or ""].hops[4] for path in paths]
+                    hops = [path.way or by_interface[name][path.interface or ""].hops[family] for path in paths]
                     routes[name].append(Route(destination=prefix, next_hops=tuple(dict.fromkeys(hops))))
 
 
 def _speakers(
-    switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]], unnumbered: bool, dead: Collection[str]
+    switches: Mapping[str, Node],
+    sessions: Mapping[str, list[_Session]],
+    unnumbered: bool,
+    dead: Collection[str],
+    family: Family,
 ) -> dict[str, Speaking]:
     return {
         name: Speaking(
             name,
             node.asn or 0,
             node.bgp,
-            {each.hops[4][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]},
+            {each.hops[family][1]: SessionEnd(each.neighbour, each.far) for each in sessions[name]},
             {
-                one.name: IPv4Interface(one.address)
-                for one in interfaces(node, 4)
+                one.name: ip_interface(one.address)
+                for one in interfaces(node, family)
                 if one.address and not _is_dead(node, one, dead)
             },
             unnumbered,
+            family,
         )
         for name, node in switches.items()
     }
@@ -226,12 +241,10 @@ def _own_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str]
         if nodes[interface.ports[0].peer_node].role == "host" and not _is_dead(switch, interface, dead):
             yield str(ip_interface(interface.address).network)
             yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
-    # Switches whose own configuration is read have IPv4 only.
-    if switch.static_routes and family == 4:
+    static = [route for route in switch.static_routes if family_of(route.destination) == family]
+    if static:
         gone = dead_interfaces(switch, dead)
-        yield from dict.fromkeys(
-            route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone)
-        )
+        yield from dict.fromkeys(route.destination for route in static if route.advertised and is_alive(route, gone))
 
 
 def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
@@ -252,14 +265,20 @@ def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str], unnu
     for interface in interfaces(node):
         if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
             for neighbour in neighbours(node, interface, nodes):
-                if _speaks(node, interface) and _speaks(neighbour.node, neighbour.interface):
-                    hops = _hops(interface, neighbour.interface, unnumbered)
-                    yield _Session(neighbour.node.name, neighbour.interface.name, hops)
+                both = spoken_over(node, interface) & spoken_over(neighbour.node, neighbour.interface)
+                hops = _hops(interface, neighbour.interface, unnumbered)
+                if both:
+                    carried = {family: hop for family, hop in hops.items() if family in both}
+                    yield _Session(neighbour.node.name, neighbour.interface.name, carried)
 
 
-def _speaks(node: Node, interface: Interface) -> bool:
-    """Return whether a switch has a session over an interface: without a configuration of its own, over each."""
-    return node.bgp is None or any(one.interface == interface.name for one in node.bgp.neighbours)
+def spoken_over(node: Node, interface: Interface) -> frozenset[Family]:
+    """Return the families of which a switch tells routes over an interface: without a configuration of its own, all
+    over each."""
+    if node.bgp is None:
+        return frozenset(FAMILIES)
+    over = [one for one in node.bgp.neighbours if one.interface == interface.name]
+    return frozenset(family for family in FAMILIES if any(one.carries(family) for one in over))
 
 
 def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import ip_address
 from typing import NamedTuple
 
+from fabriclab.formats.family import AnyInterface, Family
 from fabriclab.formats.plan.node import Node, OwnBgp
 from fabriclab.formats.plan.policies import PEER_ADDRESS, UNCHANGED, NeighbourPolicy, Policies
 from fabriclab.resolve.bgp_policies import OWN_NEXT_HOP, Attributes, Denied, PolicyBook
@@ -40,10 +41,12 @@ class Speaking:
     own: OwnBgp | None
     """What its configuration says; None: nothing of its own."""
     sessions: Mapping[str, SessionEnd]
-    addresses: Mapping[str, IPv4Interface] = field(default_factory=dict)
-    """Those of its interfaces."""
+    addresses: Mapping[str, AnyInterface] = field(default_factory=dict)
+    """Those of its interfaces, of the family."""
     unnumbered: bool = False
     """Whether sessions of which its configuration says nothing run over link-local addresses."""
+    family: Family = 4
+    """Of the routes."""
 
     def is_numbered(self, interface: str) -> bool:
         """Return whether a session runs over addresses of IPv4."""
@@ -53,7 +56,7 @@ class Speaking:
 
     def way_to(self, address: str) -> str | None:
         """Return the interface in whose network an address is; None: it is in none."""
-        wanted = IPv4Address(address)
+        wanted = ip_address(address)
         return next((name for name, one in self.addresses.items() if wanted in one.network), None)
 
     def has(self, address: str) -> bool:
@@ -64,12 +67,16 @@ class Speaking:
     def book(self) -> PolicyBook:
         """Its lists and maps."""
         own = self.own
-        return PolicyBook(Policies() if own is None or own.policies is None else own.policies)
+        return PolicyBook((None if own is None else own.policies_of(self.family)) or Policies())
 
     @cached_property
     def _neighbours(self) -> Mapping[str, tuple[NeighbourPolicy, str]]:
         own = () if self.own is None else self.own.neighbours
-        return {one.interface: (one.policy or _NOTHING, one.address or one.interface) for one in own}
+        return {
+            one.interface: (one.policy_of(self.family) or _NOTHING, one.address or one.interface)
+            for one in own
+            if one.carries(self.family)
+        }
 
     def policy(self, interface: str) -> tuple[NeighbourPolicy, str]:
         """Return the policy of the session over an interface, and what the switch calls the neighbour."""
@@ -136,7 +143,7 @@ class Outcome:
 def has_policies(nodes: Sequence[Node]) -> bool:
     """Return whether any switch has a policy."""
     owns = [node.bgp for node in nodes if node.bgp is not None]
-    return any(own.announcements or any(one.policy is not None for one in own.neighbours) for own in owns)
+    return any(own.announcements or any(one.policy or one.policy6 for one in own.neighbours) for own in owns)
 
 
 def used_paths(prefix: str, origins: Sequence[str], speakers: Mapping[str, Speaking]) -> Mapping[str, Paths] | None:
@@ -251,12 +258,17 @@ def _with_next_hop(sent: Attributes, told: Path, speaking: Speaking, interface: 
 
     It is the neighbour's own address, unless a map has set another one, or the neighbour's next hop is in the same
     network."""
+    far = speaking.sessions[interface]
+    if speaking.family == 6:
+        # The neighbour tells its link-local address beside another one, and packets go there. Its interface counts
+        # only where that is the one (bgpd/bgp_attr.c: bgp_mp_reach_parse).
+        is_alone = other.addresses.get(far.interface) is None
+        return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface if is_alone else "", prefers_global=False)
     if not speaking.is_numbered(interface):
         return replace(sent, next_hop=OWN_NEXT_HOP, interface=interface, given_hop=None)
-    far = speaking.sessions[interface]
     own, given, before = other.addresses.get(far.interface), sent.given_hop, told.attributes.next_hop
     hop = OWN_NEXT_HOP if own is None else str(own.ip)
-    is_shared = own is not None and IPv4Address(before) in own.network and told.interface != far.interface
+    is_shared = own is not None and ip_address(before) in own.network and told.interface != far.interface
     if given not in (None, PEER_ADDRESS, UNCHANGED):
         hop = str(given)
     elif before != OWN_NEXT_HOP and (given == UNCHANGED or (given is None and is_shared)):
@@ -265,15 +277,19 @@ def _with_next_hop(sent: Attributes, told: Path, speaking: Speaking, interface: 
 
 
 def _way(
-    taken: Attributes, arrived: str, speaking: Speaking, neighbour: IPv4Interface | None
+    taken: Attributes, arrived: str, speaking: Speaking, neighbour: AnyInterface | None
 ) -> tuple[tuple[str, str] | None, str]:
     """Return the next hop of a route where it is not the neighbour, or why it is refused: a session to the neighbour of
     a link takes only next hops in networks of its own (FRR, bgpd/bgp_nht.c; bgp_route.c: bgp_update_martian_nexthop).
     """
     own = OWN_NEXT_HOP if neighbour is None else str(neighbour.ip)
-    is_peer = taken.given_hop == PEER_ADDRESS and arrived != OWN_NEXT_HOP
-    hop = own if is_peer else taken.next_hop
-    if hop in (OWN_NEXT_HOP, own):
+    if speaking.family == 6:
+        # Without `prefer-global` packets go to the link-local address, whatever else a map sets (bgpd/bgp_nht.c:
+        # make_prefix).
+        hop = (taken.global_hop or own) if taken.prefers_global else OWN_NEXT_HOP
+    else:
+        hop = _hop_of_ipv4(taken, arrived, own)
+    if hop == OWN_NEXT_HOP or (hop == own and not taken.prefers_global):
         return None, ""
     if speaking.has(hop):
         return None, f"next hop {hop}, the switch's own address,"
@@ -281,6 +297,11 @@ def _way(
     if way is None:
         return None, f"next hop {hop}, which is in no network of the switch,"
     return (hop, way), ""
+
+
+def _hop_of_ipv4(taken: Attributes, arrived: str, own: str) -> str:
+    is_peer = taken.given_hop == PEER_ADDRESS and arrived != OWN_NEXT_HOP
+    return own if is_peer else taken.next_hop
 
 
 def _arrived(sent: Attributes, asn: int, policy: NeighbourPolicy) -> Attributes:
@@ -300,7 +321,9 @@ def _before_it_goes(path: Path) -> Attributes:
     """Return a route as the map of a session to another AS finds it: a metric that came from one does not go on, nor
     what a map has set as next hop when it came."""
     is_own = path.interface is None
-    return replace(path.attributes, tells_metric=is_own and path.attributes.tells_metric, given_hop=None)
+    return replace(
+        path.attributes, tells_metric=is_own and path.attributes.tells_metric, given_hop=None, global_hop=None
+    )
 
 
 def _best(candidates: Sequence[Path]) -> Paths:

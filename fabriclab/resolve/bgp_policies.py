@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from ipaddress import IPv4Network
+from ipaddress import ip_network
 
+from fabriclab.formats.family import AnyNetwork, is_within
 from fabriclab.formats.plan.policies import (
     PEER_ADDRESS,
     UNCHANGED,
@@ -55,6 +56,10 @@ class Attributes:
     """Where the next hop is, if it is a link-local address."""
     given_hop: str | None = None
     """What a map set as next hop since the route came or goes: an address, `peer-address` or `unchanged`."""
+    global_hop: str | None = None
+    """Of a route of IPv6: what a map set as next hop beside the link-local address; None: the neighbour's own."""
+    prefers_global: bool = False
+    """Whether packets go there, and not to the link-local address."""
 
 
 @dataclass(frozen=True)
@@ -174,24 +179,24 @@ class PolicyBook:
 
 def _permits(prefixes: PrefixList, prefix: str) -> bool:
     """Return what the first rule that fits says; a list without rules permits all."""
-    network = IPv4Network(prefix)
+    network = ip_network(prefix)
     first = next((rule for rule in prefixes.rules if _covers(rule, network)), None)
     return not prefixes.rules if first is None else first.permits
 
 
-def _covers(rule: PrefixRule, network: IPv4Network) -> bool:
+def _covers(rule: PrefixRule, network: AnyNetwork) -> bool:
     own = _network(rule.prefix)
-    if not network.subnet_of(own):
+    if not is_within(network, own):
         return False
     if rule.least is None and rule.most is None:
         return network.prefixlen == own.prefixlen
     least = own.prefixlen if rule.least is None else rule.least
-    return least <= network.prefixlen <= (32 if rule.most is None else rule.most)
+    return least <= network.prefixlen <= (network.max_prefixlen if rule.most is None else rule.most)
 
 
 @lru_cache(1 << 12)
-def _network(text: str) -> IPv4Network:
-    return IPv4Network("0.0.0.0/0" if text == "default" else text)
+def _network(text: str) -> AnyNetwork:
+    return ip_network("0.0.0.0/0" if text == "default" else text)
 
 
 @lru_cache(1 << 10)
@@ -218,6 +223,8 @@ def _changed(route: Attributes, changes: Changes) -> Attributes:
         extended=_replaced(route.extended, changes.extended),
         given_hop=given or route.given_hop,
         next_hop=route.next_hop if given in (None, PEER_ADDRESS, UNCHANGED) else given,
+        global_hop=changes.global_hop or route.global_hop,
+        prefers_global=changes.prefers_global or route.prefers_global,
     )
 
 

@@ -115,8 +115,9 @@ def policy_warnings(nodes: Sequence[Node], *, unnumbered: bool) -> Iterator[str]
 def _without_policies(node: Node) -> Node:
     if node.bgp is None:
         return node
-    neighbours = tuple(one.model_copy(update={"policy": None}) for one in node.bgp.neighbours)
-    bgp = node.bgp.model_copy(update={"neighbours": neighbours, "announcements": (), "policies": None})
+    neighbours = tuple(one.model_copy(update={"policy": None, "policy6": None}) for one in node.bgp.neighbours)
+    none = {"announcements": (), "policies": None, "policies6": None}
+    bgp = node.bgp.model_copy(update={"neighbours": neighbours, **none})
     return node.model_copy(update={"bgp": bgp})
 
 

@@ -49,7 +49,7 @@ from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.bursts import burst_warnings
 from fabriclab.resolve.clocks import draw_clocks
 from fabriclab.resolve.configured import protocol_of, resolve_configured
-from fabriclab.resolve.configured_bgp import resolve_own_bgp, with_networks_of_the_lab
+from fabriclab.resolve.configured_bgp import resolve_own_bgp, with_networks_of_the_lab, with_peers_of_the_lab
 from fabriclab.resolve.events import resolve_event, resolve_storm, with_settings
 from fabriclab.resolve.frr_versions import with_frr
 from fabriclab.resolve.ipv4_only import ipv4_only_warnings
@@ -272,9 +272,7 @@ def _resolve_routes(topology: Topology, inputs: _RouteInputs) -> _Routed:
 def _resolve_network(
     topology: Topology, experiment: Experiment, bgp: Bgp | None, transports: Mapping[str, Transport], routed: _Routed
 ) -> _Network:
-    layer2 = Layer2(topology, experiment.layer2)
-    addresses = routed.addresses
-    macs = assign_macs(topology)
+    layer2, addresses, macs = Layer2(topology, experiment.layer2), routed.addresses, assign_macs(topology)
     buffers = resolve_buffers(topology, experiment)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
@@ -299,7 +297,7 @@ def _resolve_network(
             transport=transports.get(node.name),
             rdma=resolve_rdma(experiment.hosts.get(node.name)),
             load_balancing=resolve_load_balancing(experiment.load_balancing.get(node.name), ports[node.name]),
-            bgp=resolve_own_bgp(node.own, bgp),
+            bgp=resolve_own_bgp(node.own, bgp, addresses.keys()),
             routes=routed.routes[node.name],
             setup=node.setup,
             dummies=node.dummies,
@@ -308,7 +306,8 @@ def _resolve_network(
         for node in topology.nodes
     )
     notes: list[str] = []
-    nodes = _with_static_routes(with_networks_of_the_lab(nodes, topology), topology, notes, is_static=bgp is None)
+    named = with_peers_of_the_lab(with_networks_of_the_lab(nodes, topology))
+    nodes = _with_static_routes(named, topology, notes, is_static=bgp is None)
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
     with_learnt = tuple(
         node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes

@@ -9,14 +9,14 @@ BGP, the routes that follow from its topology fill in what the file does not cov
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import ip_interface, ip_network
 
+from fabriclab.formats.family import AnyNetwork, is_within
 from fabriclab.formats.plan.node import Node, Route, StaticRoute
 from fabriclab.keys.wording import listed, shown
 from fabriclab.lab.network.static_routes import StaticHop, WrittenStaticRoute
 from fabriclab.resolve.interfaces import Interface, families_of, interfaces, neighbours
 
-_ONLY_IPV6 = "left out, because the lab has addresses of IPv6 alone"
 EBGP_DISTANCE = 20
 """FRR, lib/zebra.h: ZEBRA_EBGP_DISTANCE_DEFAULT."""
 
@@ -25,15 +25,15 @@ def resolve_static_routes(
     node: Node, written: Sequence[WrittenStaticRoute], nodes: Mapping[str, Node], notes: list[str]
 ) -> tuple[StaticRoute, ...]:
     """Return a switch's static routes, those of one prefix by their distances; what cannot be is noted."""
-    if 4 not in families_of(node):
-        notes += [f"{node.name}: {route.sentence('', _ONLY_IPV6)}" for route in written]
-        return ()
-    own = interfaces(node)
-    connected = {IPv4Interface(one.address).network for one in own}
-    found: dict[tuple[IPv4Network, int, bool], dict[tuple[str, str], None]] = {}
+    families = families_of(node)
+    absent = [route for route in written if route.prefix.version not in families]
+    alone = f"left out, because the lab has addresses of IPv{families[0]} alone"
+    notes += [f"{node.name}: {route.sentence('', alone)}" for route in absent]
+    found: dict[tuple[AnyNetwork, int, bool], dict[tuple[str, str], None]] = {}
     advertised = set()
-    for route in written:
-        if route.prefix in connected:
+    for route in (one for one in written if one.prefix.version in families):
+        own = interfaces(node, 6 if route.prefix.version == 6 else 4)
+        if route.prefix in {ip_interface(one.address).network for one in own}:
             notes.append(
                 f"{node.name}: {route.sentence('', 'never used, because the switch is on that network itself')}"
             )
@@ -85,9 +85,9 @@ def _next_hop(
         return None
     if hop.address is None:
         return "", named[0].name
-    through = [one for one in named if hop.address in IPv4Interface(one.address).network]
+    through = [one for one in named if hop.address in ip_interface(one.address).network]
     if not through:
-        networks = listed([str(IPv4Interface(one.address).network) for one in named])
+        networks = listed([str(ip_interface(one.address).network) for one in named])
         left_out("nexthop", f"{hop.address} is not on a link that the switch has there ({networks})")
         return None
     if str(hop.address) not in {other.interface.ip for other in neighbours(node, through[0], nodes)}:
@@ -99,9 +99,9 @@ def _next_hop(
 def beside_static(node: Node, computed: Sequence[Route], dead: Collection[str] = ()) -> tuple[Route, ...]:
     """Return a node's routes where BGP has no part: its own static ones, and of the computed those to
     nothing that these cover."""
-    own = [IPv4Network(route.destination) for route in node.static_routes]
+    own = [ip_network(route.destination) for route in node.static_routes]
     rest = [
-        route for route in computed if not any(IPv4Network(route.destination).subnet_of(network) for network in own)
+        route for route in computed if not any(is_within(ip_network(route.destination), network) for network in own)
     ]
     return (*rest, *_in_use(node.static_routes, dead))
 

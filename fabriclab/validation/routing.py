@@ -90,13 +90,23 @@ def _judge_sessions(bench: Bench, switch: Node, family: Family, output: str | No
         return [unmeasured("sessions", switch.name, expected, "bgpd gave no answer")]
     peers = summary.get(f"ipv{family}Unicast", summary).get("peers", {})
     # A neighbour is called by its address, or, without addresses, by the interface that leads to it.
-    states = [(own, peer, _state(peers, (peer.interface.ip, own.name))) for own, peer in neighbours]
+    states = [
+        (own, peer, _state(peers, (*_called(intended, own.name, family), peer.interface.ip, own.name)))
+        for own, peer in neighbours
+    ]
     wrong = [
         judged("sessions", f"{switch.name}:{own.name} to {peer.node.name}", _ESTABLISHED, state, holds=False)
         for own, peer, state in states
         if state != _ESTABLISHED
     ]
     return shortened(wrong) or [judged("sessions", switch.name, expected, expected, holds=True)]
+
+
+def _called(switch: Node, interface: str, family: Family) -> list[str]:
+    """Return what a switch's own configuration calls a neighbour: over its addresses of IPv4, routes of IPv6 may go,
+    too."""
+    own = () if switch.bgp is None else switch.bgp.neighbours
+    return [one.address for one in own if one.interface == interface and one.address and one.carries(family)]
 
 
 def _state(peers: Mapping[str, Any], names: Sequence[str]) -> str:

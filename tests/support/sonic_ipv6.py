@@ -50,3 +50,18 @@ def _by_tables(tables: Tables) -> None:
     tables["BGP_NEIGHBOR"] = {f"default|{key}": {"asn": one["asn"]} for key, one in tables["BGP_NEIGHBOR"].items()}
     tables["BGP_NEIGHBOR_AF"] = {f"{key}|ipv6_unicast": {"admin_status": "true"} for key in tables["BGP_NEIGHBOR"]}
     tables["ROUTE_REDISTRIBUTE"] = {"default|connected|bgp|ipv6": {}}
+
+
+def dual_fabric(spines: int, leaves: int, style: Style = "bgpcfgd") -> dict[str, Tables]:
+    """Return the tables of each switch with both families on every interface, and a session of each over every link."""
+    fabric, of_ipv6 = leaf_spine(spines, leaves), ipv6_fabric(spines, leaves)
+    for name, tables in fabric.items():
+        for table in ("INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE", "BGP_NEIGHBOR"):
+            tables[table] = {**tables.get(table, {}), **of_ipv6[name].get(table, {})}
+        if style == "frrcfgd":
+            _by_tables(tables)
+            tables["BGP_NEIGHBOR_AF"] = {
+                f"{key}|ipv{6 if ':' in key else 4}_unicast": {"admin_status": "true"} for key in tables["BGP_NEIGHBOR"]
+            }
+            tables["ROUTE_REDISTRIBUTE"] |= {"default|connected|bgp|ipv4": {}}
+    return fabric

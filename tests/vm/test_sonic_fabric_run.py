@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from sonic_ipv6 import ipv6_fabric
+from sonic_ipv6 import Style, dual_fabric, ipv6_fabric
 from sonic_pods import t0_pair
 from sonic_scale import write_fabric
 from vm import Vm, called
@@ -60,6 +60,17 @@ def test_a_fabric_of_ipv6_alone_is_valid_over_ipv6(vm: Vm, tmp_path: Path) -> No
     assert "12 ordered pairs of hosts" in found["reach"][0]
     assert vm.run(resolve_plan(parse_lab(lab), {})).status == "complete"
     assert {flow["ip"] for flow in vm.flows()} == {6}
+
+
+@pytest.mark.parametrize("style", ["bgpcfgd", "frrcfgd"])
+def test_a_fabric_of_both_families_is_valid_over_both(vm: Vm, tmp_path: Path, style: Style) -> None:
+    """And `sonic reach` says the same of the same files: all pairs, two next hops."""
+    files = write_fabric(dual_fabric(2, 2, style), tmp_path / "files")
+    found = findings(vm, imported(files, tmp_path))
+    assert len([name for name in found["reach"] if "12 ordered pairs of hosts" in name]) == 2
+    assert len([name for name in found["sessions"] if name.startswith("leaf1")]) == 2
+    reached = called(tmp_path, "sonic", "reach", str(tmp_path / "files"))
+    assert reached.returncode == 0 and "IPv6: 2 of 2 pairs" in reached.stdout
 
 
 def test_spines_without_files_are_made_up(vm: Vm, tmp_path: Path) -> None:

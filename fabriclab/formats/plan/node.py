@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabriclab.constraints import ALGORITHM_NAME
 from fabriclab.formats import names, ranges
+from fabriclab.formats.family import Family
 from fabriclab.formats.names import InterfaceName, NodeName
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.load_balancing import LoadBalancing
@@ -240,6 +241,9 @@ class StaticRoute(Frozen):
     """BGP announces it."""
 
 
+_NEWER_THAN_SESSIONS = ("policy", "families", "policy6")
+
+
 class BgpNeighbour(Frozen):
     """A session as a switch's own configuration has it."""
 
@@ -254,12 +258,27 @@ class BgpNeighbour(Frozen):
     bfd: bool = False
     policy: NeighbourPolicy | None = None
     """None: it takes and announces all routes."""
+    families: tuple[Family, ...] = ()
+    """Of which it carries routes; none: of all that the lab has."""
+    policy6: NeighbourPolicy | None = None
+    """As `policy`, of routes of IPv6."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `policy` out where there is none, as in every plan that was made before there was such a thing."""
+        """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value is not None or key != "policy"}
+        return {key: value for key, value in record.items() if value or key not in _NEWER_THAN_SESSIONS}
+
+    def carries(self, family: Family) -> bool:
+        """Return whether routes of a family that the lab has go over it."""
+        return not self.families or family in self.families
+
+    def policy_of(self, family: Family) -> NeighbourPolicy | None:
+        """Return what becomes of its routes of a family."""
+        return self.policy if family == 4 else self.policy6
+
+
+_NEWER_THAN_BGP = ("policies", "policies6", "announcements")
 
 
 class OwnBgp(Frozen):
@@ -272,7 +291,9 @@ class OwnBgp(Frozen):
     max_paths: Annotated[int, ranges.PATHS] | None = None
     """None: the lab's."""
     policies: Policies | None = None
-    """The lists and maps that its sessions and announcements name."""
+    """The lists and maps that its sessions and announcements name, for routes of IPv4."""
+    policies6: Policies | None = None
+    """Those for routes of IPv6: a map of one name may have other entries there."""
     announcements: tuple[Announcement, ...] = ()
     """What of `networks` goes through a map first."""
 
@@ -280,7 +301,11 @@ class OwnBgp(Frozen):
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value or key not in ("policies", "announcements")}
+        return {key: value for key, value in record.items() if value or key not in _NEWER_THAN_BGP}
+
+    def policies_of(self, family: Family) -> Policies | None:
+        """Return the lists and maps for routes of a family."""
+        return self.policies if family == 4 else self.policies6
 
 
 class PortChannel(Frozen):

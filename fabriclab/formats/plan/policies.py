@@ -65,6 +65,11 @@ COMMUNITY = Text(
     100,
 )
 PEER_ADDRESS, UNCHANGED = "peer-address", "unchanged"
+PEER = Text(
+    "a neighbour's address, or the name of the interface that leads to it",
+    lambda text: names.INTERFACE_NAME.is_in(text) or names.IPV6.is_in(text),
+    100,
+)
 NEXT_HOP = Text(
     f"an IPv4 address, {PEER_ADDRESS} or {UNCHANGED}",
     lambda text: text in (PEER_ADDRESS, UNCHANGED) or names.IPV4.is_in(text),
@@ -87,7 +92,7 @@ class PrefixRule(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class PrefixList(Record):
-    """`ip prefix-list`; without an entry it permits all."""
+    """`ip prefix-list` or `ipv6 prefix-list`; without an entry it permits all."""
 
     name: Annotated[str, POLICY_NAME]
     rules: tuple[PrefixRule, ...]
@@ -123,7 +128,7 @@ class Matches(Record):
     local_preference: Annotated[int, ranges.METRIC] | None = None
     metric: Annotated[int, ranges.METRIC] | None = None
     origin: Origin | None = None
-    peer: names.InterfaceName | None = None
+    peer: Annotated[str, PEER] | None = None
     """The neighbour that it is from, or that it goes to: its address (dots and digits are a name here), or the
     interface that leads to it."""
     next_hops: Annotated[str, POLICY_NAME] | None = None
@@ -152,6 +157,10 @@ class Changes(Record):
     next_hop: Annotated[str, NEXT_HOP] | None = None
     """An address; `peer-address`, the address of the session's end that tells the route; `unchanged`, the one that the
     route has, where its neighbour would get the switch's own."""
+    global_hop: Annotated[str, names.IPV6] | None = None
+    """The next hop of a route of IPv6 that is not a link-local address."""
+    prefers_global: bool = False
+    """Whether packets go to that one, where a route has a link-local one too."""
 
 
 @dataclass(frozen=True, kw_only=True)

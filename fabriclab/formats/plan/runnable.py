@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from fabriclab.formats.family import family_of
 from fabriclab.formats.plan.algorithm import sha256_of
 from fabriclab.formats.plan.reading import PlanError, parse_plan_json
 from fabriclab.formats.plan.traffic import ProgramTraffic, TrafficRecord
@@ -14,7 +15,7 @@ from fabriclab.formats.ranges import MOST_FLOWS
 
 if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan
-    from fabriclab.formats.plan.node import Node, Port, PortChannel, Route, StaticRoute, Vlan
+    from fabriclab.formats.plan.node import Node, OwnBgp, Port, PortChannel, Route, StaticRoute, Vlan
 
 
 def check_plan(text: str) -> None:
@@ -78,6 +79,7 @@ def _of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
         yield from _unknown(f"{key}.routes.{route.destination}", (hop for _, hop in route.next_hops), interfaces)
     if node.bgp is not None:
         yield from _unknown(f"{key}.bgp", (one.interface for one in node.bgp.neighbours), interfaces)
+        yield from _of_prefix_lists(f"{key}.bgp", node.bgp)
     for table in node.filters:
         yield from _unknown(f"{key}.filters.{table.name}", table.ports, interfaces)
     for port in node.ports:
@@ -85,6 +87,16 @@ def _of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     if node.setup is not None:
         yield from _unknown(f"{key}.setup.after", node.setup.after, nodes)
         yield from _twice(f"{key}.setup.files", (file.path for file in node.setup.files))
+
+
+def _of_prefix_lists(key: str, bgp: OwnBgp) -> Iterator[str]:
+    """Yield the rules of lists whose prefix, or its lengths, are not of the family that the list is for."""
+    for family, bits in ((4, 32), (6, 128)):
+        policies = bgp.policies if family == 4 else bgp.policies6
+        for one in () if policies is None else policies.prefix_lists:
+            for rule in one.rules:
+                if family_of(rule.prefix) != family or max(rule.least or 0, rule.most or 0) > bits:
+                    yield f"{key}.{one.name}.{rule.sequence}: is no rule for prefixes of IPv{family}"
 
 
 def _name(one: Any) -> str:

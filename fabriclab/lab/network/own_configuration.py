@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import PurePath
 from typing import Literal
 
-from fabriclab.formats.family import Family
+from fabriclab.formats.family import AnyAddress, Family
 from fabriclab.formats.finding import Severity
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
@@ -65,7 +65,7 @@ class OwnSession:
 
     interface: str
     """The port that leads to the neighbour."""
-    address: IPv4Address | None
+    address: AnyAddress | None
     """The neighbour's address; None: the session runs over the port's link-local addresses."""
     asn: int | None
     """The neighbour's AS number; None: any other than ours."""
@@ -74,6 +74,10 @@ class OwnSession:
     bfd: bool
     policy: NeighbourPolicy | None = None
     """What becomes of routes over it; None: all pass."""
+    families: tuple[Family, ...] = ()
+    """Of which it carries routes; none: of all that the lab has."""
+    policy6: NeighbourPolicy | None = None
+    """As `policy`, of routes of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,9 @@ class OwnConfiguration:
     families: tuple[Family, ...] = (4,)
     """Of which its addresses are in the lab."""
     policies: Policies | None = None
-    """The lists and maps that sessions and announcements name."""
+    """The lists and maps that sessions and announcements name, for routes of IPv4."""
+    policies6: Policies | None = None
+    """Those for routes of IPv6."""
     announcements: tuple[Announcement, ...] = ()
     """What of `networks` goes through a map first."""
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)

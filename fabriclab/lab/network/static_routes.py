@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
 
+from fabriclab.formats.family import AnyAddress, AnyNetwork
 from fabriclab.lab.reading.problems import Place
 
 DISTANCE = 1
@@ -16,7 +16,7 @@ ZEBRA_STATIC_DISTANCE_DEFAULT)."""
 class StaticHop:
     """One way of a static route; without an address and an interface, it drops what it gets."""
 
-    address: IPv4Address | None
+    address: AnyAddress | None
     """The next hop's address; None: whoever has the destination's address behind the interface."""
     interface: str
     """Empty: the one whose network has the address."""
@@ -29,7 +29,7 @@ class StaticHop:
 class WrittenStaticRoute:
     """A static route and where it stands."""
 
-    prefix: IPv4Network
+    prefix: AnyNetwork
     hops: tuple[StaticHop, ...]
     advertised: bool
     """Whether BGP announces it."""

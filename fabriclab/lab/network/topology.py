@@ -154,8 +154,8 @@ class Topology:
         """Return the families of which ports have addresses in the file, or that switches' own configurations have;
         IPv4 where none has any."""
         own = {family for node in self.nodes if node.own is not None for family in node.own.families}
-        if own == {6}:
-            return (6,)
+        if 6 in own:
+            return tuple(family for family in FAMILIES if family in own)
         ends = [end for link in self.links for end in link.ends]
         written = {4: any(end.ipv4 for end in ends), 6: any(end.ipv6 for end in ends)}
         return tuple(family for family in FAMILIES if written[family]) or (4,)

@@ -10,7 +10,7 @@ from fabriclab.cli.host.failure import BadInputError
 from fabriclab.lab import LabError
 from fabriclab.vendors.sonic.commands.diff import Difference, difference
 from fabriclab.vendors.sonic.fabric import judge_files
-from fabriclab.vendors.sonic.fabric.routing import FabricRouting
+from fabriclab.vendors.sonic.fabric.routing import routings
 from fabriclab.vendors.sonic.fabric.view import read_view
 from fabriclab.vendors.sonic.judge import Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.check import with_more
@@ -148,9 +148,9 @@ def _route_changes(
 def _routes(files: Sequence[Path], cables: Sequence[Cable]) -> _Routes:
     """Return the routes that switches have when BGP has converged, with their policies; of static routes that drop, no
     next hop. Raises LabError."""
-    tables = FabricRouting(read_view(files, cables)).tables
     return {
         (name, str(prefix)): tuple(sorted(hop.interface for hop in hops))
-        for name, table in tables.items()
+        for routing in routings(read_view(files, cables))
+        for name, table in routing.tables.items()
         for prefix, hops in table.items()
     }

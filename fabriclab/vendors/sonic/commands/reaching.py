@@ -7,18 +7,19 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal
 
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError
 from fabriclab.cli.text.junit import JunitCase, write_junit
+from fabriclab.formats.family import is_within
 from fabriclab.keys.wording import did_you_mean, listed
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.commands.import_fabric import given
 from fabriclab.vendors.sonic.fabric.forwarding import Part
 from fabriclab.vendors.sonic.fabric.reach import Reach, ReachFinding, Way
-from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
+from fabriclab.vendors.sonic.fabric.routing import Destination, routings
 from fabriclab.vendors.sonic.fabric.view import View, read_view
 from fabriclab.vendors.sonic.fabric.wanted import HOSTS, Wanted, read_wanted, usual
 from fabriclab.vendors.sonic.lab.cabling import read_cabling
@@ -52,10 +53,10 @@ class Outputs:
 def reach(files: Sequence[Path], question: Question, outputs: Outputs) -> int:
     """Answer, and return the exit status."""
     view = read_view(given(files), read_cabling(question.cables))
-    answer = Reach(FabricRouting(view, _dead(view, question.without)))
+    answer = Reach(routings(view, _dead(view, question.without)))
     if question.source is not None or question.to is not None:
         return _tell_ways(answer, question)
-    wanted = usual(answer.routing) if question.wanted is None else read_wanted(question.wanted, answer.routing)
+    wanted = usual(answer.networks) if question.wanted is None else read_wanted(question.wanted, answer.networks)
     findings = answer.judged(_without_down(wanted, question.without))
     if outputs.output == "json":
         sys.stdout.write(json.dumps(_document(answer, findings), indent=2) + "\n")
@@ -100,7 +101,7 @@ def _without_down(wanted: Sequence[Wanted], without: Sequence[str]) -> list[Want
 
 
 def _verdict(answer: Reach, one: ReachFinding) -> str:
-    if one.breaches or not (one.pairs or answer.of_ipv6):
+    if one.breaches or not one.pairs:
         return "fail"
     return "not judged" if answer.not_judged else "pass"
 
@@ -108,6 +109,7 @@ def _verdict(answer: Reach, one: ReachFinding) -> str:
 def _demand(one: Wanted) -> str:
     """Return a demand in words."""
     to = {HOSTS: "all networks of hosts"}.get(one.to, one.to)
+    to += "" if one.family is None else f", IPv{one.family}"
     widths = [f"{count} {what}" for count, what in ((one.next_hops, "next hops"), (one.paths, "paths")) if count]
     verbs = {
         "reach": f"{one.words} to {to}",
@@ -119,11 +121,10 @@ def _demand(one: Wanted) -> str:
 
 
 def _lines(answer: Reach, findings: Sequence[ReachFinding]) -> Iterator[str]:
-    view = answer.routing.view
-    sessions = sum(map(len, answer.routing.sessions.values())) // 2
+    view = answer.view
     yield (
         f"{format_count(len(view.fabric.switches), 'switch')}, {format_count(len(view.links), 'link')} between them, "
-        f"{format_count(sessions, 'session')} up, {format_count(len(answer.routing.destinations), 'network')}"
+        f"{format_count(answer.sessions, 'session')} up, {format_count(len(answer.destinations), 'network')}"
     )
     for one in findings:
         kept = one.pairs - len(one.breaches)
@@ -132,6 +133,9 @@ def _lines(answer: Reach, findings: Sequence[ReachFinding]) -> Iterator[str]:
     yield "ways of all switches to networks of hosts:"
     counts = Counter(_shape(way) for way in answer.ways() if not way.destination.is_loopback)
     yield from (f"  {count:6}  {shape}" for shape, count in sorted(counts.items(), key=lambda pair: -pair[1]))
+    if answer.unrouted6:
+        networks = format_count(answer.unrouted6, "network")
+        yield f"{networks} of hosts with IPv6 not asked for: no session carries routes of IPv6"
     for each in answer.not_judged:
         yield f"not judged: {each.sentence}"
 
@@ -169,9 +173,9 @@ def _case(answer: Reach, one: ReachFinding) -> JunitCase:
 def _document(answer: Reach, findings: Sequence[ReachFinding]) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "switches": len(answer.routing.view.fabric.switches),
-        "links": len(answer.routing.view.links),
-        "sessions": sum(map(len, answer.routing.sessions.values())) // 2,
+        "switches": len(answer.view.fabric.switches),
+        "links": len(answer.view.links),
+        "sessions": answer.sessions,
         "wanted": [
             {
                 "kind": one.wanted.kind,
@@ -205,12 +209,12 @@ def _way(way: Way) -> dict[str, Any]:
 
 def _tell_ways(answer: Reach, question: Question) -> int:
     """Tell, for one network or one switch, what each switch on the way does."""
-    names = answer.routing.view.fabric.switches
+    names = answer.view.fabric.switches
     if question.source is not None and question.source not in names:
         raise BadInputError(f"--from {question.source!r}: no such switch; {did_you_mean(question.source, names)}")
     arrives = True
     for destination in _asked(answer, question.to):
-        for part in answer.forwarding.parts(destination):
+        for part in answer.parts(destination):
             sources = [question.source] if question.source is not None else sorted(set(names) - part.owners)
             sys.stdout.write(f"to {destination}{'' if part.network == destination.network else f', {part.network}'}\n")
             for line in _steps(part, sources):
@@ -221,13 +225,13 @@ def _tell_ways(answer: Reach, question: Question) -> int:
 
 def _asked(answer: Reach, to: str | None) -> list[Destination]:
     if to is None:
-        return list(answer.routing.destinations)
+        return list(answer.destinations)
     try:
-        network = IPv4Network(to, strict=False)
+        network = ip_network(to, strict=False)
     except ValueError as error:
-        raise BadInputError(f"--to {to!r}: is not an IPv4 address or prefix, such as 10.0.2.7") from error
-    around = [one for one in answer.routing.destinations if network.subnet_of(one.network)]
-    inside = [one for one in answer.routing.destinations if one.network.subnet_of(network)]
+        raise BadInputError(f"--to {to!r}: is not an address or prefix, such as 10.0.2.7 or 2001:db8::/64") from error
+    around = [one for one in answer.destinations if is_within(network, one.network)]
+    inside = [one for one in answer.destinations if is_within(one.network, network)]
     found = [Destination(network, one.owner, one.interface, one.is_loopback) for one in around] or inside
     if not found:
         raise BadInputError(f"--to {to!r}: no switch of the fabric has a network there")

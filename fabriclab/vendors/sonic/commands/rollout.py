@@ -14,7 +14,7 @@ from fabriclab.lab import LabError
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric import judge_files
 from fabriclab.vendors.sonic.fabric.reach import Reach
-from fabriclab.vendors.sonic.fabric.routing import FabricRouting
+from fabriclab.vendors.sonic.fabric.routing import routings
 from fabriclab.vendors.sonic.fabric.view import View, read_view
 from fabriclab.vendors.sonic.lab.cabling import Cable
 
@@ -94,12 +94,13 @@ class _State:
             return frozenset()
         dead = frozenset(end for link in self.view.links for end in link.ends if end.switch == switch)
         both = frozenset(end for link in self.view.links if any(one in dead for one in link.ends) for end in link.ends)
-        routing = FabricRouting(self.view, both)
-        with_hosts = {one.owner for one in routing.destinations if not one.is_loopback}
+        reach = Reach(routings(self.view, both))
+        with_hosts = {(one.owner, one.network.version) for one in reach.destinations if not one.is_loopback}
         return frozenset(
             Pair(way.source, str(way.destination.network), way.destination.owner)
-            for way in Reach(routing).ways()
-            if way.source in with_hosts and not way.destination.is_loopback and way.fate.lost is None
+            for way in reach.ways()
+            if (way.source, way.destination.network.version) in with_hosts
+            if not way.destination.is_loopback and way.fate.lost is None
             if switch not in (way.source, way.destination.owner)
         )
 

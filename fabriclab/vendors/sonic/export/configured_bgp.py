@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from ipaddress import IPv4Interface
 
+from fabriclab.formats.family import family_of
 from fabriclab.formats.plan.node import BgpNeighbour, Node, OwnBgp
 from fabriclab.resolve.interfaces import Interface, interfaces
 from fabriclab.vendors.sonic.export.policies import neighbour_fields, network_fields, write_policies
@@ -21,6 +22,7 @@ _FAMILY = "ipv4_unicast"
 
 def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tables) -> None:
     """Write the sessions of a node and what it announces. `names` are SONiC's for the node's interfaces."""
+    bgp = _of_ipv4(bgp)
     if _fits_bgpcfgd(node, bgp):
         tables.tables["DEVICE_METADATA"]["localhost"] |= {
             "bgp_asn": str(node.asn),
@@ -40,6 +42,14 @@ def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tab
     write_policies(bgp, tables)
     for neighbour in bgp.neighbours:
         _write_for_frrcfgd(node, neighbour, names, tables)
+
+
+def _of_ipv4(bgp: OwnBgp) -> OwnBgp:
+    """Return what is written: the export leaves IPv6 unsaid."""
+    neighbours = tuple(one for one in bgp.neighbours if one.carries(4))
+    return bgp.model_copy(
+        update={"neighbours": neighbours, "networks": tuple(one for one in bgp.networks if family_of(one) == 4)}
+    )
 
 
 def _fits_bgpcfgd(node: Node, bgp: OwnBgp) -> bool:

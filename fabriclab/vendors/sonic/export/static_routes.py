@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fabriclab.formats.family import family_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, StaticRoute
 from fabriclab.lab.network.static_routes import DISTANCE
@@ -14,11 +15,12 @@ _ANY = "0.0.0.0"
 
 
 def write_static_routes(node: Node, plan: Plan, names: Mapping[str, str], tables: Tables) -> None:
-    """Write the table; `names` are SONiC's for the node's interfaces."""
+    """Write the table, routes of IPv4; `names` are SONiC's for the node's interfaces."""
     own: dict[str, list[StaticRoute]] = {}
     for route in node.static_routes:
-        own.setdefault(route.destination, []).append(route)
-    computed = node.routes if plan.bgp is None else ()
+        if family_of(route.destination) == 4:
+            own.setdefault(route.destination, []).append(route)
+    computed = [one for one in node.routes if family_of(one.destination) == 4] if plan.bgp is None else ()
     for each in computed:
         if each.destination not in own:
             tables.put("STATIC_ROUTE", f"default|{each.destination}", _hop_fields(each.next_hops, names))

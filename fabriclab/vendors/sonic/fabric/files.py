@@ -11,6 +11,7 @@ from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric.judge import judge_fabric, told
+from fabriclab.vendors.sonic.fabric.routing import routes_ipv6
 from fabriclab.vendors.sonic.fabric.view import View
 from fabriclab.vendors.sonic.judge import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
@@ -62,11 +63,10 @@ def judge_files(paths: Sequence[Path], unsound: Collection[str], cables: Sequenc
         for switch in fabric.switches.values()
     }
     switches, joined = format_count(len(fabric.switches), "switch"), format_count(len(links), "link")
-    alone = [f"{switch.name}:{interface}" for switch, interface, _ in View(fabric, links).ipv6_alone()]
-    networks = format_count(len(alone), "network")
-    of_ipv6 = (
-        f"; routes of IPv6 were not judged ({networks} of hosts have no IPv4, such as {alone[0]})" if alone else ""
-    )
+    view = View(fabric, links)
+    is_silent = view.hosts6 and not routes_ipv6(view)
+    networks = format_count(len(view.hosts6), "network")
+    of_ipv6 = f"; routes of IPv6 were not judged ({networks} of hosts, no session carries them)" if is_silent else ""
     return FabricJudgement(f"judged together: {switches}, {joined} between them{of_ipv6}", True, by_file)
 
 

@@ -45,7 +45,10 @@ def cut_off_hosts(routing: FabricRouting) -> Iterator[FabricFinding]:
 
 def _cut_off(routing: FabricRouting, one: Destination, hosts: Sequence[Destination]) -> _CutOff | None:
     switch = routing.view.fabric.switches[one.owner]
-    others = [other.network for other in hosts if not other.network.overlaps(one.network)]
+    every = [network for other in hosts if isinstance(network := other.network, IPv4Network)]
+    if not isinstance(one.network, IPv4Network):
+        return None
+    others = [network for network in every if not network.overlaps(one.network)]
     own = frozenset(address.ip for address in switch.config.addresses[one.interface])
     for table in switch.config.acls if others else ():
         if not _is_bound(switch, table, one.interface):

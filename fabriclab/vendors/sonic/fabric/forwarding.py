@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple
 
+from fabriclab.formats.family import AnyAddress, AnyNetwork, is_within
 from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting, Hop
 
 
@@ -25,7 +25,7 @@ class Lost(NamedTuple):
 class Fate:
     """What becomes of packets from a switch to a part of a network."""
 
-    part: IPv4Network
+    part: AnyNetwork
     paths: int
     """How many equal paths arrive; parallel links count, members of a port channel do not."""
     width: int
@@ -41,7 +41,7 @@ class Fate:
 class Part:
     """The ways of all switches to addresses that go one way."""
 
-    network: IPv4Network
+    network: AnyNetwork
     hops: Mapping[str, tuple[Hop, ...]]
     """By switch; a switch without an entry has no route, one without hops drops."""
     owners: frozenset[str]
@@ -115,12 +115,12 @@ def _back(switch: str, before: Mapping[str, str]) -> Iterator[str]:
 
 @dataclass(frozen=True, eq=False)
 class Forwarding:
-    """The ways to all networks of a fabric."""
+    """The ways to all networks of a fabric, of one family."""
 
     routing: FabricRouting
 
     @cached_property
-    def _prefixes(self) -> tuple[IPv4Network, ...]:
+    def _prefixes(self) -> tuple[AnyNetwork, ...]:
         return tuple(dict.fromkeys(prefix for table in self.routing.tables.values() for prefix in table))
 
     @cached_property
@@ -135,20 +135,20 @@ class Forwarding:
         return found
 
     @cached_property
-    def _parts(self) -> dict[IPv4Network, tuple[Part, ...]]:
+    def _parts(self) -> dict[AnyNetwork, tuple[Part, ...]]:
         return {}
 
     def parts(self, destination: Destination) -> tuple[Part, ...]:
         """Return the parts of a network."""
         if destination.network not in self._parts:
             inside = [
-                one for one in self._prefixes if one != destination.network and one.subnet_of(destination.network)
+                one for one in self._prefixes if one != destination.network and is_within(one, destination.network)
             ]
             parts = [self._part(one, destination, _address_in(one, inside)) for one in (destination.network, *inside)]
             self._parts[destination.network] = tuple(part for part in parts if part is not None)
         return self._parts[destination.network]
 
-    def _part(self, network: IPv4Network, destination: Destination, address: IPv4Address | None) -> Part | None:
+    def _part(self, network: AnyNetwork, destination: Destination, address: AnyAddress | None) -> Part | None:
         if address is None:
             return None
         owners = frozenset(one.owner for one in self.routing.destinations if address in one.network)
@@ -163,17 +163,17 @@ class Forwarding:
                 return routes[address & mask]
         return None
 
-    def _is_longer(self, name: str, address: int, network: IPv4Network) -> bool:
+    def _is_longer(self, name: str, address: int, network: AnyNetwork) -> bool:
         return any(mask > int(network.netmask) and address & mask in routes for mask, routes in self._by_length[name])
 
 
-def _address_in(network: IPv4Network, parts: Collection[IPv4Network]) -> IPv4Address | None:
+def _address_in(network: AnyNetwork, parts: Collection[AnyNetwork]) -> AnyAddress | None:
     """Return an address of a network that is in none of the smaller ones in it; None: they fill it."""
-    smaller = [one for one in parts if one != network and one.subnet_of(network)]
+    smaller = [one for one in parts if one != network and is_within(one, network)]
     edges = [int(one.broadcast_address) + 1 for one in smaller] + [int(one.network_address) - 1 for one in smaller]
     candidates = [int(network.network_address) + (network.num_addresses > 2), int(network.network_address), *edges]
     first, last = int(network.network_address), int(network.broadcast_address)
     for number in candidates:
-        if first <= number <= last and not any(IPv4Address(number) in one for one in smaller):
-            return IPv4Address(number)
+        if first <= number <= last and not any(network[number - first] in one for one in smaller):
+            return network[number - first]
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from fabriclab.formats.family import FAMILIES
 from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.vendors.sonic.fabric.class_rules import CLASS_RULES
 from fabriclab.vendors.sonic.fabric.filter_rules import FILTER_RULES
@@ -13,7 +14,7 @@ from fabriclab.vendors.sonic.fabric.overlay_rules import OVERLAY_RULES, TUNNEL_R
 from fabriclab.vendors.sonic.fabric.pair_rules import PAIR_RULES, shares_gateway
 from fabriclab.vendors.sonic.fabric.path_rules import PATH_RULES
 from fabriclab.vendors.sonic.fabric.route_rules import ROUTE_RULES
-from fabriclab.vendors.sonic.fabric.routing import FabricRouting
+from fabriclab.vendors.sonic.fabric.routing import routings
 from fabriclab.vendors.sonic.fabric.session_rules import SESSION_RULES
 from fabriclab.vendors.sonic.fabric.sibling_rules import SIBLING_RULES
 from fabriclab.vendors.sonic.fabric.tier_rules import RELAY_RULES, TIER_RULES
@@ -36,6 +37,13 @@ _FATES = {
 }
 
 
+_ROUTED = {
+    4: (*TUNNEL_RULES, *SESSION_RULES, *PATH_RULES, *FILTER_RULES, *RELAY_RULES),
+    6: (*SESSION_RULES, *PATH_RULES),
+}
+"""The rules of routes, by the family that they are asked about."""
+
+
 def judge_fabric(
     fabric: Fabric, links: Sequence[FabricLink], down: Sequence[FabricLink] = (), unsound: frozenset[str] = frozenset()
 ) -> list[FabricFinding]:
@@ -47,9 +55,9 @@ def judge_fabric(
     found = list(_contradictions(view, down))
     for rule in (*LINK_RULES, *CLASS_RULES, *ROUTE_RULES, *TIER_RULES, *SIBLING_RULES, *PAIR_RULES, *OVERLAY_RULES):
         found += rule(view)
-    routing = FabricRouting(view)
-    for routed in (*TUNNEL_RULES, *SESSION_RULES, *PATH_RULES, *FILTER_RULES, *RELAY_RULES):
-        found += routed(routing)
+    for routing in routings(view):
+        for routed in _ROUTED[routing.family]:
+            found += routed(routing)
     return [
         FabricFinding(name, replace(one, line=one.line or switch.config.place(*one.path).line))
         for name, switch in fabric.switches.items()
@@ -67,7 +75,7 @@ def told(rule: str, problems: Problems, fabric: Fabric) -> Iterator[FabricFindin
 
 
 def _contradictions(view: View, down: Sequence[FabricLink]) -> Iterator[FabricFinding]:
-    checks = FabricChecks(view.fabric, view.links, down, {}, Problems())
+    checks = FabricChecks(view.fabric, view.links, down, {}, Problems(), FAMILIES)
     for rule, problems in checks.by_rule():
         for one in told(rule, problems, view.fabric):
             interface = one.found.path[0].partition("|")[0]

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network
 
+from fabriclab.formats.family import is_within
 from fabriclab.keys.wording import listed
 from fabriclab.vendors.sonic.fabric.routing import FabricRouting
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
@@ -64,7 +65,7 @@ def sources(routing: FabricRouting) -> Iterator[FabricFinding]:
 
 def _has_route(routing: FabricRouting, name: str, source: str) -> bool:
     address = IPv4Network(source)
-    return any(hops and address.subnet_of(prefix) for prefix, hops in routing.tables[name].items())
+    return any(hops and is_within(address, prefix) for prefix, hops in routing.tables[name].items())
 
 
 def identifiers(view: View) -> Iterator[FabricFinding]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network
 from typing import NamedTuple
 
+from fabriclab.formats.family import AnyNetwork, Family, is_within
 from fabriclab.formats.finding import Severity
 from fabriclab.keys.wording import listed
 from fabriclab.resolve.bgp_paths import KeptOut
-from fabriclab.vendors.sonic.fabric.forwarding import Part
-from fabriclab.vendors.sonic.fabric.reach import Reach
+from fabriclab.vendors.sonic.fabric.forwarding import Forwarding, Part
 from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting, announced
 from fabriclab.vendors.sonic.fabric.view import FabricFinding
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
@@ -37,14 +36,14 @@ class _Cause(NamedTuple):
 
 def unreachable_hosts(routing: FabricRouting) -> Iterator[FabricFinding]:
     """Each switch with hosts has a way to each network of hosts that is announced, over all of its equal paths."""
-    reach = Reach(routing)
+    forwarding = Forwarding(routing)
     known = {name: _tells_all(routing, name) for name in routing.view.fabric.switches}
     sources = [name for name in sorted(routing.view.with_hosts) if routing.sessions[name] and known[name]]
     lost: dict[tuple[_Cause, str], dict[Destination, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
     for destination in _of_hosts(routing):
         # Of a switch without sessions other rules tell more.
         owner_tells = known[destination.owner] and routing.sessions[destination.owner]
-        for part in reach.forwarding.parts(destination) if owner_tells else ():
+        for part in forwarding.parts(destination) if owner_tells else ():
             for source in sources:
                 if source in part.owners or source == destination.owner:
                     continue
@@ -65,7 +64,7 @@ def _why_unreachable(routing: FabricRouting, name: str, destination: Destination
     """Return why a switch has no way to a network, and where it is written; a policy may mean it."""
     switch = routing.view.fabric.switches[name]
     for one in (name, *part.comes_back(name)):
-        for route in routing.view.fabric.switches[one].config.static_routes:
+        for route in routing.view.fabric.switches[one].static_routes_of(routing.family):
             if route.prefix.prefixlen and route.prefix.overlaps(destination.network):
                 table, key = route.key.split("|", 1)
                 return _Cause(one, (table, key), ", because a static route comes before BGP's")
@@ -82,6 +81,10 @@ def _why_unreachable(routing: FabricRouting, name: str, destination: Destination
     return _Cause(name, ("BGP_NEIGHBOR",), "")
 
 
+def _unicast(routing: FabricRouting) -> str:
+    return f"ipv{routing.family}_unicast"
+
+
 def _own_as(switch: FabricSwitch) -> tuple[str, ...]:
     if switch.config.frrcfgd:
         return ("BGP_GLOBALS", "default", "local_asn")
@@ -90,7 +93,7 @@ def _own_as(switch: FabricSwitch) -> tuple[str, ...]:
 
 def _map_of(routing: FabricRouting, name: str, interface: str) -> tuple[str, ...]:
     session, _ = routing.sessions[name][interface]
-    return ("BGP_NEIGHBOR_AF", f"{session.key}|ipv4_unicast", "route_map_in")
+    return ("BGP_NEIGHBOR_AF", f"{session.key}|{_unicast(routing)}", "route_map_in")
 
 
 def _path_of(routing: FabricRouting, kept: KeptOut) -> tuple[str, ...]:
@@ -99,7 +102,7 @@ def _path_of(routing: FabricRouting, kept: KeptOut) -> tuple[str, ...]:
     field = kinds.get(kept.by.partition(" ")[0], "route_map")
     for session, far in routing.sessions[kept.switch].values():
         if kept.peer is not None and far.switch == kept.peer.switch:
-            return ("BGP_NEIGHBOR_AF", f"{session.key}|ipv4_unicast", f"{field}_{kept.direction}")
+            return ("BGP_NEIGHBOR_AF", f"{session.key}|{_unicast(routing)}", f"{field}_{kept.direction}")
     return ("BGP_GLOBALS_AF_NETWORK",)
 
 
@@ -114,7 +117,7 @@ def _tells_all(routing: FabricRouting, name: str) -> bool:
 
 def _of_hosts(routing: FabricRouting) -> Iterator[Destination]:
     for one in routing.destinations:
-        if not one.is_loopback and one.network in announced(routing.view.fabric.switches[one.owner]):
+        if not one.is_loopback and one.network in announced(routing.view.fabric.switches[one.owner], routing.family):
             yield one
 
 
@@ -122,11 +125,11 @@ def unannounced_networks(routing: FabricRouting) -> Iterator[FabricFinding]:
     """A switch that announces networks of its hosts announces all of them, with the mask that the interface has."""
     shared = Counter(one.network for one in routing.destinations)
     for switch in routing.view.linked:
-        told = announced(switch)
+        told = announced(switch, routing.family)
         # A network that several switches are in leads from one to the other.
         hosts = [one for one in routing.destinations if not one.is_loopback and shared[one.network] == 1]
         own = [one for one in hosts if one.owner == switch.name]
-        with_session = {interface for _, interface in switch.sessions()}
+        with_session = {interface for _, interface in switch.sessions_of(routing.family)}
         missing = [one for one in own if one.network not in told and one.interface not in with_session]
         if not missing or not routing.sessions[switch.name] or not _tells_all(routing, switch.name):
             continue
@@ -136,8 +139,8 @@ def unannounced_networks(routing: FabricRouting) -> Iterator[FabricFinding]:
         if not switch.config.frrcfgd:
             continue
         for one in missing:
-            around = [network for network in told if one.network.subnet_of(network) or network.subnet_of(one.network)]
-            if around and not _is_meant(switch, around[0], missing):
+            around = [network for network in told if is_within(one.network, network) or is_within(network, one.network)]
+            if around and not _is_meant(switch, around[0], missing, routing.family):
                 yield FabricFinding(switch.name, _of_mask(switch, one, around[0]))
             elif not around:
                 others = listed(_some_networks(told))
@@ -172,17 +175,17 @@ def _of_silence(routing: FabricRouting, switch: FabricSwitch, missing: list[Dest
         yield FabricFinding(switch.name, one)
 
 
-def _some_networks(networks: tuple[IPv4Network, ...]) -> list[str]:
+def _some_networks(networks: tuple[AnyNetwork, ...]) -> list[str]:
     return [str(one) for one in networks if one.prefixlen < one.max_prefixlen][:_MOST_NAMED]
 
 
-def _is_meant(switch: FabricSwitch, around: IPv4Network, missing: list[Destination]) -> bool:
+def _is_meant(switch: FabricSwitch, around: AnyNetwork, missing: list[Destination], family: Family) -> bool:
     """Return whether an announced network is a summary: it stands for several, or has a static route of its own."""
-    inside = [one for one in missing if one.network.subnet_of(around)]
-    return len(inside) > 1 or any(one.prefix == around for one in switch.config.static_routes)
+    inside = [one for one in missing if is_within(one.network, around)]
+    return len(inside) > 1 or any(one.prefix == around for one in switch.static_routes_of(family))
 
 
-def _of_mask(switch: FabricSwitch, one: Destination, around: IPv4Network) -> SonicFinding:
+def _of_mask(switch: FabricSwitch, one: Destination, around: AnyNetwork) -> SonicFinding:
     key = f"default|ipv4_unicast|{around}"
     bound = f"not {one.network}, the network of {one.interface} ({switch.config.place('INTERFACE', one.interface)})"
     fate = "a route to other addresses than those of the hosts is told, or none at all with bgp network import-check"
@@ -191,13 +194,13 @@ def _of_mask(switch: FabricSwitch, one: Destination, around: IPv4Network) -> Son
 
 def narrow_routes(routing: FabricRouting) -> Iterator[FabricFinding]:
     """A switch uses all of its neighbours from which a network of hosts is as near as from any other."""
-    reach = Reach(routing)
+    forwarding = Forwarding(routing)
     known = {name: _tells_all(routing, name) for name in routing.view.fabric.switches}
     told: dict[_Cause, dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for destination in _of_hosts(routing):
-        for part in reach.forwarding.parts(destination):
+        for part in forwarding.parts(destination):
             distances = _distances(routing, part)
             for name, idle, used in _idle(routing, part, distances):
                 if known[name]:
@@ -245,12 +248,12 @@ def _why_narrow(
     routing: FabricRouting, name: str, idle: str, destination: Destination, distances: Mapping[str, int]
 ) -> _Cause:
     switch = routing.view.fabric.switches[name]
-    for route in switch.config.static_routes:
+    for route in switch.static_routes_of(routing.family):
         if destination.network.overlaps(route.prefix):
             table, key = route.key.split("|", 1)
             return _Cause(name, (table, key), "a static route, which comes before BGP's")
     if switch.config.max_paths == 1:
-        path = ("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths")
+        path = ("BGP_GLOBALS_AF", f"default|{_unicast(routing)}", "max_ebgp_paths")
         return _Cause(name, path, "max_ebgp_paths 1 leaves one path of several")
     of_policy = _policy_between(routing, name, idle, distances)
     return of_policy or _Cause(name, ("BGP_NEIGHBOR",), "BGP takes a route for worse than others of equal length")
@@ -264,7 +267,7 @@ def _policy_between(routing: FabricRouting, name: str, idle: str, distances: Map
             for session, far in routing.sessions[end].values():
                 named = getattr(session.policy, field, None)
                 if far.switch == other and named:
-                    path = ("BGP_NEIGHBOR_AF", f"{session.key}|ipv4_unicast", f"route_{field}")
+                    path = ("BGP_NEIGHBOR_AF", f"{session.key}|{_unicast(routing)}", f"route_{field}")
                     found = _Cause(end, path, f"route-map {named} makes routes worse between {end} and {other}")
         nearer = [
             far.switch
@@ -278,9 +281,8 @@ def _policy_between(routing: FabricRouting, name: str, idle: str, distances: Map
 def static_next_hops(routing: FabricRouting) -> Iterator[FabricFinding]:
     """The next hop of a static route is in a network of the switch, or in one to which it has another route."""
     for name, switch in routing.view.fabric.switches.items():
-        config = switch.config
-        own = [one.network for every in config.addresses.values() for one in every]
-        for route in config.static_routes if _tells_all(routing, name) else ():
+        own = [one.network for every in switch.addresses_of(routing.family).values() for one in every]
+        for route in switch.static_routes_of(routing.family) if _tells_all(routing, name) else ():
             others = [prefix for prefix in routing.tables[name] if prefix != route.prefix]
             for hop in route.hops:
                 if hop.address is None or any(hop.address in network for network in (*own, *others)):

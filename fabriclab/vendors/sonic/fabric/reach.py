@@ -12,10 +12,10 @@ from fabriclab.resolve.bgp_paths import KeptOut
 from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric.forwarding import Fate, Forwarding, Part
 from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
-from fabriclab.vendors.sonic.fabric.wanted import Wanted
+from fabriclab.vendors.sonic.fabric.view import View
+from fabriclab.vendors.sonic.fabric.wanted import Networks, Wanted
 
 _MOST_CAUSES = 2
-_ONLY_IPV4 = "routes of IPv6 are not followed; `validate` of an imported lab measures them"
 
 
 @dataclass(frozen=True)
@@ -50,35 +50,58 @@ class Way:
 class Reach:
     """The reachability of a fabric."""
 
-    routing: FabricRouting
+    routings: tuple[FabricRouting, ...]
+    """Of each family that it has; of IPv4 in any case."""
+
+    @property
+    def view(self) -> View:
+        """The switches and their links."""
+        return self.routings[0].view
 
     @cached_property
-    def forwarding(self) -> Forwarding:
-        """The ways of all switches."""
-        return Forwarding(self.routing)
+    def destinations(self) -> tuple[Destination, ...]:
+        """All networks, those of IPv4 first."""
+        return tuple(one for routing in self.routings for one in routing.destinations)
+
+    @property
+    def unrouted6(self) -> int:
+        """How many interfaces of hosts have IPv6, whose routes nobody carries."""
+        return len(self.view.hosts6) if len(self.routings) == 1 else 0
+
+    @property
+    def networks(self) -> Networks:
+        """What demands can be about."""
+        return Networks(list(self.view.fabric.switches), self.destinations, [one.family for one in self.routings])
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are up, whatever routes they carry."""
+        switches = ((name, own) for routing in self.routings for name, own in routing.sessions.items())
+        return len({(name, session.key) for name, own in switches for session, _ in own.values()}) // 2
+
+    @cached_property
+    def _forwardings(self) -> tuple[Forwarding, ...]:
+        return tuple(map(Forwarding, self.routings))
+
+    def parts(self, destination: Destination) -> tuple[Part, ...]:
+        """Return the parts of a network, with the ways of all switches to them."""
+        return self._of(destination).parts(destination)
+
+    def _of(self, destination: Destination) -> Forwarding:
+        version = destination.network.version
+        return next(one for one in self._forwardings if one.routing.family == version)
 
     @cached_property
     def not_judged(self) -> tuple[NotEmulated, ...]:
         """What acts on routes in a switch, and is not part of the answer."""
-        switches = self.routing.view.fabric.switches.values()
-        acting = (one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
-        return (*acting, *self.of_ipv6)
-
-    @cached_property
-    def of_ipv6(self) -> tuple[NotEmulated, ...]:
-        """The networks of hosts that have IPv6 alone: their routes are not followed."""
-        return tuple(
-            NotEmulated(
-                (interface,), str(address), "routes", _ONLY_IPV4, switch.address_place(interface, address), (interface,)
-            )
-            for switch, interface, address in self.routing.view.ipv6_alone()
-        )
+        switches = self.view.fabric.switches.values()
+        return tuple(one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
 
     def ways(self) -> Iterator[Way]:
         """Yield the ways of each switch to each network that it is not in."""
-        for destination in self.routing.destinations:
-            for part in self.forwarding.parts(destination):
-                for name in self.routing.view.fabric.switches:
+        for destination in self.destinations:
+            for part in self.parts(destination):
+                for name in self.view.fabric.switches:
                     if name not in part.owners:
                         yield Way(name, destination, part.fate(name))
 
@@ -89,7 +112,7 @@ class Reach:
     def _judged(self, wanted: Wanted) -> ReachFinding:
         pairs, breaches = 0, []
         for destination in wanted.destinations:
-            for part in self.forwarding.parts(destination):
+            for part in self.parts(destination):
                 for source in wanted.sources:
                     if source in part.owners or source == destination.owner:
                         continue
@@ -118,11 +141,12 @@ class Reach:
 
     def _causes(self, source: str, destination: Destination, fate: Fate) -> str:
         """Return what keeps a network from switches, in words after a semicolon; empty where nothing is known."""
-        outcome = self.routing.outcome(destination.network)
-        if str(fate.part) in self.routing.unsettled:
+        routing = self._of(destination).routing
+        outcome = routing.outcome(destination.network)
+        if str(fate.part) in routing.unsettled:
             return "; the policies of switches contradict each other, so that its routes never settle"
         end = source if fate.lost is None else fate.lost.switch
-        astray = self.routing.astray(end, destination.network)
+        astray = routing.astray(end, destination.network)
         if astray is not None:
             return f"; {end}'s next hop {astray[0]} is no switch's address"
         if outcome is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 
+from fabriclab.formats.family import FAMILIES, AnyNetwork, is_within
 from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
@@ -55,7 +56,7 @@ def _router_id_path(switch: FabricSwitch) -> tuple[str, ...]:
 
 def one_sided_sessions(view: View) -> Iterator[FabricFinding]:
     """A session is in the files of both switches, unless the other one takes whoever calls."""
-    checks = FabricChecks(view.fabric, view.links, (), {}, Problems())
+    checks = FabricChecks(view.fabric, view.links, (), {}, Problems(), FAMILIES)
     for switch, session, far in checks.one_sided():
         other = view.fabric.switches[far.switch].config
         if not any(entries(other, table) for table in _DYNAMIC):
@@ -109,12 +110,12 @@ def blackholes(view: View) -> Iterator[FabricFinding]:
         (switch, interface, network) for switch in view.linked for interface, network in _host_networks(view, switch)
     ]
     for switch in view.linked:
-        for route in switch.config.static_routes:
+        for route in (*switch.config.static_routes, *switch.config.static_routes6):
             dropped = all(hop.blackhole for hop in route.hops)
             hidden = [
                 (owner, interface, network)
                 for owner, interface, network in hosts
-                if dropped and route.prefix.subnet_of(network) and (owner is not switch or route.prefix != network)
+                if dropped and is_within(route.prefix, network) and (owner is not switch or route.prefix != network)
             ]
             if hidden:
                 owner, interface, network = hidden[0]
@@ -127,11 +128,12 @@ def blackholes(view: View) -> Iterator[FabricFinding]:
                 )
 
 
-def _host_networks(view: View, switch: FabricSwitch) -> Iterator[tuple[str, IPv4Network]]:
+def _host_networks(view: View, switch: FabricSwitch) -> Iterator[tuple[str, AnyNetwork]]:
     cabled = {switch.channel_of.get(end.port, end.port) for end in view.far if end.switch == switch.name}
-    for interface, addresses in switch.config.addresses.items():
-        if interface not in cabled:
-            yield from ((interface, address.network) for address in addresses)
+    for family in FAMILIES:
+        for interface, addresses in switch.addresses_of(family).items():
+            if interface not in cabled:
+                yield from ((interface, address.network) for address in addresses)
 
 
 def hash_seeds(view: View) -> Iterator[FabricFinding]:

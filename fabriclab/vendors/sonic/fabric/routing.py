@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import ip_network
 from typing import NamedTuple
 
+from fabriclab.formats.family import AnyAddress, AnyInterface, AnyNetwork, Family
 from fabriclab.formats.plan.node import BgpNeighbour as PlannedNeighbour
 from fabriclab.formats.plan.node import OwnBgp
 from fabriclab.formats.plan.policies import Announcement
@@ -38,7 +39,7 @@ class Hop(NamedTuple):
 class Destination:
     """A network that packets are for."""
 
-    network: IPv4Network
+    network: AnyNetwork
     owner: str
     """A switch that has it."""
     interface: str
@@ -48,17 +49,18 @@ class Destination:
         return f"{self.network} ({self.owner}:{self.interface})"
 
 
-Table = Mapping[IPv4Network, tuple[Hop, ...]]
+Table = Mapping[AnyNetwork, tuple[Hop, ...]]
 """The next hops by prefix; none: packets are dropped."""
 
 
 @dataclass(frozen=True, eq=False)
 class FabricRouting:
-    """The routes of a fabric."""
+    """The routes of a fabric, of one family."""
 
     view: View
     dead: frozenset[End] = field(default_factory=frozenset)
     """Ends of links that carry nothing."""
+    family: Family = 4
 
     @cached_property
     def down(self) -> frozenset[End]:
@@ -92,7 +94,7 @@ class FabricRouting:
 
     def said(self, switch: FabricSwitch) -> Iterator[tuple[str, tuple[BgpNeighbour, SessionEnd]]]:
         """Yield a switch's sessions over links of the fabric, by interface, each with the other end."""
-        for session, interface in switch.sessions():
+        for session, interface in switch.sessions_of(self.family):
             far = self._far(switch, interface)
             if far is not None:
                 yield interface, (session, far)
@@ -132,8 +134,13 @@ class FabricRouting:
 
     def _knows(self, session: BgpNeighbour, far: SessionEnd) -> bool:
         """Return whether a session is to the address that the other end has, or to none."""
+        if session.address is None:
+            return True
+        if session.address.version == 6:
+            every = self.view.fabric.switches[far.switch].addresses_of(6).get(far.interface, ())
+            return any(one.ip == session.address for one in every)
         there = self.view.fabric.switches[far.switch].interfaces.get(far.interface)
-        return session.address is None or (there is not None and there.address.ip == session.address)
+        return there is not None and there.address.ip == session.address
 
     @cached_property
     def speakers(self) -> Mapping[str, Speaking]:
@@ -145,19 +152,20 @@ class FabricRouting:
                 self._own(switch),
                 {interface: far for interface, (_, far) in self.sessions[switch.name].items()},
                 dict(self._addresses(switch)),
+                family=self.family,
             )
             for switch in self._switches()
         }
 
-    def _addresses(self, switch: FabricSwitch) -> Iterator[tuple[str, IPv4Interface]]:
+    def _addresses(self, switch: FabricSwitch) -> Iterator[tuple[str, AnyInterface]]:
         """Yield the addresses of interfaces that carry anything."""
         cabled = self._cabled(switch)
-        for interface, addresses in switch.config.addresses.items():
+        for interface, addresses in switch.addresses_of(self.family).items():
             if interface not in cabled or self._far(switch, interface) is not None:
                 yield interface, addresses[0]
 
     def _own(self, switch: FabricSwitch) -> OwnBgp:
-        config, networks = switch.config, announced(switch)
+        config, networks = switch.config, announced(switch, self.family)
         neighbours = tuple(
             PlannedNeighbour.model_construct(
                 interface=interface,
@@ -167,6 +175,7 @@ class FabricRouting:
                 hold_s=session.hold_s or _HOLD_S,
                 bfd=session.bfd,
                 policy=session.policy,
+                policy6=session.policy6,
             )
             for interface, (session, _) in self.sessions[switch.name].items()
         )
@@ -176,6 +185,7 @@ class FabricRouting:
             networks=tuple(map(str, networks)),
             max_paths=config.max_paths,
             policies=config.policies,
+            policies6=config.policies6,
             announcements=tuple(_announcements(switch, networks)),
         )
 
@@ -191,11 +201,11 @@ class FabricRouting:
         found = []
         for switch in self._switches():
             cabled = self._cabled(switch)
-            for interface, addresses in switch.config.addresses.items():
+            for interface, addresses in switch.addresses_of(self.family).items():
                 if interface not in cabled:
                     found += [Destination(one.network, switch.name, interface) for one in addresses]
-            for one in switch.config.loopbacks.get(_LOOPBACK, ()):
-                found.append(Destination(IPv4Network(one.ip), switch.name, _LOOPBACK, is_loopback=True))
+            for one in loopbacks(switch, self.family):
+                found.append(Destination(ip_network(one.ip), switch.name, _LOOPBACK, is_loopback=True))
         return tuple(found)
 
     @cached_property
@@ -231,7 +241,7 @@ class FabricRouting:
         """Prefixes of which switches never agree, so that nobody knows what becomes of them."""
         return tuple(prefix for prefix, used in self._used.items() if used is None)
 
-    def outcome(self, prefix: IPv4Network) -> Outcome | None:
+    def outcome(self, prefix: AnyNetwork) -> Outcome | None:
         """Return what becomes of an announced prefix, with the policies that keep it out; None for another one."""
         names = [name for name, one in self.speakers.items() if one.own and str(prefix) in one.own.networks]
         return outcome_of(str(prefix), names, self.speakers) if names else None
@@ -239,12 +249,12 @@ class FabricRouting:
     @cached_property
     def tables(self) -> Mapping[str, Table]:
         """What each switch forwards by, beside the networks that it is in."""
-        tables: dict[str, dict[IPv4Network, tuple[Hop, ...]]] = {name: {} for name in self.speakers}
+        tables: dict[str, dict[AnyNetwork, tuple[Hop, ...]]] = {name: {} for name in self.speakers}
         for prefix, used in self._used.items():
             for name, paths in (used or {}).items():
                 if paths and all(path.interface is not None for path in paths):
                     most = self.view.fabric.switches[name].config.max_paths
-                    tables[name][IPv4Network(prefix)] = tuple(self._hops(name, paths[:most]))
+                    tables[name][ip_network(prefix)] = tuple(self._hops(name, paths[:most]))
         for switch in self._switches():
             tables[switch.name] |= self._static(switch, tables[switch.name])
         return tables
@@ -260,7 +270,7 @@ class FabricRouting:
                 found[hop] = None
         yield from found
 
-    def astray(self, name: str, network: IPv4Network) -> tuple[str, str] | None:
+    def astray(self, name: str, network: AnyNetwork) -> tuple[str, str] | None:
         """Return the next hop of a switch's path to a network that is the address of no switch, and the interface that
         the route came by; None where all of them are."""
         for path in self.used(str(network)).get(name, ()) if str(network) in self.prefixes else ():
@@ -270,14 +280,14 @@ class FabricRouting:
 
     def _hop(self, switch: FabricSwitch, address: str, interface: str) -> Hop | None:
         far = self._far(switch, interface)
-        there = None if far is None else self.view.fabric.switches[far.switch].interfaces.get(far.interface)
-        is_there = there is not None and str(there.address.ip) == address
+        addresses = () if far is None else self.view.fabric.switches[far.switch].addresses_of(self.family)
+        is_there = far is not None and any(str(one.ip) == address for one in dict(addresses).get(far.interface, ()))
         return Hop(far.switch, interface) if far is not None and is_there else None
 
     def _static(self, switch: FabricSwitch, learnt: Table) -> Table:
         """Return the static routes that a switch uses: those of the lowest distance, before BGP's if that is lower."""
-        found: dict[IPv4Network, tuple[Hop, ...]] = {}
-        for route in switch.config.static_routes:
+        found: dict[AnyNetwork, tuple[Hop, ...]] = {}
+        for route in switch.static_routes_of(self.family):
             if route.prefix in learnt and min(hop.distance for hop in route.hops) > _EBGP_DISTANCE:
                 continue
             ways: dict[int, list[Hop]] = defaultdict(list)
@@ -292,33 +302,56 @@ class FabricRouting:
         return found
 
 
-def _towards(switch: FabricSwitch, address: IPv4Address | None) -> str:
+def routings(view: View, dead: Collection[End] = ()) -> tuple[FabricRouting, ...]:
+    """Return the routes of each family: of IPv6, if the switches' files route it."""
+    families: tuple[Family, ...] = (4, 6) if routes_ipv6(view) else (4,)
+    return tuple(FabricRouting(view, frozenset(dead), family) for family in families)
+
+
+def routes_ipv6(view: View) -> bool:
+    """Return whether a session carries routes of IPv6, a switch has static ones, or hosts have nothing else."""
+    switches = view.fabric.switches.values()
+    is_said = any(one.config.static_routes6 or any(True for _ in one.sessions_of(6)) for one in switches)
+    return (is_said and bool(view.hosts6)) or any(is_alone for _, _, is_alone in view.hosts6)
+
+
+def loopbacks(switch: FabricSwitch, family: Family) -> tuple[AnyInterface, ...]:
+    """Return the addresses of a family that Loopback0 has."""
+    every: Mapping[str, tuple[AnyInterface, ...]] = switch.config.loopbacks if family == 4 else switch.config.loopbacks6
+    return every.get(_LOOPBACK, ())
+
+
+def _towards(switch: FabricSwitch, address: AnyAddress | None) -> str:
     """Return the interface whose network has an address; empty without one."""
     if address is None:
         return ""
+    if address.version == 6:
+        every = switch.addresses_of(6).items()
+        return next((name for name, own in every if any(address in one.network for one in own)), "")
     return next((name for name, one in switch.interfaces.items() if address in one.address.network), "")
 
 
-def announced(switch: FabricSwitch) -> tuple[IPv4Network, ...]:
-    """Return what a switch announces.
+def announced(switch: FabricSwitch, family: Family) -> tuple[AnyNetwork, ...]:
+    """Return what a switch announces of a family.
 
     bgpcfgd announces Loopback0 and the networks of VLANs (bgpd.main.conf.j2), frrcfgd what its tables say.
     """
     config = switch.config
-    loopbacks = [IPv4Network(one.ip) for one in config.loopbacks.get(_LOOPBACK, ())[:1]]
+    own_loopbacks = [ip_network(one.ip) for one in loopbacks(switch, family)[:1]]
     vlans = {vlan.name for vlan in config.vlans}
-    own = {name: [one.network for one in every] for name, every in config.addresses.items()}
+    own = {name: [one.network for one in every] for name, every in switch.addresses_of(family).items()}
     of_vlans = [network for name, networks in own.items() if name in vlans for network in networks]
-    static = [route.prefix for route in config.static_routes if route.advertised]
+    static = [route.prefix for route in switch.static_routes_of(family) if route.advertised]
     if not config.frrcfgd:
-        return tuple(dict.fromkeys([*loopbacks, *of_vlans, *static]))
-    if not config.announces_connected:
-        return tuple(dict.fromkeys([*config.networks, *static]))
+        return tuple(dict.fromkeys([*own_loopbacks, *of_vlans, *static]))
+    said: tuple[AnyNetwork, ...] = config.networks if family == 4 else config.networks6
+    if not (config.announces_connected if family == 4 else config.announces_connected6):
+        return tuple(dict.fromkeys([*said, *static]))
     every = [network for networks in own.values() for network in networks]
-    return tuple(dict.fromkeys([*config.networks, *every, *loopbacks, *static]))
+    return tuple(dict.fromkeys([*said, *every, *own_loopbacks, *static]))
 
 
-def _announcements(switch: FabricSwitch, networks: tuple[IPv4Network, ...]) -> Iterator[Announcement]:
+def _announcements(switch: FabricSwitch, networks: tuple[AnyNetwork, ...]) -> Iterator[Announcement]:
     """Yield the networks that go through a map."""
     for network in networks:
         name = switch.config.announcement_map(network)

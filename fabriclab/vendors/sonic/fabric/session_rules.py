@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.formats.family import Family
 from fabriclab.resolve.bgp_paths import accepted
 from fabriclab.vendors.sonic.fabric.routing import FabricRouting
 from fabriclab.vendors.sonic.fabric.view import FabricFinding
@@ -21,6 +22,8 @@ def options(routing: FabricRouting) -> Iterator[FabricFinding]:
     """Both ends of a session have one password, guard their TTL or do not, and at least one of them calls."""
     for name, sessions in routing.sessions.items():
         for session, far in sessions.values():
+            if routing.family == 6 and (session.address is None or session.address.version == 4):
+                continue  # told of IPv4
             back, _ = routing.sessions[far.switch][far.interface]
             ends = [(routing.view.fabric.switches[one], each) for one, each in ((name, session), (far.switch, back))]
             for one in (_password(*ends), _ttl(*ends), _passive(*ends)):
@@ -83,7 +86,9 @@ def prefix_limits(routing: FabricRouting) -> Iterator[FabricFinding]:
     for name, sessions in routing.sessions.items():
         switch = routing.view.fabric.switches[name]
         limits = {
-            interface: limit for interface, (session, _) in sessions.items() if (limit := _limit(switch, session))
+            interface: limit
+            for interface, (session, _) in sessions.items()
+            if (limit := _limit(switch, session, routing.family))
         }
         counts = dict.fromkeys(limits, 0)
         for prefix in routing.prefixes if limits else ():
@@ -93,15 +98,15 @@ def prefix_limits(routing: FabricRouting) -> Iterator[FabricFinding]:
         for interface, limit in limits.items():
             session, far = sessions[interface]
             if counts[interface] > limit:
-                path = ("BGP_NEIGHBOR_AF", f"{session.key}|ipv4_unicast", "max_prefix_limit")
+                path = ("BGP_NEIGHBOR_AF", f"{session.key}|ipv{routing.family}_unicast", "max_prefix_limit")
                 bound = f"fewer than the {counts[interface]} prefixes that {far.switch} announces"
                 fate = "the session is ended as soon as they arrive, and stays down"
                 remedy = "write more, or max_prefix_warning_only"
                 yield FabricFinding(name, finding("prefix-limit", path, limit, bound, fate, remedy))
 
 
-def _limit(switch: FabricSwitch, session: BgpNeighbour) -> int | None:
-    fields = entries(switch.config, "BGP_NEIGHBOR_AF").get(f"{session.key}|ipv4_unicast", {})
+def _limit(switch: FabricSwitch, session: BgpNeighbour, family: Family) -> int | None:
+    fields = entries(switch.config, "BGP_NEIGHBOR_AF").get(f"{session.key}|ipv{family}_unicast", {})
     limit, warns = fields.get("max_prefix_limit"), fields.get("max_prefix_warning_only")
     if not isinstance(limit, str) or warns in _ON or not (limit.isascii() and limit.isdigit() and len(limit) < 10):
         return None

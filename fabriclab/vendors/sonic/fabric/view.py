@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv6Interface
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,13 +76,17 @@ class View:
             if End(switch.name, port) not in self.far:
                 yield port
 
-    def ipv6_alone(self) -> Iterator[tuple[FabricSwitch, str, IPv6Interface]]:
-        """Yield the interfaces that lead to no other switch and have addresses of IPv6 alone, with the first one."""
+    @cached_property
+    def hosts6(self) -> tuple[tuple[str, str, bool], ...]:
+        """The switches and interfaces with addresses of IPv6 that lead to no other switch, and whether each has no
+        others."""
+        found = []
         for switch in self.fabric.switches.values():
             cabled = {switch.channel_of.get(end.port, end.port) for end in self.far if end.switch == switch.name}
-            for interface, addresses in switch.config.addresses6.items():
-                if interface not in cabled and interface not in switch.config.addresses and addresses:
-                    yield switch, interface, addresses[0]
+            for interface in switch.addresses_of(6):
+                if interface not in cabled:
+                    found.append((switch.name, interface, interface not in switch.config.addresses))
+        return tuple(found)
 
     @cached_property
     def with_hosts(self) -> frozenset[str]:

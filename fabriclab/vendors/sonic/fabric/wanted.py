@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from ipaddress import IPv4Network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 
+from fabriclab.formats.family import AnyNetwork, Family, is_within
 from fabriclab.keys.wording import did_you_mean, listed, shown
 from fabriclab.lab.reading.document import read_document
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section
-from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
+from fabriclab.vendors.sonic.fabric.routing import Destination
 
 Kind = Literal["reach", "unreachable", "waypoint", "width"]
 HOSTS, LOOPBACKS = "hosts", "loopbacks"
@@ -43,43 +44,65 @@ class Wanted:
     """None: it is the default."""
     words: str = ""
     """The sources as they are written."""
+    family: Family | None = None
+    """Of the networks; None: of all families that there are."""
 
 
-def usual(routing: FabricRouting) -> tuple[Wanted, ...]:
-    """Return what is wanted where nobody says it: switches with hosts reach all networks of hosts."""
-    hosts = _hosts(routing)
-    sources = tuple(dict.fromkeys(one.owner for one in hosts))
-    return (Wanted("reach", sources, HOSTS, hosts, words="each switch with hosts"),)
+@dataclass(frozen=True)
+class Networks:
+    """What demands can be about."""
+
+    switches: Sequence[str]
+    destinations: Sequence[Destination]
+    families: Sequence[Family]
 
 
-def read_wanted(path: Path, routing: FabricRouting) -> tuple[Wanted, ...]:
+def usual(networks: Networks) -> tuple[Wanted, ...]:
+    """Return what is wanted where nobody says it: switches with hosts of a family reach all networks of hosts of it."""
+    every = [one for one in networks.destinations if not one.is_loopback]
+    by_family = {family: [one for one in every if one.network.version == family] for family in networks.families}
+    found = {family: hosts for family, hosts in by_family.items() if hosts} or {4: every}
+    return tuple(
+        Wanted(
+            "reach",
+            tuple(dict.fromkeys(one.owner for one in hosts)),
+            HOSTS,
+            tuple(hosts),
+            words="each switch with hosts",
+            family=family if len(found) > 1 else None,
+        )
+        for family, hosts in found.items()
+    )
+
+
+def read_wanted(path: Path, networks: Networks) -> tuple[Wanted, ...]:
     """Return the demands of a file. Raises LabError with all that is wrong in it."""
     problems = Problems()
     document = read_document(path, problems, named=True)
     problems.raise_if_any()
     assert document is not None
     section = Section(document, "", problems, _KEYS)
-    found = [one for name in section.names() if name in _KEYS for one in _list(section, name, routing)]
+    found = [one for name in section.names() if name in _KEYS for one in _list(section, name, networks)]
     if not found and not problems:
         problems.add(Place(str(path)), "", f"wants nothing; write one of {listed(_KEYS)}")
     problems.raise_if_any()
     return tuple(found)
 
 
-def _list(section: Section, name: str, routing: FabricRouting) -> Iterator[Wanted]:
+def _list(section: Section, name: str, networks: Networks) -> Iterator[Wanted]:
     more = {"waypoints": ("through",), "widths": ("next_hops", "paths")}.get(name, ())
     kinds: dict[str, Kind] = {"waypoints": "waypoint", "widths": "width", "unreachable": "unreachable"}
     for key, value in section.items(name) or ():
         one = Section(value, key, section.problems, ("from", "to", *more))
         one.require("from", "to")
-        sources, to = _switches(one, "from", routing), one.scalar("to", "hosts, loopbacks or a prefix")
-        through = _switches(one, "through", routing) if name == "waypoints" else ()
+        sources, to = _switches(one, "from", networks), one.scalar("to", "hosts, loopbacks or a prefix")
+        through = _switches(one, "through", networks) if name == "waypoints" else ()
         if name == "waypoints":
             one.require("through", example="through: spine*")
         next_hops, paths = (one.convert(word, "a whole number", _count) for word in ("next_hops", "paths"))
         if name == "widths" and next_hops is None and paths is None:
             one.require("next_hops", example="next_hops: 4")
-        destinations = () if to is None else _destinations(one, to.value, routing)
+        destinations = () if to is None else _destinations(one, to.value, networks)
         if to is not None and sources and destinations:
             yield Wanted(
                 kinds.get(name, "reach"),
@@ -94,9 +117,9 @@ def _list(section: Section, name: str, routing: FabricRouting) -> Iterator[Wante
             )
 
 
-def _switches(section: Section, name: str, routing: FabricRouting) -> tuple[str, ...]:
+def _switches(section: Section, name: str, networks: Networks) -> tuple[str, ...]:
     """Return the switches that names and patterns mean; what means none is recorded."""
-    names = list(routing.view.fabric.switches)
+    names = list(networks.switches)
     found: dict[str, None] = {}
     for word in section.words(name) or ():
         matched = [one for one in names if fnmatchcase(one, word.value)]
@@ -106,38 +129,34 @@ def _switches(section: Section, name: str, routing: FabricRouting) -> tuple[str,
     return tuple(found)
 
 
-def _destinations(section: Section, word: str, routing: FabricRouting) -> tuple[Destination, ...]:
+def _destinations(section: Section, word: str, networks: Networks) -> tuple[Destination, ...]:
     which: dict[str, Callable[[Destination], bool]] = {
         HOSTS: lambda one: not one.is_loopback,
         LOOPBACKS: lambda one: one.is_loopback,
     }
     if word not in which:
         try:
-            prefix = IPv4Network(word, strict=False)
+            prefix = ip_network(word, strict=False)
         except ValueError:
             section.complain("to", f"{shown(word)} is not hosts, loopbacks or a prefix such as 10.0.0.0/8")
             return ()
-        return _inside(section, word, prefix, routing.destinations)
-    found = tuple(filter(which[word], routing.destinations))
+        return _inside(section, word, prefix, networks.destinations)
+    found = tuple(filter(which[word], networks.destinations))
     if not found:
         section.complain("to", f"the fabric has no {word}")
     return found
 
 
 def _inside(
-    section: Section, word: str, prefix: IPv4Network, destinations: Sequence[Destination]
+    section: Section, word: str, prefix: AnyNetwork, destinations: Sequence[Destination]
 ) -> tuple[Destination, ...]:
     """Return the networks in a prefix; of a smaller one, itself at the switches that are in it."""
-    found = [one for one in destinations if one.network.subnet_of(prefix)]
-    around = [one for one in destinations if prefix.subnet_of(one.network) and prefix != one.network]
+    found = [one for one in destinations if is_within(one.network, prefix)]
+    around = [one for one in destinations if is_within(prefix, one.network) and prefix != one.network]
     found += [Destination(prefix, one.owner, one.interface, one.is_loopback) for one in around]
     if not found:
         section.complain("to", f"{shown(word)} has no network of the fabric in it, and is in none")
     return tuple(found)
-
-
-def _hosts(routing: FabricRouting) -> tuple[Destination, ...]:
-    return tuple(one for one in routing.destinations if not one.is_loopback)
 
 
 def _count(text: str) -> int:

@@ -17,6 +17,7 @@ from fabriclab.vendors.sonic.read.accounts import MOST_POOLS
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 
 _PPM_A_PER_CENT = 10_000
+_OF_IPV6 = ", IPv6"
 
 
 class Fact(NamedTuple):
@@ -76,15 +77,13 @@ def _network(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
         yield Fact(port.name, "cable"), f"{config.cable_metres.get(port.name, 'not given')} m"
     for name, addresses in (*config.addresses.items(), *config.loopbacks.items()):
         yield Fact("", f"addresses of {name}"), ", ".join(map(str, addresses))
+    for name, every in (*config.addresses6.items(), *config.loopbacks6.items()):
+        yield Fact("", f"IPv6 addresses of {name}"), ", ".join(map(str, every))
     for channel in config.port_channels:
         yield Fact("", f"members of {channel.name}"), ", ".join(channel.members)
     for vlan in config.vlans:
         yield Fact("", f"members of {vlan.name}"), ", ".join(vlan.members)
-    for one in config.bgp_neighbours:
-        yield Fact("", f"session to {one.key}"), f"AS {one.asn or 'external'}{'' if one.up else ', shut'}"
-        if one.policy is not None:
-            yield Fact("", f"policy of the session to {one.key}"), _said(one.policy)
-    yield from _policies(config)
+    yield from _routing(config)
     for acl in config.acls:
         yield Fact("", f"ports of ACL {acl.name} ({acl.stage})"), ", ".join(acl.ports)
         for rule in acl.rules:
@@ -92,8 +91,21 @@ def _network(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
     yield Fact("", "hash"), f"seed {config.hash.seed_in_switch}, fields {', '.join(config.hash.said) or 'the chip has'}"
 
 
-def _policies(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
-    policies = config.policies or Policies()
+def _routing(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
+    for one in (*config.bgp_neighbours, *config.bgp_neighbours6):
+        yield Fact("", f"session to {one.key}"), f"AS {one.asn or 'external'}{'' if one.up else ', shut'}"
+        for policy, of in ((one.policy, ""), (one.policy6, _OF_IPV6)):
+            if policy is not None:
+                yield Fact("", f"policy of the session to {one.key}{of}"), _said(policy)
+    yield from _policies(config.policies, config.network_maps, config.redistribution_maps)
+    of_ipv6 = _policies(config.policies6, config.network_maps6, config.redistribution_maps6)
+    yield from ((Fact("", f"{fact.what}{_OF_IPV6}"), said) for fact, said in of_ipv6)
+
+
+def _policies(
+    said: Policies | None, networks: Mapping[str, str], redistributed: Mapping[str, str]
+) -> Iterator[tuple[Fact, str]]:
+    policies = said or Policies()
     for route_map in policies.route_maps:
         for entry in route_map.entries:
             yield Fact("", f"entry {entry.sequence} of route-map {route_map.name}"), _said(entry)
@@ -104,9 +116,9 @@ def _policies(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
         yield Fact("", f"AS paths of {paths.name}"), ", ".join(paths.expressions)
     for communities in policies.community_lists:
         yield Fact("", f"communities of {communities.name}"), _said(communities)
-    for prefix, name in config.network_maps.items():
+    for prefix, name in networks.items():
         yield Fact("", f"route-map of network {prefix}"), name
-    for protocol, name in config.redistribution_maps.items():
+    for protocol, name in redistributed.items():
         yield Fact("", f"route-map of {protocol} routes"), name
 
 

@@ -15,6 +15,11 @@ _UNSEEN = {
         "BGP's entry takes the routes of every protocol",
         "match a prefix list, or give the redistribution of that protocol its own map",
     ),
+    "match_ipv6_prefix_set": (
+        "a condition that frrcfgd hands to no daemon",
+        "BGP's entry takes routes of every prefix that its other conditions take",
+        "write match_prefix_set with a PREFIX_SET of mode IPv6",
+    ),
     "set_tag": (
         "a change that frrcfgd hands to no daemon",
         "routes have no tag, and match_tag finds none",
@@ -26,8 +31,8 @@ _UNSEEN = {
 
 def unseen_fields(bindings: Bindings) -> Iterator[SonicFinding]:
     """Each field of an entry that a session or a network goes through gets to bgpd."""
-    policies = bindings.config.policies
-    named = () if policies is None else tuple(one.name for one in policies.route_maps)
+    both = (bindings.config.policies, bindings.config.policies6)
+    named = {one.name for policies in both if policies is not None for one in policies.route_maps}
     for key, fields in entries(bindings.config, "ROUTE_MAP").items():
         for name, (bound, fate, remedy) in _UNSEEN.items():
             if name in fields and key.rpartition("|")[0] in named:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from fabriclab.lab.network.topology import LabNode, Link, WrittenNode
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.vendors.sonic.kind.configs import bind_links, read_configs
+from fabriclab.vendors.sonic.kind.configs import bind_links, ports_to_hosts, read_configs
 from fabriclab.vendors.sonic.kind.contradictions import with_contradictions
 from fabriclab.vendors.sonic.kind.nodes import bind_nodes
+from fabriclab.vendors.sonic.read.families import lab_families
 
 Bound = tuple[tuple[LabNode, ...], tuple[Link, ...]]
 
@@ -20,5 +21,8 @@ def bind(
     """Return nodes and links with what the files of `written`, the switches of this kind, say of them;
     mistakes are recorded."""
     configs = read_configs(written, directory, problems)
-    bound = bind_links(links, configs, problems)
-    return with_contradictions(bind_nodes(nodes, bound, configs, problems), bound, configs, directory, problems), bound
+    hosts = {node.name for node in nodes if node.role == "host"}
+    families = lab_families(configs.values(), ports_to_hosts(links, configs, hosts))
+    bound = bind_links(links, configs, problems, families)
+    found = bind_nodes(nodes, bound, configs, problems, families)
+    return with_contradictions(found, bound, configs, directory, problems), bound

@@ -7,19 +7,21 @@ from here on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Interface
 from pathlib import Path
 from typing import TypeVar
 
+from fabriclab.formats.family import Family
 from fabriclab.keys.wording import shown
 from fabriclab.lab.network.topology import Endpoint, Link, WrittenNode
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_file
 from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.units import format_rate
-from fabriclab.vendors.sonic.read.config_db import ConfigDb, are_of_ipv6
+from fabriclab.vendors.sonic.read.bgp_tables import LINK_PREFIX6
+from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES
 from fabriclab.vendors.sonic.read.neighbours import NS_A_METRE, port_mtu
@@ -59,16 +61,31 @@ def _collected(error: LabError) -> Problems:
     return found
 
 
-def bind_links(links: Iterable[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[Link, ...]:
-    """Return the links with SONiC's names, and what the files say of their ports: rate, MTU, delay, addresses."""
-    return tuple(_LinkBinder(configs, problems).bind(link) for link in links)
+def ports_to_hosts(
+    links: Iterable[Link], configs: Mapping[str, ConfigDb], hosts: Collection[str]
+) -> Iterator[tuple[ConfigDb, str]]:
+    """Yield the ports of links to hosts, by SONiC's names, each with its switch's file."""
+    for link in links:
+        for near, far in (link.ends, link.ends[::-1]):
+            port = port_of_link(near.interface)
+            if near.node in configs and far.node in hosts and port is not None:
+                yield configs[near.node], port
+
+
+def bind_links(
+    links: Iterable[Link], configs: Mapping[str, ConfigDb], problems: Problems, families: Collection[Family]
+) -> tuple[Link, ...]:
+    """Return the links with SONiC's names, and what the files say of their ports: rate, MTU, delay, and the addresses
+    of the lab's families."""
+    return tuple(_LinkBinder(configs, problems, families).bind(link) for link in links)
 
 
 class _LinkBinder:
     """Binds the ends of links that are a SONiC switch's."""
 
-    def __init__(self, configs: Mapping[str, ConfigDb], problems: Problems) -> None:
+    def __init__(self, configs: Mapping[str, ConfigDb], problems: Problems, families: Collection[Family]) -> None:
         self._configs = configs
+        self._families = families
         self._problems = problems
 
     def bind(self, link: Link) -> Link:
@@ -78,8 +95,10 @@ class _LinkBinder:
         mtu = link.mtu
         for end in bound:
             mtu = self._mtu(end, mtu)
-        a, b = self._addresses(bound[0], bound[1])
+        a, b = map(self._address, bound)
         a, b = _with_others(a, b), _with_others(b, a)
+        if 6 in self._families:
+            a, b = _with_others6(a, b), _with_others6(b, a)
         return replace(link, a=a, b=b, mtu=mtu)
 
     def _end(self, end: Endpoint) -> Endpoint:
@@ -133,15 +152,17 @@ class _LinkBinder:
             )
         return mtu or said
 
-    def _addresses(self, a: Endpoint, b: Endpoint) -> tuple[Endpoint, Endpoint]:
-        return self._address(a), self._address(b)
-
     def _address(self, end: Endpoint) -> Endpoint:
         config = self._configs.get(end.node)
-        said = config.addresses.get(end.interface) if config is not None else None
-        if config is not None and are_of_ipv6(self._configs.values()):
-            return self._address6(end, config)
-        if config is None or not said:
+        if config is None:
+            return end
+        if 4 in self._families:
+            end = self._address4(end, config)
+        return self._address6(end, config) if 6 in self._families else end
+
+    def _address4(self, end: Endpoint, config: ConfigDb) -> Endpoint:
+        said = config.addresses.get(end.interface)
+        if not said:
             return end
         table = f"INTERFACE|{end.interface}|{said[0]}"
         place = config.place("INTERFACE", f"{end.interface}|{said[0]}")
@@ -173,6 +194,16 @@ def _with_others(end: Endpoint, other: Endpoint) -> Endpoint:
             IPv4Interface((free[0], own.network.prefixlen)), other.ipv4.key, other.ipv4.text, other.ipv4.place
         ),
     )
+
+
+def _with_others6(end: Endpoint, other: Endpoint) -> Endpoint:
+    """Return an end without an address of IPv6, of a network that has one more only, with that one."""
+    own = None if other.ipv6 is None else other.ipv6.value
+    if end.ipv6 is not None or other.ipv6 is None or own is None or not LINK_PREFIX6 <= own.network.prefixlen < 128:
+        return end
+    free = next(address for address in own.network.hosts() if address != own.ip)
+    value = IPv6Interface((free, own.network.prefixlen))
+    return replace(end, ipv6=Written(value, other.ipv6.key, other.ipv6.text, other.ipv6.place))
 
 
 def _written(value: int, text: str, place: Place) -> Written[int]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from typing import TypeVar
 
-from fabriclab.formats.family import Family
+from fabriclab.formats.family import AnyNetwork, Family
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
@@ -24,7 +24,8 @@ from fabriclab.vendors.sonic.kind.groups import written_layer2
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
 from fabriclab.vendors.sonic.lab.load_balancing import written_load_balancing
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
-from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb, are_of_ipv6
+from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
+from fabriclab.vendors.sonic.read.interface_names import table_of
 from fabriclab.vendors.sonic.read.port_groups import PortGroups, first_ipv6, port_groups
 
 T = TypeVar("T")
@@ -34,16 +35,20 @@ and FRR's own defaults."""
 
 
 def bind_nodes(
-    nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems
+    nodes: Sequence[LabNode],
+    links: Sequence[Link],
+    configs: Mapping[str, ConfigDb],
+    problems: Problems,
+    families: tuple[Family, ...],
 ) -> tuple[LabNode, ...]:
-    """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
-    family: Family = 6 if are_of_ipv6(configs.values()) else 4
+    """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS; `families` are those
+    of the lab's addresses."""
     links_of: dict[str, list[Link]] = {node.name: [] for node in nodes}
     for link in links:
         for name in dict.fromkeys(end.node for end in link.ends):
             links_of[name].append(link)
     return tuple(
-        _NodeBinder(node, configs, links_of[node.name], problems, family).bind() if node.name in configs else node
+        _NodeBinder(node, configs, links_of[node.name], problems, families).bind() if node.name in configs else node
         for node in nodes
     )
 
@@ -57,7 +62,7 @@ class _NodeBinder:
     links: Sequence[Link]
     """Its own."""
     problems: Problems
-    family: Family
+    families: tuple[Family, ...]
     """Of the addresses that the lab has."""
     notes: dict[str, None] = field(default_factory=dict)
 
@@ -65,6 +70,14 @@ class _NodeBinder:
     def config(self) -> ConfigDb:
         """The switch's own config_db.json."""
         return self.configs[self.node.name]
+
+    @property
+    def _has6(self) -> bool:
+        return 6 in self.families
+
+    @property
+    def _static_notes(self) -> tuple[str, ...]:
+        return self.config.static_route_notes6 if self._has6 else self.config.static_route_notes
 
     @cached_property
     def links_here(self) -> tuple[tuple[Endpoint, Endpoint], ...]:
@@ -97,26 +110,28 @@ class _NodeBinder:
         )
         # What stands in for something else is told at each check; what is simply not there was told by the import.
         self.notes.update((note, None) for note in found if "|meter_type: " in note)
-        networks = self._networks() if self.family == 4 else self._networks6()
+        networks = [*(self._networks() if 4 in self.families else ()), *(self._networks6() if self._has6 else ())]
+        self._note_one_family()
         own = OwnConfiguration(
             file=config.file,
             profile="" if profile is None else profile_text(profile),
-            sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
+            sessions=tuple(one for neighbour in self._neighbours() if (one := self._session(neighbour)) is not None),
             max_paths=config.max_paths,
             networks=tuple(networks),
-            families=(self.family,),
+            families=self.families,
             policies=config.policies,
-            announcements=tuple(self._announcements([one for one in networks if isinstance(one, IPv4Network)])),
-            static_routes=config.static_routes,
-            layer2=written_layer2(config, self.groups, self.family),
+            policies6=config.policies6 if self._has6 else None,
+            announcements=tuple(self._announcements(networks)),
+            static_routes=(*config.static_routes, *(config.static_routes6 if self._has6 else ())),
+            layer2=written_layer2(config, self.groups, self.families),
             filters=tuple(self._filters()),
             load_balancing=written_load_balancing(config),
             not_emulated=config.not_emulated,
             remedies=REMEDIES,
             fields=FIELDS,
-            notes=(*self.notes, *config.static_route_notes, *config.adaptive_routing.notes),
+            notes=(*self.notes, *self._static_notes, *config.adaptive_routing.notes),
         )
-        loopback6 = self.node.loopback6 if self.family == 4 else self._loopback6()
+        loopback6 = self._loopback6() if self._has6 else self.node.loopback6
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), loopback6=loopback6, own=own)
 
     def _asn(self) -> Written[int] | None:
@@ -166,7 +181,8 @@ class _NodeBinder:
             own = self._address(near)
             is_behind = own is not None and neighbour.address is not None and neighbour.address in own.network
             if neighbour.interface == interface or is_behind:
-                self._check_peer(neighbour, near, far)
+                if not self._has_peer(neighbour, near, far):
+                    return None
                 return OwnSession(
                     interface=interface,
                     address=neighbour.address,
@@ -175,8 +191,18 @@ class _NodeBinder:
                     hold_s=neighbour.hold_s or _HOLD_S,
                     bfd=neighbour.bfd,
                     policy=neighbour.policy,
+                    families=neighbour.families if len(self.families) > 1 else (),
+                    policy6=neighbour.policy6 if self._has6 else None,
                 )
         return None
+
+    def _neighbours(self) -> Iterator[BgpNeighbour]:
+        """Yield the sessions of the file that count in the lab: those known by addresses of IPv6 too, where the lab has
+        such addresses and no other session of the link carries their routes."""
+        yield from self.config.bgp_neighbours
+        if self._has6:
+            known = {one.interface for one in self.config.bgp_neighbours if 6 in one.families}
+            yield from (one for one in self.config.bgp_neighbours6 if one.families and one.interface not in known)
 
     def _address(self, end: Endpoint) -> IPv4Interface | None:
         """Return the address of the switch's port, or port channel, at an end of a link; None of a VLAN's member."""
@@ -185,14 +211,21 @@ class _NodeBinder:
             return None if end.ipv4 is None else end.ipv4.value
         return next((channel.address for channel in self.groups.channels if channel.name == interface), None)
 
-    def _check_peer(self, neighbour: BgpNeighbour, near: Endpoint, far: Endpoint) -> None:
-        """The other end of a session has the address that the neighbour is known by."""
-        there = self._far_address(far)
+    def _has_peer(self, neighbour: BgpNeighbour, near: Endpoint, far: Endpoint) -> bool:
+        """Return whether the other end of a session has the address that the neighbour is known by; tell if not."""
+        is_of_ipv6 = isinstance(neighbour.address, IPv6Address)
+        there = self._far_address6(far) if is_of_ipv6 else self._far_address(far)
         if neighbour.address is None or there is None or there.value.ip == neighbour.address:
-            return
+            return True
         other = f"{far.port} has {there.value.ip} ({there.place})"
-        message = f"{neighbour.address} is the neighbour behind {near.port}, but {other}; write the same"
-        self.config.complain(self.problems, ("BGP_NEIGHBOR", neighbour.key), message, str(neighbour.address))
+        message = f"{neighbour.address} is the neighbour behind {near.port}, but {other}"
+        path = ("BGP_NEIGHBOR", neighbour.key)
+        if is_of_ipv6:
+            place = self.config.place(*path)
+            self.notes[f"{place}: {'|'.join(path)}: {message}; the session is left out, as it never comes up"] = None
+            return False
+        self.config.complain(self.problems, path, f"{message}; write the same", str(neighbour.address))
+        return True
 
     def _far_address(self, far: Endpoint) -> Written[IPv4Interface] | None:
         """Return the address at the other end: of the link, or of its port channel in that switch's file."""
@@ -208,7 +241,31 @@ class _NodeBinder:
                 )
         return far.ipv4
 
-    def _networks(self) -> list[IPv4Network | IPv6Network]:
+    def _far_address6(self, far: Endpoint) -> Written[IPv6Interface] | None:
+        """Return the address of IPv6 at the other end, which is that of its port channel in that switch's file."""
+        config = self.configs.get(far.node)
+        for channel in () if config is None else config.port_channels:
+            own = first_ipv6(config, channel.name) if config and far.interface in channel.members else None
+            if config is not None and own is not None:
+                key = f"{channel.name}|{own}"
+                place = config.place("PORTCHANNEL_INTERFACE", key)
+                return Written(own, f"PORTCHANNEL_INTERFACE|{key}", key, place)
+        return far.ipv6
+
+    def _note_one_family(self) -> None:
+        """Note the interfaces of hosts that have addresses of one family alone, where the lab has both."""
+        for near, far in self.links_here if len(self.families) > 1 else ():
+            channel = self.groups.interface_of(near.interface)
+            vlan = self.groups.vlan_of(channel)
+            name = channel if vlan is None else vlan.name
+            has = [bool(every.get(name)) for every in (self.config.addresses, self.config.addresses6)]
+            if far.node not in self.configs and has[0] != has[1]:
+                table = table_of(name)
+                place, lacking = self.config.place(table, name), 6 if has[0] else 4
+                why = "its hosts get one of a network of the lab, which its switch announces"
+                self.notes[f"{place}: {table}|{name} has no address of IPv{lacking}; {why}"] = None
+
+    def _networks(self) -> list[AnyNetwork]:
         """Return what the switch announces.
 
         bgpcfgd announces Loopback0 and the networks of VLANs only (bgpd.main.conf.j2); frrcfgd what its tables say.
@@ -224,18 +281,19 @@ class _NodeBinder:
         routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
         return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))
 
-    def _networks6(self) -> list[IPv4Network | IPv6Network]:
-        """Return what the switch announces where its interfaces have addresses of IPv6 alone."""
+    def _networks6(self) -> list[AnyNetwork]:
+        """Return what the switch announces of IPv6, in the same way."""
         config = self.config
         loopbacks = [IPv6Network(address.ip) for address in config.loopbacks6.get(LOOPBACK, ())[:1]]
         vlans = [vlan.ipv6.network for vlan in self.groups.vlans if vlan.ipv6 is not None]
+        static = [route.prefix for route in config.static_routes6 if route.advertised]
         if not config.frrcfgd:
-            return list(dict.fromkeys([*loopbacks, *vlans]))
+            return list(dict.fromkeys([*loopbacks, *vlans, *static]))
         if not config.announces_connected6:
-            return list(dict.fromkeys(config.networks6))
+            return list(dict.fromkeys([*config.networks6, *static]))
         interfaces = (self.groups.interface_of(near.interface) for near, _ in self.links_here)
         routed = [own.network for name in interfaces if (own := first_ipv6(config, name)) is not None]
-        return list(dict.fromkeys([*config.networks6, *routed, *vlans, *loopbacks]))
+        return list(dict.fromkeys([*config.networks6, *routed, *vlans, *loopbacks, *static]))
 
     def _loopback6(self) -> Written[IPv6Address] | None:
         said = next(iter(self.config.loopbacks6.get(LOOPBACK, ())), None)
@@ -256,7 +314,7 @@ class _NodeBinder:
             if ports:
                 yield FilterTable(name=acl.name, stage=acl.stage, ports=ports, rules=acl.rules)
 
-    def _announcements(self, networks: Sequence[IPv4Network]) -> Iterator[Announcement]:
+    def _announcements(self, networks: Sequence[AnyNetwork]) -> Iterator[Announcement]:
         """Yield the networks that go through a map."""
         for network in networks:
             name = self.config.announcement_map(network)

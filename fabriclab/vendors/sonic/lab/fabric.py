@@ -3,10 +3,11 @@ and the links are found in what the files say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabriclab.formats.family import Family
 from fabriclab.keys.wording import listed
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
@@ -27,7 +28,8 @@ from fabriclab.vendors.sonic.lab.fabric_stubs import Missing, Stub, StubFinder, 
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
 from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
-from fabriclab.vendors.sonic.read.config_db import LeftOut
+from fabriclab.vendors.sonic.read.config_db import ConfigDb, LeftOut
+from fabriclab.vendors.sonic.read.families import lab_families
 
 _BITS_A_MBIT = 10**6
 
@@ -79,12 +81,13 @@ def import_fabric(
     for link in links:
         _check_names(link, fabric, problems)
     _check_whole(fabric, links, stubs, problems)
-    _note_switches(fabric, links, stubs, notes, problems)
+    families = _families(fabric, stubs)
+    _note_switches(fabric, links, stubs, families, notes, problems)
     problems.raise_if_any()
     return ImportedFabric(
         name=name,
         files={
-            topology.FILE_NAME: topology_text(name, fabric, links, stubs).encode(),
+            topology.FILE_NAME: topology_text(name, fabric, links, stubs, families).encode(),
             experiment.FILE_NAME: experiment_text(name, fabric, stubs, cell).encode(),
             **{bound_file(switch.name): switch.data for switch in fabric.switches.values()},
         },
@@ -95,6 +98,13 @@ def import_fabric(
         notes=tuple(notes),
         left_out=_left_out(fabric),
     )
+
+
+def _families(fabric: Fabric, stubs: Sequence[Stub]) -> tuple[Family, ...]:
+    """Return the families of addresses that the lab has."""
+    ends = [link.end for stub in stubs if stub.role == "host" for link in stub.links]
+    configs = {name: switch.config for name, switch in fabric.switches.items()}
+    return lab_families(configs.values(), [(configs[end.switch], end.port) for end in ends])
 
 
 def _nameable(stubs: Iterable[Stub], notes: dict[str, None]) -> tuple[Stub, ...]:
@@ -161,20 +171,34 @@ def _reached(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub])
 
 
 def _note_switches(
-    fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], notes: dict[str, None], problems: Problems
+    fabric: Fabric,
+    links: Sequence[FabricLink],
+    stubs: Sequence[Stub],
+    families: Sequence[Family],
+    notes: dict[str, None],
+    problems: Problems,
 ) -> None:
     """Note what is worth a sentence in each file, once for the switches of which it is true;
     record what their memory cannot be."""
     ends = [*(end for link in links for end in link.ends), *(link.end for stub in stubs for link in stub.links)]
     switches_of: dict[str, list[str]] = {}
     for switch in fabric.switches.values():
-        found = dict.fromkeys(switch.config.notes)
+        found = dict.fromkeys(_notes(switch.config, families))
         if (rates := _rates(switch, ends)) and says_memory(switch.config, found):
             switch_profile(switch.name, switch.config, rates, None, found, problems)
         _note_networks(switch, stubs, found)
         for note in found:
             switches_of.setdefault(note, []).append(switch.name)
     notes.update(dict.fromkeys(f"{note} ({listed(switches)})" for note, switches in switches_of.items()))
+
+
+def _notes(config: ConfigDb, families: Sequence[Family]) -> Iterator[str]:
+    """Yield the notes of a file that are true of a lab with these families."""
+    for note in config.notes:
+        if note not in config.of_one_family:
+            yield note
+        elif len(families) == 1:
+            yield config.of_one_family[note] if families == (4,) else note
 
 
 def _rates(switch: FabricSwitch, ends: Iterable[End]) -> dict[str, int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address
 from typing import Literal
 
+from fabriclab.formats.family import Family
+from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
@@ -46,13 +48,17 @@ class FabricChecks:
         down: Sequence[FabricLink],
         notes: dict[str, None],
         problems: Problems,
+        families: tuple[Family, ...] = (4,),
     ) -> None:
+        """`families`: of whose routes the sessions are compared. An import does not ask for IPv6: a lab leaves sessions
+        over it out that do not come up."""
         self._fabric = fabric
         self._links = links
         self._far = {near: far for link in links for near, far in (link.ends, link.ends[::-1])}
         self._cabled = {near: far for link in (*links, *down) for near, far in (link.ends, link.ends[::-1])}
         self._notes = notes
         self._problems = problems
+        self._families = families
 
     def check(self) -> None:
         """Record all contradictions, and note what is only doubtful."""
@@ -84,7 +90,7 @@ class FabricChecks:
     def _sessions(self) -> Iterator[tuple[FabricSwitch, BgpNeighbour, str, End]]:
         """Yield the sessions over links of the fabric: switch, session, its interface, and the other switch's port."""
         for switch in self._fabric.switches.values():
-            for session, interface in switch.sessions():
+            for session, interface in self._sessions_of(switch):
                 members = [
                     port for port in switch.ports if port == interface or switch.channel_of.get(port) == interface
                 ]
@@ -92,12 +98,17 @@ class FabricChecks:
                 if far is not None:
                     yield switch, session, interface, far
 
+    def _sessions_of(self, switch: FabricSwitch) -> dict[tuple[BgpNeighbour, str], None]:
+        """Return the sessions of a switch that are up, with their interfaces, each once."""
+        return dict.fromkeys(pair for family in self._families for pair in switch.sessions_of(family))
+
     def one_sided(self) -> Iterator[tuple[FabricSwitch, BgpNeighbour, End]]:
         """Yield the sessions that the other switch does not have."""
         for switch, session, _, far in self._sessions():
             other = self._fabric.switches[far.switch]
-            theirs = other.interface_of(far.port)
-            if not any(name == (far.port if theirs is None else theirs.name) for _, name in other.sessions()):
+            family: Family = 6 if isinstance(session.address, IPv6Address) else 4
+            ours = other.channel_of.get(far.port, far.port)
+            if not any(name == ours for _, name in other.sessions_of(family)):
                 yield switch, session, far
 
     def _check_as_numbers(self) -> None:
@@ -255,6 +266,9 @@ class FabricChecks:
         """Compare a session with what stands at the other end of its link."""
         other = self._fabric.switches[far.switch]
         path = ("BGP_NEIGHBOR", session.key)
+        if isinstance(session.address, IPv6Address):
+            self._check_address6(switch, session, interface, far)
+            return
         theirs = other.interface_of(far.port)
         if session.address is not None and (theirs is None or theirs.address.ip != session.address):
             place = (
@@ -267,6 +281,15 @@ class FabricChecks:
                 f"{session.address} is the neighbour behind {interface}, but {far} has {said} ({place}); write the same"
             )
             switch.config.complain(self._problems, path, message, str(session.address))
+
+    def _check_address6(self, switch: FabricSwitch, session: BgpNeighbour, interface: str, far: End) -> None:
+        other = self._fabric.switches[far.switch]
+        theirs = other.channel_of.get(far.port, far.port)
+        every = other.addresses_of(6).get(theirs, ())
+        if session.address not in [one.ip for one in every]:
+            said = listed(f"{one.ip} ({other.address_place(theirs, one)})" for one in every) or "no address of IPv6"
+            message = f"{session.address} is the neighbour behind {interface}, but {far} has {said}; write the same"
+            switch.config.complain(self._problems, ("BGP_NEIGHBOR", session.key), message, str(session.address))
 
     def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
         if other.config.asn is None and any(True for _ in other.sessions()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from fabriclab.formats.family import Family
 from fabriclab.registry.vendors import SONIC_VS
 from fabriclab.units import format_duration, format_rate
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
@@ -38,8 +39,10 @@ def link_name(port: str) -> str | None:
     return f"eth{int(match[1]) // LANES + 1}"
 
 
-def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub]) -> str:
-    """Return topology.clab.yml. A comment says by what each link was found."""
+def topology_text(
+    name: str, fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], families: Sequence[Family] = (4,)
+) -> str:
+    """Return topology.clab.yml, for a lab that has these families. A comment says by what each link was found."""
     switches = [stub for stub in stubs if stub.role == "switch"]
     lines = [
         f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each with its own config_db.json.",
@@ -54,7 +57,7 @@ def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs:
         *map(_switch_node, switches),
         *(f"    {host}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for host in hosts_of(stubs)),
         "  links:",
-        *(_stub_link(link, fabric) for stub in stubs for link in stub.links),
+        *(_stub_link(link, fabric, families) for stub in stubs for link in stub.links),
         *(_link_behind(stub, fabric) for stub in switches if stub.has_host),
         *map(_link, links),
     ]
@@ -120,8 +123,9 @@ def _link(link: FabricLink) -> str:
     return f"    - {{endpoints: ['{_clab(link.a)}', '{_clab(link.b)}']}}  # {link.found_by}"
 
 
-def _stub_link(link: StubLink, fabric: Fabric) -> str:
+def _stub_link(link: StubLink, fabric: Fabric, families: Sequence[Family]) -> str:
     address = "" if link.address is None else f", ipv4: ['{link.address}', '']"
+    address += f", ipv6: ['{link.address6}', '']" if link.address6 is not None and 6 in families else ""
     ends = f"'{link.node}:{link.interface}', '{_clab(link.end)}'"
     return f"    - {{endpoints: [{ends}]{address}, vars: {_variables(link.end, fabric)}}}  # {_comment(link.found_by)}"
 

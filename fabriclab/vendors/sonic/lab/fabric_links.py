@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 
+from fabriclab.formats.family import AnyAddress
 from fabriclab.keys.wording import shown
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.imported_lab import FoundLink
@@ -68,6 +69,7 @@ class LinkFinder:
         self._link_by_networks6()
         self._link_by_sessions()
         self._link_by_networks(alone=True)
+        self._link_by_networks6(alone=True)
         self._link_by_as_numbers()
         self._complain_of_unresolved(claims)
         ports = {
@@ -171,23 +173,26 @@ class LinkFinder:
             elif near.address.ip != far.address.ip and self._unlinked(near) and self._unlinked(far):
                 self._pair(near, far, f"addresses of {network}, in which no other port is")
 
-    def _link_by_networks6(self) -> None:
-        """Link the ports of a network of IPv6 with two addresses, as far as nothing else told of them."""
+    def _link_by_networks6(self, *, alone: bool = False) -> None:
+        """Link the two ports of a network of IPv6 for two, or, if `alone`, those that are alone in a larger one, as far
+        as nothing else told of them."""
         by_network: dict[IPv6Network, list[Interface6]] = defaultdict(list)
         for switch in self._switches():
             for interface in switch.cabled6:
                 network = interface.address.network
-                if LINK_PREFIX6 <= network.prefixlen < network.max_prefixlen:
+                is_for_two = LINK_PREFIX6 <= network.prefixlen < network.max_prefixlen
+                is_larger = network.prefixlen < LINK_PREFIX6 and not network.is_link_local
+                if is_larger if alone else is_for_two:
                     by_network[network].append(interface)
         for network, interfaces in by_network.items():
             if len(interfaces) == 2 and interfaces[0].switch != interfaces[1].switch:
                 near, far = interfaces
                 is_free = self._unlinked(near) and self._unlinked(far)
                 if is_free and near.address.ip != far.address.ip:
-                    self._pair(near, far, f"addresses of {network}")
+                    self._pair(near, far, f"addresses of {network}{', in which no other port is' if alone else ''}")
 
     def _link_by_sessions(self) -> None:
-        owners: dict[IPv4Address, Interface] = {}
+        owners: dict[AnyAddress, Interface] = {}
         for switch in self._switches():
             for interface in switch.interfaces.values():
                 owners.setdefault(interface.address.ip, interface)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Interface, IPv6Address, IPv6Interface
 from typing import Literal
 
 from fabriclab.keys.wording import listed, shown
@@ -16,8 +16,10 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
 from fabriclab.vendors.sonic.lab.laid_cables import LaidCables
+from fabriclab.vendors.sonic.read.bgp_tables import LINK_PREFIX6
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.neighbours import node_name
+from fabriclab.vendors.sonic.read.port_groups import first_ipv6
 
 Missing = Literal["hosts", "left-out", "error"]
 """What becomes of a neighbour that no file describes and that is not a host: a switch (with a host behind
@@ -35,6 +37,8 @@ class StubLink:
     address: IPv4Interface | None
     """The node's address; None: it follows from the switch's, or the lab assigns it."""
     found_by: str
+    address6: IPv6Interface | None = None
+    """The same of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,10 @@ class StubFinder:
         prefix = "peer" if first.role == "switch" else "h"
         name = self._free(node_name(config, first.name or f"{prefix}-{first.end.switch}-{first.end.port}"))
         names = dict(zip((one.end for one in found), _interfaces([one.port for one in found]), strict=True))
-        links = tuple(StubLink(one.end, name, names[one.end], self._address(one), one.found_by) for one in found)
+        links = tuple(
+            StubLink(one.end, name, names[one.end], self._address(one), one.found_by, self._address6(one))
+            for one in found
+        )
         return Stub(name, first.role, self._asn(found), links)
 
     def _free(self, name: str) -> str:
@@ -199,9 +206,19 @@ class StubFinder:
         own = switch.interfaces.get(found.end.port)
         if own is None or own.address.network.prefixlen >= 30:
             return None
-        peer: IPv4Address | None = None if found.session is None else found.session.address
+        peer = None if found.session is None else found.session.address
         other = peer or next((address for address in own.address.network.hosts() if address != own.address.ip), None)
         return None if other is None else IPv4Interface((other, own.address.network.prefixlen))
+
+    def _address6(self, found: _Found) -> IPv6Interface | None:
+        """Return the address of IPv6 of a neighbour that speaks BGP, in a network of more than two."""
+        config = self._fabric.switches[found.end.switch].config
+        own = first_ipv6(config, found.end.port)
+        peers = (one.address for one in config.bgp_neighbours6 if one.interface == found.end.port)
+        peer = next((one for one in peers if isinstance(one, IPv6Address)), None)
+        if own is None or peer is None or own.network.prefixlen >= LINK_PREFIX6 or peer not in own.network:
+            return None
+        return IPv6Interface((peer, own.network.prefixlen))
 
     def _asn(self, found: list[_Found]) -> int | None:
         """Return the AS number that all sessions with a switch give it."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from ipaddress import IPv4Interface, IPv6Interface
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.formats.family import AnyAddress, AnyInterface, Family
 from fabriclab.keys.wording import listed, shown
+from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import LabError, Place, Problems
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
-from fabriclab.vendors.sonic.read.interface_names import port_of_link
+from fabriclab.vendors.sonic.read.interface_names import port_of_link, table_of
 from fabriclab.vendors.sonic.read.lldp_text import LldpText
 from fabriclab.vendors.sonic.read.neighbours import node_name, port_mtu
 from fabriclab.vendors.sonic.read.read import examine_config_db, read_bytes, read_lldp
@@ -139,7 +141,34 @@ class FabricSwitch:
             if session.up and interface is not None:
                 yield session, interface
 
-    def _interface_towards(self, address: IPv4Address | None) -> str | None:
+    def sessions_of(self, family: Family) -> Iterator[tuple[BgpNeighbour, str]]:
+        """Yield each session over which routes of a family go, as `sessions` does; one for each interface."""
+        if family == 4:
+            yield from self.sessions()
+            return
+        known = set()
+        for session, interface in self.sessions():
+            if 6 in session.families:
+                known.add(interface)
+                yield session, interface
+        for session in self.config.bgp_neighbours6:
+            if session.up and 6 in session.families and session.interface and session.interface not in known:
+                known.add(session.interface)
+                yield session, session.interface
+
+    def addresses_of(self, family: Family) -> Mapping[str, tuple[AnyInterface, ...]]:
+        """Return the addresses of ports, port channels and VLANs, of a family; link-local ones are not among them."""
+        if family == 4:
+            return self.config.addresses
+        every = self.config.addresses6.items()
+        found = {name: tuple(one for one in each if not one.is_link_local) for name, each in every}
+        return {name: each for name, each in found.items() if each}
+
+    def static_routes_of(self, family: Family) -> tuple[WrittenStaticRoute, ...]:
+        """Return the static routes of a family."""
+        return self.config.static_routes if family == 4 else self.config.static_routes6
+
+    def _interface_towards(self, address: AnyAddress | None) -> str | None:
         return next(
             (name for name, one in self.interfaces.items() if address is not None and address in one.address.network),
             None,
@@ -147,9 +176,7 @@ class FabricSwitch:
 
     def address_place(self, interface: str, address: IPv4Interface | IPv6Interface) -> Place:
         """Return where an address is written."""
-        tables = {"Loopback": "LOOPBACK_INTERFACE", "Vlan": "VLAN_INTERFACE", "PortChannel": "PORTCHANNEL_INTERFACE"}
-        table = next((table for prefix, table in tables.items() if interface.startswith(prefix)), "INTERFACE")
-        return self.config.place(table, f"{interface}|{address}")
+        return self.config.place(table_of(interface), f"{interface}|{address}")
 
 
 class Fabric:

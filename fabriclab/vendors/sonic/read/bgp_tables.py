@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from typing import TypeVar
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
@@ -21,7 +22,11 @@ DEFAULT_VRF = "default"
 LINK_PREFIX6 = 126
 """Networks of IPv6 at least as long as this one have two ends."""
 _OVER_LINK_LOCAL = "BGP_NEIGHBOR: sessions over IPv6 addresses run over the links' link-local addresses in the lab"
-_CARRYING_IPV4 = ", and carry the routes of IPv4, which is all that a lab has"
+_CARRYING_IPV4 = ", and carry the routes of IPv4, too"
+ONLY_IPV4 = "a lab has only IPv4"
+WHERE_BOTH = "a lab has IPv6 where an interface of hosts has it and a BGP session carries its routes"
+_LEFT_OUT = f"BGP_NEIGHBOR: sessions over IPv6 were left out; {ONLY_IPV4}"
+_UP = ("true", "up")
 _LARGEST_ASN = 2**32 - 1
 
 
@@ -34,6 +39,9 @@ class Bgp:
     frrcfgd: bool
     max_paths: int | None
     neighbours: tuple[BgpNeighbour, ...]
+    neighbours6: tuple[BgpNeighbour, ...]
+    of_one_family: Mapping[str, str]
+    """As in ConfigDb."""
     networks: tuple[IPv4Network, ...]
     """That frrcfgd announces."""
     announces_connected: bool
@@ -41,6 +49,8 @@ class Bgp:
     networks6: tuple[IPv6Network, ...]
     announces_connected6: bool
     policies: SwitchPolicies
+    policies6: SwitchPolicies
+    """Those of routes of IPv6."""
 
 
 def read_bgp(
@@ -53,29 +63,46 @@ def read_bgp(
     neighbours = _neighbours(tables, ports, addresses6, by_tables=_is_frrcfgd(tables))
     metadata = _metadata(tables)
     by_tables = _is_frrcfgd(tables)
-    asn = metadata.number("bgp_asn", 0, _LARGEST_ASN) if metadata is not None else None
+    asn = _asn_of_bgpcfgd(metadata)
     router_id = _router_id(metadata, "bgp_router_id")
     for entry in tables.entries("BGP_GLOBALS"):
         if entry.key == DEFAULT_VRF:
             fields = Fields(tables, entry)
             asn = fields.number("local_asn", 1, _LARGEST_ASN) or asn
             router_id = _router_id(fields, "router_id") or router_id
-    policies = read_policies(tables, by_tables)
+    policies, policies6 = (read_policies(tables, by_tables, family) for family in FAMILIES)
+    once = tuple(_each_interface_once(tables, neighbours, addresses, addresses6))
+    chosen = {one.key for one in once}
     return Bgp(
         asn=asn or None,
         router_id=router_id,
         frrcfgd=by_tables,
         max_paths=_max_paths(tables),
         neighbours=tuple(
-            replace(neighbour, policy=policies.neighbours.get(neighbour.key))
-            for neighbour in _each_interface_once(tables, neighbours, addresses)
+            replace(one, policy=policies.neighbours.get(one.key), policy6=policies6.neighbours.get(one.key))
+            for one in map(_as_chosen, once)
         ),
+        neighbours6=tuple(
+            replace(one, policy6=policies6.neighbours.get(one.key))
+            for one in neighbours
+            if one.over_ipv6 and one.key not in chosen
+        ),
+        of_one_family={_LEFT_OUT: _LEFT_OUT.replace(ONLY_IPV4, WHERE_BOTH)},
         networks=tuple(_networks(tables, "ipv4_unicast", IPv4Network)),
         announces_connected=_announces_connected(tables),
         networks6=tuple(_networks(tables, "ipv6_unicast", IPv6Network)),
         announces_connected6=f"{DEFAULT_VRF}|connected|bgp|ipv6" in tables.keys("ROUTE_REDISTRIBUTE"),
         policies=policies,
+        policies6=policies6,
     )
+
+
+def _asn_of_bgpcfgd(metadata: Fields | None) -> int | None:
+    """Return the AS number; None where none is written, or by the words that SONiC's minigraph has for that
+    (bgpd.main.conf.j2)."""
+    if metadata is None or (metadata.text("bgp_asn") or "").lower() in ("none", "null"):
+        return None
+    return metadata.number("bgp_asn", 0, _LARGEST_ASN)
 
 
 def _metadata(tables: Tables) -> Fields | None:
@@ -128,10 +155,19 @@ def _announces_connected(tables: Tables) -> bool:
     return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
+def _as_chosen(one: BgpNeighbour) -> BgpNeighbour:
+    """Return a session over IPv6 that is the only one of its link: it runs over link-local addresses, and carries
+    routes of IPv4 too."""
+    return replace(one, address=None, families=tuple(sorted({4, *one.families}))) if one.over_ipv6 else one
+
+
 def _each_interface_once(
-    tables: Tables, neighbours: Sequence[BgpNeighbour], addresses: Mapping[str, tuple[IPv4Interface, ...]]
+    tables: Tables,
+    neighbours: Sequence[BgpNeighbour],
+    addresses: Mapping[str, tuple[IPv4Interface, ...]],
+    addresses6: Mapping[str, tuple[IPv6Interface, ...]],
 ) -> Iterator[BgpNeighbour]:
-    """Yield the sessions, those over IPv6 only where no other one leads over their link: a lab has one for both."""
+    """Yield the sessions, those over IPv6 only where no other one leads over their link, which has two ends."""
     others = [one for one in neighbours if not one.over_ipv6]
     known = {one.interface for one in others}
     for name, every in addresses.items():
@@ -139,7 +175,7 @@ def _each_interface_once(
             known.add(name)
     left = 0
     for one in neighbours:
-        if one.over_ipv6 and one.interface in known:
+        if one.over_ipv6 and (one.interface in known or not _has_two_ends(one, addresses6)):
             left += 1
             continue
         yield one
@@ -147,7 +183,12 @@ def _each_interface_once(
             known.add(one.interface)
             tables.note(_OVER_LINK_LOCAL + (_CARRYING_IPV4 if addresses else ""))
     if left:
-        tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has only IPv4")
+        tables.note(_LEFT_OUT)
+
+
+def _has_two_ends(one: BgpNeighbour, addresses6: Mapping[str, tuple[IPv6Interface, ...]]) -> bool:
+    own = addresses6.get(one.interface or "", ())
+    return any(one.address in each.network for each in own if each.network.prefixlen >= LINK_PREFIX6)
 
 
 def _neighbours(
@@ -156,13 +197,14 @@ def _neighbours(
     groups = {entry.key: entry.fields for entry in tables.entries("BGP_PEER_GROUP")}
     tables.ask("BGP_PEER_GROUP", "asn", "peer_type", "name", "keepalive", "holdtime", "bfd", "admin_status")
     tables.ask("BGP_NEIGHBOR", "local_addr")  # follows from the interface
+    activated = _activated(tables) if by_tables else {}
     found = []
     for entry in tables.entries("BGP_NEIGHBOR"):
         vrf, _, peer = entry.key.rpartition("|")
         if vrf not in ("", DEFAULT_VRF):
             tables.note(f"BGP_NEIGHBOR: sessions of VRF {shown(vrf)} were left out; a lab has only the default VRF")
         elif ":" in peer and (towards := _interface_towards(peer, addresses6)) is None:
-            tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has only IPv4")
+            tables.note(_LEFT_OUT)
         elif vrf == "" and by_tables:
             tables.note(
                 "BGP_NEIGHBOR: keys without a VRF were left out, because frr_mgmt_framework_config is true and "
@@ -170,27 +212,59 @@ def _neighbours(
             )
         elif ":" in peer:
             if (neighbour := _neighbour(tables, entry, towards or "", groups, ports)) is not None:
-                found.append(replace(neighbour, over_ipv6=True))
+                carried = _carried(entry, vrf, (6,), activated)
+                address = IPv6Address(peer)
+                found.append(replace(neighbour, over_ipv6=True, address=address, families=carried))
         elif (neighbour := _neighbour(tables, entry, peer, groups, ports)) is not None:
-            found.append(neighbour)
+            native: tuple[Family, ...] = FAMILIES if neighbour.address is None else (4,)
+            carried = tuple(sorted({4, *_carried(entry, vrf, native, activated)}))
+            found.append(replace(neighbour, families=carried))
     return tuple(found)
 
 
+def _activated(tables: Tables) -> dict[tuple[str, Family], bool]:
+    """Return whether routes of a family are exchanged, by the key of a neighbour or of a peer group, as far as frrcfgd
+    is told."""
+    found: dict[tuple[str, Family], bool] = {}
+    for table, kind in (("BGP_PEER_GROUP_AF", "group "), ("BGP_NEIGHBOR_AF", "")):
+        for entry in tables.entries(table):
+            key, _, family = entry.key.rpartition("|")
+            status = Fields(tables, entry).text("admin_status")
+            for each in FAMILIES:
+                if family == f"ipv{each}_unicast" and status is not None:
+                    found[kind + key, each] = status in _UP
+    return found
+
+
+def _carried(
+    entry: Entry, vrf: str, native: tuple[Family, ...], activated: Mapping[tuple[str, Family], bool]
+) -> tuple[Family, ...]:
+    """Return the families of which a session exchanges routes. `native`: those of it where nothing is said, or only of
+    one family of two."""
+    group = entry.fields.get("peer_group_name")
+    said: dict[Family, bool] = {}
+    for family in FAMILIES:
+        of_group = activated.get((f"group {vrf}|{group}", family))
+        own = activated.get((entry.key, family), of_group)
+        if own is not None:
+            said[family] = own
+    silent = () if said and len(native) > 1 else native
+    return tuple(family for family in FAMILIES if said.get(family, family in silent))
+
+
 def _interface_towards(peer: str, addresses6: Mapping[str, tuple[IPv6Interface, ...]]) -> str | None:
-    """Return the interface whose network of two addresses has a neighbour's."""
+    """Return the interface in whose network a neighbour's address is, one with two addresses before others."""
     try:
         address = IPv6Address(peer)
     except ValueError:
         return None
-    return next(
-        (
-            name
-            for name, every in addresses6.items()
-            for one in every
-            if one.network.prefixlen >= LINK_PREFIX6 and address in one.network
-        ),
-        None,
-    )
+    around = [
+        (-min(one.network.prefixlen, LINK_PREFIX6), name)
+        for name, every in addresses6.items()
+        for one in every
+        if address in one.network and not one.is_link_local
+    ]
+    return min(around, key=lambda pair: pair[0])[1] if around else None
 
 
 def _neighbour(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Interface, IPv6Network, ip_network
 from typing import Literal
 
+from fabriclab.formats.family import AnyAddress, AnyInterface, AnyNetwork, Family
 from fabriclab.formats.plan.policies import NeighbourPolicy, Policies
 from fabriclab.lab.network.own_configuration import NotEmulated
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
@@ -207,7 +208,7 @@ class BgpNeighbour:
     """BGP_NEIGHBOR, of either style, what its peer group says filled in."""
 
     key: str
-    address: IPv4Address | None
+    address: AnyAddress | None
     """None: a session over an interface's link-local addresses."""
     interface: str | None
     name: str
@@ -219,8 +220,12 @@ class BgpNeighbour:
     up: bool
     policy: NeighbourPolicy | None = None
     """What becomes of routes over the session; None: all pass."""
+    policy6: NeighbourPolicy | None = None
+    """The same of routes of IPv6."""
     over_ipv6: bool = False
     """It is known by an address of IPv6, whose link is `interface`."""
+    families: tuple[Family, ...] = (4,)
+    """Of which routes are exchanged, where a lab has both."""
 
 
 @dataclass(frozen=True)
@@ -266,8 +271,8 @@ class LeftOut:
     why: str
 
 
-def _is_of(network: IPv4Network, address: IPv4Interface) -> bool:
-    return network in (address.network, IPv4Network(address.ip))
+def _is_of(network: AnyNetwork, address: AnyInterface) -> bool:
+    return network in (address.network, ip_network(address.ip))
 
 
 def are_of_ipv6(configs: Collection[ConfigDb]) -> bool:
@@ -305,10 +310,17 @@ class ConfigDb:
     redistribution_maps: Mapping[str, str] = field(default_factory=dict)
     """The map that routes go through which are announced by their protocol: connected, static; and `connected Vlan100`
     where that of connected ones asks for an interface."""
+    policies6: Policies | None = None
+    network_maps6: Mapping[str, str] = field(default_factory=dict)
+    redistribution_maps6: Mapping[str, str] = field(default_factory=dict)
+    """The same three for routes of IPv6."""
     static_routes: tuple[WrittenStaticRoute, ...] = ()
     """STATIC_ROUTE, IPv4 in the default VRF."""
     static_route_notes: tuple[str, ...] = ()
-    """What of that table a lab cannot have."""
+    """What of that table a lab cannot have that has IPv4 alone."""
+    static_routes6: tuple[WrittenStaticRoute, ...] = ()
+    static_route_notes6: tuple[str, ...] = ()
+    """The same two of a lab that has IPv6."""
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
@@ -319,6 +331,10 @@ class ConfigDb:
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()
     bgp_neighbours: tuple[BgpNeighbour, ...] = ()
+    """One for each link, over its addresses of IPv4 if there is such a session."""
+    bgp_neighbours6: tuple[BgpNeighbour, ...] = ()
+    """Those known by an address of IPv6 whose link has another session as well: they count where a lab has both
+    families."""
     device_neighbours: Mapping[str, DeviceNeighbour] = field(default_factory=dict)
     """By local port."""
     cable_metres: Mapping[str, int] = field(default_factory=dict)
@@ -345,17 +361,25 @@ class ConfigDb:
     not_emulated: tuple[NotEmulated, ...] = ()
     """What of it acts on traffic in the switch, and not in a lab."""
     notes: tuple[str, ...] = ()
+    of_one_family: Mapping[str, str] = field(default_factory=dict)
+    """Those of the notes that are not true of a lab with both families, each with what is said of a fabric that has
+    IPv4 alone."""
     json: JsonText | None = field(default=None, compare=False, repr=False)
 
-    def announcement_map(self, network: IPv4Network) -> str | None:
+    def announcement_map(self, network: AnyNetwork) -> str | None:
         """Return the map that a network goes through: its own entry's, or that of the protocol that it is from."""
-        if network in self.networks:
-            return self.network_maps.get(str(network))
-        if any(route.advertised and route.prefix == network for route in self.static_routes):
-            return self.redistribution_maps.get("static")
-        every = (*self.addresses.items(), *self.loopbacks.items())
+        is_of_ipv4 = network.version == 4
+        written: tuple[AnyNetwork, ...] = self.networks if is_of_ipv4 else self.networks6
+        maps = self.redistribution_maps if is_of_ipv4 else self.redistribution_maps6
+        if network in written:
+            return (self.network_maps if is_of_ipv4 else self.network_maps6).get(str(network))
+        static = self.static_routes if is_of_ipv4 else self.static_routes6
+        if any(route.advertised and route.prefix == network for route in static):
+            return maps.get("static")
+        every: list[tuple[str, tuple[AnyInterface, ...]]] = [*self.addresses.items(), *self.loopbacks.items()]
+        every += [*self.addresses6.items(), *self.loopbacks6.items()]
         interface = next((name for name, found in every for one in found if _is_of(network, one)), "")
-        return self.redistribution_maps.get(f"connected {interface}", self.redistribution_maps.get("connected"))
+        return maps.get(f"connected {interface}", maps.get("connected"))
 
     def place(self, *path: str) -> Place:
         """Return file and line of a table, a key or a field; of what is above it where it is not written."""

@@ -23,3 +23,9 @@ def port_of_link(interface: str) -> str | None:
     """Return SONiC's name of an interface that Containerlab makes, `ethN`; None for anything else."""
     match = _ETH.fullmatch(interface)
     return None if match is None else f"Ethernet{LANES * (int(match[1]) - 1)}"
+
+
+def table_of(interface: str) -> str:
+    """Return the table that has an interface's addresses."""
+    tables = {"Loopback": "LOOPBACK_INTERFACE", "Vlan": "VLAN_INTERFACE", "PortChannel": "PORTCHANNEL_INTERFACE"}
+    return next((table for prefix, table in tables.items() if interface.startswith(prefix)), "INTERFACE")

@@ -18,7 +18,6 @@ class MapEffect(NamedTuple):
     what: str
 
 
-_NOTHING_OF_IPV4 = MapEffect("none", "changes the next hop of IPv6 routes")
 MAP_FIELDS = {
     "name": MapEffect("acts", "the map's name"),
     "stmt_name": MapEffect("acts", "the entry's number"),
@@ -26,22 +25,32 @@ MAP_FIELDS = {
     "match_interface": MapEffect(
         "acts",
         "`match interface`: of routes over link-local addresses, and of redistributed connected networks; told in "
-        "a map of redistributed static routes, and in `route_map_out` of a switch that redistributes",
+        "a map of redistributed static routes, and in `route_map_out` of a switch that redistributes, because a lab "
+        "announces these by `network`, which knows no interface",
     ),
-    "match_prefix_set": MapEffect("acts", "`match ip address prefix-list`; a set of IPv6 fits no route of IPv4"),
-    "match_ipv6_prefix_set": MapEffect("acts", "no route of IPv4 fits, so the entry is skipped"),
+    "match_prefix_set": MapEffect(
+        "acts",
+        "`match ip address prefix-list`, of a set of IPv6 `match ipv6 address prefix-list`; no route of the other "
+        "family fits",
+    ),
+    "match_ipv6_prefix_set": MapEffect(
+        "judged", "frrcfgd hands it to no daemon, so that BGP's entry stands without it (`policy-unseen`)"
+    ),
     "match_protocol": MapEffect(
         "judged", "frrcfgd hands it to zebra alone, so that BGP's entry stands without it (`policy-unseen`)"
     ),
     "match_next_hop_set": MapEffect(
         "acts",
-        "`match ip next-hop prefix-list`; told in a map of redistributed static routes, and in `route_map_out` of a "
-        "switch that redistributes them",
+        "`match ip next-hop prefix-list`, which no route of IPv6 fits; told in a map of redistributed static routes, "
+        "and in `route_map_out` of a switch that redistributes them, because a lab announces these by `network`, which "
+        "knows no next hop",
     ),
     "match_src_vrf": MapEffect("acts", "no route of the default VRF fits, so the entry is skipped"),
     "match_neighbor": MapEffect("acts", "`match peer`"),
     "match_tag": MapEffect(
-        "acts", "no route fits, so the entry is skipped; told if STATIC_ROUTE has tags, and if FRR refuses the number"
+        "acts",
+        "no route fits, so the entry is skipped; told if STATIC_ROUTE has tags, because a lab announces static routes "
+        "by `network`, which has none, and if FRR refuses the number",
     ),
     "match_med": MapEffect("acts", "`match metric`"),
     "match_origin": MapEffect("acts", "`match origin`"),
@@ -54,12 +63,18 @@ MAP_FIELDS = {
     "set_local_pref": MapEffect("acts", "`set local-preference`"),
     "set_med": MapEffect("acts", "`set metric`"),
     "set_metric_action": MapEffect(
-        "acts", "`set metric`, `set metric +`, `set metric -`; told: the three by round-trip time"
+        "acts",
+        "`set metric`, `set metric +`, `set metric -`; told: the three by round-trip time, which bgpd measures on the "
+        "session, so that nobody can calculate the metric",
     ),
     "set_metric": MapEffect("acts", "the number of `set_metric_action`"),
-    "set_next_hop": MapEffect("acts", "`set ip next-hop`: an address, `peer-address` or `unchanged`"),
-    "set_ipv6_next_hop_global": _NOTHING_OF_IPV4,
-    "set_ipv6_next_hop_prefer_global": _NOTHING_OF_IPV4,
+    "set_next_hop": MapEffect(
+        "acts", "`set ip next-hop`: an address, `peer-address` or `unchanged`; nothing to routes of IPv6"
+    ),
+    "set_ipv6_next_hop_global": MapEffect(
+        "acts", "`set ipv6 next-hop global`: packets go there if the map prefers it to the link-local address"
+    ),
+    "set_ipv6_next_hop_prefer_global": MapEffect("acts", "`set ipv6 next-hop prefer-global`, of routes that come"),
     "set_repeat_asn": MapEffect("acts", "how often `set_asn` stands"),
     "set_asn": MapEffect("acts", "`set as-path prepend`"),
     "set_asn_list": MapEffect("acts", "`set as-path prepend`"),

@@ -121,7 +121,10 @@ class LinkResolver:
         in_vlans = {member for vlan in self._config.vlans for member in vlan.members}
         in_channels = {member for channel in self._config.port_channels for member in channel.members}
         spoken_of = {*self._config.addresses, *self._sessions, *in_vlans, *in_channels, *self._config.device_neighbours}
-        used = [port for port in up if port.name in spoken_of] or up or ports
+        used = [port for port in up if port.name in spoken_of]
+        if len(used) < 2:
+            used = [port for port in up if port.name in {*spoken_of, *self._config.addresses6}]
+        used = used or up or ports
         absent = len(self._config.ports) - len(used)
         if absent:
             self._note(

@@ -4,11 +4,13 @@ route_map_key_map)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv6Address
 from typing import cast
 
 from fabriclab.constraints import Within
 from fabriclab.formats import names, ranges
-from fabriclab.formats.plan.policies import NEXT_HOP, Changes, MapEntry, Matches, Origin, RouteMap, Sign
+from fabriclab.formats.family import Family
+from fabriclab.formats.plan.policies import NEXT_HOP, PEER, Changes, MapEntry, Matches, Origin, RouteMap, Sign
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.entries import Entry, FieldValue, Tables
 from fabriclab.vendors.sonic.read.map_effects import MAP_FIELDS
@@ -18,32 +20,40 @@ TABLE = "ROUTE_MAP"
 _ORIGINS = ("igp", "egp", "incomplete")
 _KEY = ("name", "stmt_name", "route_operation", "description", "NULL")
 _SIGNS: dict[str, Sign] = {"METRIC_SET_VALUE": "", "METRIC_ADD_VALUE": "+", "METRIC_SUBTRACT_VALUE": "-"}
-_IDLE = ("set_ipv6_next_hop_global", "set_ipv6_next_hop_prefer_global", "set_tag", "match_protocol")
-"""What is nothing to an IPv4 route of BGP. frrcfgd hands `match_protocol` to zebra alone and `set_tag` to nobody, so
-that bgpd's entry has neither."""
+_UNSEEN = ("set_tag", "match_protocol", "match_ipv6_prefix_set")
+"""What frrcfgd hands to zebra alone (match_protocol) or to nobody, so that bgpd's entry has none of it."""
+_OF_IPV6 = ("set_ipv6_next_hop_global", "set_ipv6_next_hop_prefer_global")
+_IDLE: dict[Family, tuple[str, ...]] = {4: (*_UNSEEN, *_OF_IPV6), 6: (*_UNSEEN, "set_next_hop")}
+"""What is nothing to a route of BGP, by its family (FRR, bgpd/bgp_routemap.c: route_set_ip_nexthop)."""
 _ACTING = (
     *("match_prefix_set", "match_as_path", "match_community", "match_ext_community", "match_local_pref", "match_med"),
     *("match_origin", "match_neighbor", "call_route_map", "set_origin", "set_local_pref", "set_med", "set_metric"),
     *("set_metric_action", "set_asn", "set_repeat_asn", "set_asn_list", "set_community_inline", "set_community_ref"),
     *("set_ext_community_inline", "set_ext_community_ref", "match_interface", "match_next_hop_set", "set_next_hop"),
+    *_OF_IPV6,
 )
-_NEVER = ("match_ipv6_prefix_set", "match_src_vrf")
-"""What no route of IPv4 in the default VRF fits: only one that came from another VRF has a source (FRR,
-bgpd/bgp_routemap.c: route_match_vrl_source_vrf)."""
+_NEVER: dict[Family, tuple[str, ...]] = {4: ("match_src_vrf",), 6: ("match_src_vrf", "match_next_hop_set")}
+"""What no route of the family fits in the default VRF: only one that came from another VRF has a source, and frrcfgd
+writes `match ip next-hop`, which is about next hops of IPv4 (FRR, bgpd/bgp_routemap.c: route_match_vrl_source_vrf,
+route_match_ip_next_hop_prefix_list)."""
 _LISTS = ("match_prefix_set", "match_next_hop_set")
 _TAG = "match_tag"
 """What no route of BGP fits unless it was redistributed with a tag: sessions do not carry them (FRR,
 bgpd/bgp_routemap.c: route_match_tag)."""
 _LARGEST_TAG = 2**32 - 1
-_NOT_ACTING = {_TAG: "tags, which FRR takes from 1 to 4294967295, and STATIC_ROUTE has"}
+_NOT_ACTING = {
+    _TAG: "tags, which STATIC_ROUTE has, and FRR takes from 1 to 4294967295: a lab announces static routes by "
+    "`network`, which has no tag"
+}
 """Fields of the YANG model that the lab's maps have not, and what they are about."""
 
 
 class MapReader:
-    """The maps of a file by name, each read when a session names it."""
+    """The maps of a file by name, each read when a session names it, as far as routes of a family go."""
 
-    def __init__(self, tables: Tables, sets: SetReader) -> None:
+    def __init__(self, tables: Tables, sets: SetReader, family: Family = 4) -> None:
         self._sets = sets
+        self._family = family
         self._entries: dict[str, list[Entry]] = {}
         self._has_tags = any("tag" in entry.fields for entry in tables.entries("STATIC_ROUTE"))
         tables.ask(TABLE, *_KEY, *MAP_FIELDS)
@@ -60,13 +70,13 @@ class MapReader:
         return RouteMap(name=check_name(name), entries=tuple(found)) if found else None
 
     def _fits_nothing(self, entry: Entry) -> bool:
-        """Return whether no route of IPv4 fits: a list of IPv6 matches none (FRR, lib/plist.c:
+        """Return whether no route of the family fits: a list of the other one matches none (FRR, lib/plist.c:
         prefix_list_entry_match)."""
         fields = _Fields(entry)
         lists = (fields.words(name) for name in _LISTS)
         return (
-            any(name in entry.fields for name in _NEVER)
-            or any(self._sets.is_of_ipv6(word) for words in lists for word in words)
+            any(name in entry.fields for name in _NEVER[self._family])
+            or any(self._sets.is_of_other(word) for words in lists for word in words)
             or (not self._has_tags and _has_tag(entry))
         )
 
@@ -77,7 +87,7 @@ class MapReader:
             raise _refusal(entry, "route_operation", f"{shown(operation or '')} is neither permit nor deny")
         for field in entry.fields:
             is_idle = operation == "deny" and field.startswith("set_")
-            if field not in (*_KEY, *_IDLE, *_ACTING) and not is_idle:
+            if field not in (*_KEY, *_UNSEEN, *_ACTING) and not is_idle:
                 about = _NOT_ACTING.get(field)
                 why = "a lab's maps have no such field" if about is None else f"a lab's maps do not look at {about}"
                 raise _refusal(entry, field, why)
@@ -99,7 +109,7 @@ class MapReader:
             local_preference=fields.number("match_local_pref"),
             metric=fields.number("match_med"),
             origin=fields.origin("match_origin"),
-            peer=fields.interface("match_neighbor", "neither an IPv4 address nor an interface"),
+            peer=fields.peer("match_neighbor"),
             next_hops=_name_or_none(fields.one("match_next_hop_set")),
             interface=fields.interface("match_interface", "not an interface"),
         )
@@ -121,7 +131,9 @@ class MapReader:
             adds_communities="additive" in communities,
             removes_communities="none" in communities,
             extended=self._extended(fields),
-            next_hop=fields.next_hop("set_next_hop"),
+            next_hop=fields.next_hop("set_next_hop") if self._family == 4 else None,
+            global_hop=fields.global_hop("set_ipv6_next_hop_global") if self._family == 6 else None,
+            prefers_global=self._family == 6 and fields.one("set_ipv6_next_hop_prefer_global") == "true",
         )
 
     def _extended(self, fields: _Fields) -> tuple[str, ...]:
@@ -180,6 +192,21 @@ class _Fields:
             raise _refusal(self._entry, name, f"{shown(text)} is {otherwise}")
         return text
 
+    def peer(self, name: str) -> str | None:
+        text = self.one(name)
+        if text is not None and not PEER.is_in(text):
+            raise _refusal(self._entry, name, f"{shown(text)} is neither an address nor an interface")
+        return str(IPv6Address(text)) if text is not None and names.IPV6.is_in(text) else text
+
+    def global_hop(self, name: str) -> str | None:
+        text = self.one(name)
+        if text is None:
+            return None
+        # FRR refuses these (bgpd/bgp_routemap.c: route_set_ipv6_nexthop_global, of its own address family).
+        if not names.IPV6.is_in(text) or IPv6Address(text).is_link_local:
+            raise _refusal(self._entry, name, f"{shown(text)} is not an IPv6 address that is more than a link's")
+        return str(IPv6Address(text))
+
     def next_hop(self, name: str) -> str | None:
         text = self.one(name)
         if text is not None and not NEXT_HOP.is_in(text):
@@ -192,9 +219,18 @@ def _metric(fields: _Fields) -> tuple[int | None, Sign]:
     if action is None:
         return (fields.number("set_metric") if fields.one("set_med") is None else fields.number("set_med")), ""
     if action not in _SIGNS:
-        raise NotExpressibleError(f"{fields.origin_of('set_metric_action')}: a lab's maps do not set it to {action}")
+        raise NotExpressibleError(f"{fields.origin_of('set_metric_action')}: {action}: {_why_not(action)}")
     value = fields.number("set_metric")
     return (fields.number("set_med"), "") if value is None else (value, _SIGNS[action])
+
+
+def _why_not(action: str) -> str:
+    if action.endswith("_RTT"):
+        return (
+            "bgpd measures round-trip times on the session, with late acknowledgements in them, so that nobody can "
+            "calculate the metric"
+        )
+    return f"is none of {', '.join(_SIGNS)}"
 
 
 def _prepended(fields: _Fields) -> tuple[int, ...]:

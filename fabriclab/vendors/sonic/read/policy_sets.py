@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, IPv6Network
 
 from fabriclab.formats import ranges
+from fabriclab.formats.family import AnyNetwork, Family
 from fabriclab.formats.plan.policies import (
     COMMUNITY,
     EXPRESSION,
@@ -53,14 +54,17 @@ def check_name(name: str) -> str:
 class SetReader:
     """The lists of a file by name, each read when a policy names it."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, family: Family = 4) -> None:
         self._entries = {table: list(tables.entries(table)) for table in FIELDS}
+        self._family = family
         for table, names in FIELDS.items():
             tables.ask(table, *names)
 
     def prefixes(self, name: str) -> PrefixList | None:
-        """Return a list of IPv4 prefixes; None: it is not there. Raises NotExpressibleError."""
+        """Return a list of prefixes of the family; None: it is not there. Raises NotExpressibleError."""
         entry = self._named("PREFIX_SET", name)
+        if self._family == 6 and not self.is_of_ipv6(name):
+            return None
         rules = sorted(self._prefix_rules(name), key=lambda rule: rule.sequence)
         if entry is None or not rules:
             return None
@@ -69,10 +73,14 @@ class SetReader:
             raise NotExpressibleError(f"PREFIX {name} has two entries of one sequence_number")
         return PrefixList(name=check_name(name), rules=tuple(rules))
 
-    def is_of_ipv6(self, name: str | None) -> bool:
+    def is_of_ipv6(self, name: str) -> bool:
         """Return whether a list of prefixes is there and is of IPv6."""
-        entry = None if name is None else self._named("PREFIX_SET", name)
+        entry = self._named("PREFIX_SET", name)
         return entry is not None and _text(entry.fields.get("mode")).lower() == "ipv6"
+
+    def is_of_other(self, name: str) -> bool:
+        """Return whether a list of prefixes is there and is of the other family."""
+        return self._named("PREFIX_SET", name) is not None and self.is_of_ipv6(name) is (self._family == 4)
 
     def paths(self, name: str) -> AsPathList | None:
         """Return a list of AS paths; None: it is not there. Raises NotExpressibleError."""
@@ -122,7 +130,7 @@ class SetReader:
             if len(words) == 4:
                 said, words = words[1], [words[0], *words[2:]]
             number = int(said) if said.isascii() and said.isdigit() else number + _STEP
-            yield _rule(entry, words, number)
+            yield _rule(entry, words, number, self._family)
 
 
 def community(kind: CommunityKind, where: str, member: str) -> str:
@@ -135,14 +143,14 @@ def community(kind: CommunityKind, where: str, member: str) -> str:
     return text
 
 
-def _rule(entry: Entry, words: list[str], number: int) -> PrefixRule:
+def _rule(entry: Entry, words: list[str], number: int, family: Family) -> PrefixRule:
     if len(words) != 3 or not ranges.SEQUENCE.least <= number <= ranges.SEQUENCE.most:
         raise NotExpressibleError(f"PREFIX|{entry.key} is not name|sequence_number|prefix|lengths")
     _, text, lengths = words
     try:
-        prefix = IPv4Network(text, strict=False)
+        prefix: AnyNetwork = (IPv4Network if family == 4 else IPv6Network)(text, strict=False)
     except ValueError:
-        raise NotExpressibleError(f"PREFIX|{entry.key}: {shown(text)} is not an IPv4 prefix") from None
+        raise NotExpressibleError(f"PREFIX|{entry.key}: {shown(text)} is not an IPv{family} prefix") from None
     least, most = _bounds(entry, prefix, lengths)
     action = _text(entry.fields.get("action")).lower() or "permit"
     if action not in ("permit", "deny"):
@@ -150,14 +158,14 @@ def _rule(entry: Entry, words: list[str], number: int) -> PrefixRule:
     return PrefixRule(sequence=number, permits=action == "permit", prefix=str(prefix), least=least, most=most)
 
 
-def _bounds(entry: Entry, prefix: IPv4Network, lengths: str) -> tuple[int | None, int | None]:
+def _bounds(entry: Entry, prefix: AnyNetwork, lengths: str) -> tuple[int | None, int | None]:
     if lengths == "exact":
         return None, None
     match = _LENGTHS.fullmatch(lengths)
     if match is None:
         raise NotExpressibleError(f"PREFIX|{entry.key}: {shown(lengths)} is neither exact nor lengths such as 24..32")
     least, most = int(match[1]), int(match[2])
-    if not prefix.prefixlen <= most <= 32 or least > most:
+    if not prefix.prefixlen <= most <= prefix.max_prefixlen or least > most:
         raise NotExpressibleError(f"PREFIX|{entry.key}: no prefix within {prefix} has a length of {lengths}")
     if (least, most) == (prefix.prefixlen, prefix.prefixlen):
         return None, None

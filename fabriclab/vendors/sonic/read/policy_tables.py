@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fabriclab.formats import ranges
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.policies import (
     AsPathList,
     CommunityList,
@@ -29,7 +30,6 @@ from fabriclab.vendors.sonic.read.policy_sets import NotExpressibleError, SetRea
 
 TABLES = (ROUTE_MAP, "ROUTE_MAP_SET", *SETS)
 """The tables of policies themselves."""
-_FAMILY = "ipv4_unicast"
 _VRF = "default"
 _KINDS = {
     "map_in": ("route_map_in", "maps"),
@@ -71,13 +71,18 @@ class SwitchPolicies:
     why_not: dict[Where, str] = field(default_factory=dict)
     """Why a field does not."""
 
+    def beside(self, other: SwitchPolicies) -> SwitchPolicies:
+        """Return these with what acts, and what does not, of the other family's."""
+        return replace(self, acting=self.acting | other.acting, why_not={**self.why_not, **other.why_not})
 
-def read_policies(tables: Tables, is_frrcfgd: bool) -> SwitchPolicies:
-    """Return the policies that frrcfgd makes of a file; none where bgpcfgd is the one that reads it."""
+
+def read_policies(tables: Tables, is_frrcfgd: bool, family: Family = 4) -> SwitchPolicies:
+    """Return the policies of routes of a family that frrcfgd makes of a file; none where bgpcfgd is the one that reads
+    it."""
     for table in ("BGP_NEIGHBOR_AF", "BGP_PEER_GROUP_AF"):
         tables.ask(table, "afi_safi", "admin_status", *_AF_FIELDS)
     tables.ask("ROUTE_MAP_SET", "name")
-    return _Reader(tables).read() if is_frrcfgd else SwitchPolicies()
+    return _Reader(tables, family).read() if is_frrcfgd else SwitchPolicies()
 
 
 _AF_FIELDS = (
@@ -92,10 +97,12 @@ _Found = RouteMap | PrefixList | AsPathList | CommunityList
 class _Reader:
     """Reads what is named, once each."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, family: Family) -> None:
         self._tables = tables
-        sets = SetReader(tables)
-        maps = MapReader(tables, sets)
+        self._ip = f"ipv{family}"
+        self._family = f"ipv{family}_unicast"
+        sets = SetReader(tables, family)
+        maps = MapReader(tables, sets, family)
         self._readers: dict[str, Callable[[str], _Found | None]] = {
             "maps": maps.route_map,
             "prefixes": sets.prefixes,
@@ -113,8 +120,8 @@ class _Reader:
         for neighbour in self._tables.entries("BGP_NEIGHBOR"):
             vrf, _, _ = neighbour.key.rpartition("|")
             if vrf == _VRF:
-                group = groups.get(f"{vrf}|{_text(neighbour.fields.get('peer_group_name'))}|{_FAMILY}")
-                entries = [one for one in (group, own.get(f"{neighbour.key}|{_FAMILY}")) if one is not None]
+                group = groups.get(f"{vrf}|{_text(neighbour.fields.get('peer_group_name'))}|{self._family}")
+                entries = [one for one in (group, own.get(f"{neighbour.key}|{self._family}")) if one is not None]
                 policy = self._neighbour_policy(entries)
                 if policy != NeighbourPolicy():
                     self._found.neighbours[neighbour.key] = policy
@@ -123,7 +130,7 @@ class _Reader:
         return self._found
 
     def _of_family(self, table: str) -> Iterator[Entry]:
-        return (entry for entry in self._tables.entries(table) if entry.key.endswith(f"|{_FAMILY}"))
+        return (entry for entry in self._tables.entries(table) if entry.key.endswith(f"|{self._family}"))
 
     def _neighbour_policy(self, entries: list[Entry]) -> NeighbourPolicy:
         """Return what a neighbour's peer group says, and over it what the neighbour says."""
@@ -170,10 +177,12 @@ class _Reader:
         """What maps of what goes cannot ask for, and why: here networks that SONiC redistributes are announced by
         `network`, of which FRR knows neither interface nor next hop."""
         keys = self._tables.keys("ROUTE_REDISTRIBUTE")
-        family = next((one for one in self._tables.entries("BGP_GLOBALS_AF") if one.key == f"{_VRF}|{_FAMILY}"), None)
+        family = next(
+            (one for one in self._tables.entries("BGP_GLOBALS_AF") if one.key == f"{_VRF}|{self._family}"), None
+        )
         older = {} if family is None else family.fields
-        is_connected = f"{_VRF}|connected|bgp|ipv4" in keys or "redistribute_connected" in older
-        is_static = f"{_VRF}|static|bgp|ipv4" in keys or "redistribute_static_rmap" in older
+        is_connected = f"{_VRF}|connected|bgp|{self._ip}" in keys or "redistribute_connected" in older
+        is_static = f"{_VRF}|static|bgp|{self._ip}" in keys or "redistribute_static_rmap" in older
         refused = {"interface": _NO_INTERFACE} if is_connected or is_static else {}
         return refused | ({"next_hops": _NO_NEXT_HOP} if is_static else {})
 
@@ -246,12 +255,12 @@ class _Reader:
 
     def _read_announcements(self) -> None:
         for entry in self._tables.entries("BGP_GLOBALS_AF_NETWORK"):
-            prefix = entry.key.removeprefix(f"{_VRF}|{_FAMILY}|")
+            prefix = entry.key.removeprefix(f"{_VRF}|{self._family}|")
             if prefix != entry.key and (named := self._bound(entry, "policy", "maps", {})) is not None:
                 self._found.networks[prefix] = named
         self._read_redistribution()
         for entry in self._tables.entries("BGP_GLOBALS_AF"):
-            if entry.key == f"{_VRF}|{_FAMILY}":
+            if entry.key == f"{_VRF}|{self._family}":
                 named = self._bound(entry, "redistribute_static_rmap", "maps", _REFUSED_IN["static"])
                 if named is not None:
                     self._found.redistributed.setdefault("static", named)
@@ -259,7 +268,7 @@ class _Reader:
     def _read_redistribution(self) -> None:
         for entry in self._tables.entries("ROUTE_REDISTRIBUTE"):
             for protocol in ("connected", "static"):
-                if entry.key == f"{_VRF}|{protocol}|bgp|ipv4":
+                if entry.key == f"{_VRF}|{protocol}|bgp|{self._ip}":
                     named = self._bound(entry, "route_map", "maps", _REFUSED_IN[protocol])
                     if named is not None:
                         self._found.redistributed[protocol] = named

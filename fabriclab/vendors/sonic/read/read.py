@@ -11,7 +11,7 @@ from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.read.acl_tables import TABLES as ACL_TABLES
 from fabriclab.vendors.sonic.read.acl_tables import SwitchAcls, read_acls
 from fabriclab.vendors.sonic.read.ars_tables import read_ars
-from fabriclab.vendors.sonic.read.bgp_tables import Bgp, read_bgp
+from fabriclab.vendors.sonic.read.bgp_tables import ONLY_IPV4, WHERE_BOTH, Bgp, read_bgp
 from fabriclab.vendors.sonic.read.chips import chip_of
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
@@ -105,7 +105,7 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
     return config, problems
 
 
-_LEFT_OUT = "were left out; a lab has only IPv4"
+_LEFT_OUT = f"were left out; {ONLY_IPV4}"
 _ALONE = "are in a lab if none of its files has addresses of IPv4 at interfaces; else it has only IPv4"
 
 
@@ -114,7 +114,7 @@ def _read(tables: Tables) -> ConfigDb:
     qos = QosReader(tables, ports)
     acls = read_acls(tables)
     hashing = read_hash(tables, has_channels=bool(tables.keys("PORTCHANNEL_MEMBER")))
-    static_routes, static_route_notes = read_static_routes(tables)
+    static = read_static_routes(tables)
     metres, cable_origin = read_cables(tables, ports)
     addresses, every6 = Addresses4(), Addresses6()
     for table, names in (
@@ -127,8 +127,9 @@ def _read(tables: Tables) -> ConfigDb:
         every6.update(others)
     loopbacks, others = read_addresses(tables, "LOOPBACK_INTERFACE", None)
     ipv6 = sum(map(len, (*every6.values(), *others.values())))
+    about_ipv6 = f"{ipv6} IPv6 addresses {_LEFT_OUT if addresses else _ALONE}"
     if ipv6:
-        tables.note(f"{ipv6} IPv6 addresses {_LEFT_OUT if addresses else _ALONE}")
+        tables.note(about_ipv6)
     addresses6 = {name: tuple(one for one in found if one is not None) for name, found in every6.items()}
     bgp = read_bgp(tables, ports, addresses, addresses6)
     pools = qos.named("BUFFER_POOL", qos.pool)
@@ -156,8 +157,13 @@ def _read(tables: Tables) -> ConfigDb:
         policies=bgp.policies.policies,
         network_maps=bgp.policies.networks,
         redistribution_maps=bgp.policies.redistributed,
-        static_routes=static_routes,
-        static_route_notes=static_route_notes,
+        policies6=bgp.policies6.policies,
+        network_maps6=bgp.policies6.networks,
+        redistribution_maps6=bgp.policies6.redistributed,
+        static_routes=static.routes,
+        static_route_notes=static.notes,
+        static_routes6=static.routes6,
+        static_route_notes6=static.notes6,
         ports=ports,
         addresses=addresses,
         addresses6=addresses6,
@@ -166,6 +172,7 @@ def _read(tables: Tables) -> ConfigDb:
         port_channels=read_port_channels(tables, ports),
         vlans=read_vlans(tables, ports),
         bgp_neighbours=bgp.neighbours,
+        bgp_neighbours6=bgp.neighbours6,
         device_neighbours=read_device_neighbours(tables, ports),
         cable_metres=metres,
         cable_origin=cable_origin,
@@ -185,8 +192,9 @@ def _read(tables: Tables) -> ConfigDb:
         acls=tuple(acls.tables),
         hash=hashing,
         left_out=left_out(tables, _acting_tables(bgp, acls)),
-        not_emulated=not_emulated(tables.json, bgp.policies, acls, hashing),
+        not_emulated=not_emulated(tables.json, bgp.policies.beside(bgp.policies6), acls, hashing),
         notes=tuple(tables.notes),
+        of_one_family={about_ipv6: about_ipv6.replace(ONLY_IPV4, WHERE_BOTH), **bgp.of_one_family},
         json=tables.json,
     )
     if not ports and not tables.problems:
@@ -196,5 +204,6 @@ def _read(tables: Tables) -> ConfigDb:
 
 def _acting_tables(bgp: Bgp, acls: SwitchAcls) -> tuple[str, ...]:
     """Return the tables of policies and filters of which something acts in a lab."""
-    policies = POLICY_TABLES if bgp.policies.policies is not None else ()
+    acts = bgp.policies.policies is not None or bgp.policies6.policies is not None
+    policies = POLICY_TABLES if acts else ()
     return (*policies, *(ACL_TABLES if acls.tables else ()))

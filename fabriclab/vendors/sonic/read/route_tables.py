@@ -1,7 +1,7 @@
 """Reading STATIC_ROUTE: `vrf|prefix`, or `prefix` alone, with lists of what each next hop is.
 
 The lists are separated by commas and of one length, as bgpcfgd wants them (sonic-bgpcfgd, managers_static_rt.py). A
-next hop of which nothing is written, or 0.0.0.0, has an interface only. distance 0, SONiC's default, is that of FRR: 1.
+next hop of which nothing is written, 0.0.0.0 or ::, has an interface only. distance 0, SONiC's default, is FRR's: 1.
 """
 
 from __future__ import annotations
@@ -9,37 +9,56 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import ip_address, ip_network
+from typing import NamedTuple
 
+from fabriclab.formats.family import AnyAddress, Family
 from fabriclab.keys.wording import shown
 from fabriclab.lab.network.static_routes import DISTANCE, StaticHop, WrittenStaticRoute
 from fabriclab.vendors.sonic.read.bgp_tables import DEFAULT_VRF
-from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables, parse_bare_address
+from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables
 
 TABLE = "STATIC_ROUTE"
 _LISTS = ("nexthop", "ifname", "distance", "blackhole", "nexthop-vrf", "advertise", "bfd")
 _DISTANCE = re.compile(r"[0-9]{1,3}")
 _NEVER = 255
 """A distance that makes a route unusable."""
-_ANY = IPv4Address("0.0.0.0")
-_ROUTES_OF_STATIC = f"{DEFAULT_VRF}|static|bgp|ipv4"
+_ANY = ("0.0.0.0", "::")
+_ONLY_IPV4 = "IPv6, left out: a lab has only IPv4"
 
 
-def read_static_routes(tables: Tables) -> tuple[tuple[WrittenStaticRoute, ...], tuple[str, ...]]:
-    """Return the IPv4 routes of the default VRF, and what a lab cannot have of the table,
-    a sentence each with its line."""
+class StaticRoutes(NamedTuple):
+    """The routes of the default VRF, and what a lab cannot have of the table, a sentence each with its line."""
+
+    routes: tuple[WrittenStaticRoute, ...]
+    """Of IPv4."""
+    notes: tuple[str, ...]
+    """Of a lab that has IPv4 alone."""
+    routes6: tuple[WrittenStaticRoute, ...]
+    notes6: tuple[str, ...]
+    """Of a lab that has IPv6."""
+
+
+def read_static_routes(tables: Tables) -> StaticRoutes:
+    """Read STATIC_ROUTE."""
     tables.ask(TABLE, *_LISTS)
-    redistributed = _ROUTES_OF_STATIC in tables.keys("ROUTE_REDISTRIBUTE") or _by_family(tables)
-    notes: dict[str, None] = {}
-    readers = [_Reader(tables, entry, redistributed, notes) for entry in tables.entries(TABLE)]
-    routes = tuple(route for reader in readers if (route := reader.route()) is not None)
-    return routes, tuple(notes)
+    routes: dict[Family, list[WrittenStaticRoute]] = {4: [], 6: []}
+    notes: dict[Family, dict[str, None]] = {4: {}, 6: {}}
+    for entry in tables.entries(TABLE):
+        family: Family = 6 if ":" in entry.key else 4
+        reader = _Reader(tables, entry, _is_redistributed(tables, family), {})
+        routes[family] += [route] if (route := reader.route()) is not None else []
+        notes[6] |= reader.notes
+        notes[4] |= reader.notes if family == 4 or route is None else {reader.sentence("", _ONLY_IPV4): None}
+    return StaticRoutes(tuple(routes[4]), tuple(notes[4]), tuple(routes[6]), tuple(notes[6]))
 
 
-def _by_family(tables: Tables) -> bool:
-    """Return whether static routes go through a map of the address family, as older versions of frrcfgd have it."""
-    families = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv4_unicast")
-    return any("redistribute_static_rmap" in one.fields for one in families)
+def _is_redistributed(tables: Tables, family: Family) -> bool:
+    """Return whether BGP announces static routes of a family: ROUTE_REDISTRIBUTE, or a map of the address family, as
+    older versions of frrcfgd have it."""
+    of_family = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv{family}_unicast")
+    is_by_map = any("redistribute_static_rmap" in one.fields for one in of_family)
+    return is_by_map or f"{DEFAULT_VRF}|static|bgp|ipv{family}" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
 @dataclass(frozen=True)
@@ -58,19 +77,17 @@ class _Reader:
         if vrf not in ("", DEFAULT_VRF):
             self._note("", f"in VRF {shown(vrf)}, left out: a lab has only the default VRF")
             return None
-        if ":" in text:
-            self._note("", "IPv6, left out: a lab has only IPv4")
-            return None
         try:
-            prefix = IPv4Network(text, strict=False)
+            prefix = ip_network(text, strict=False)
         except ValueError:
-            message = f"{shown(text)} is not a network; write one such as 10.0.0.0/24"
+            example = "2001:db8::/64" if ":" in text else "10.0.0.0/24"
+            message = f"{shown(text)} is not a network; write one such as {example}"
             self.tables.complain((TABLE, self.entry.key), message, text)
             return None
         lists = self._lists()
         if lists is None:
             return None
-        hops = tuple(self._hops(lists))
+        hops = tuple(self._hops(lists, 6 if prefix.version == 6 else 4))
         if not hops:
             self._note("", "left out: it has no next hop that a lab can have")
             return None
@@ -102,14 +119,14 @@ class _Reader:
         value = fields.entry.fields.get(name, "")
         return value if isinstance(value, tuple) else tuple(word.strip() for word in value.split(","))
 
-    def _hops(self, lists: dict[str, tuple[str, ...]]) -> Iterator[StaticHop]:
+    def _hops(self, lists: dict[str, tuple[str, ...]], family: Family) -> Iterator[StaticHop]:
         fields = Fields(self.tables, self.entry)
         if any(self._flags("bfd", lists["bfd"])):
             self._note("bfd", "not emulated for static routes: a next hop is lost when its link goes down")
         blackholes = self._flags("blackhole", lists["blackhole"])
         for number, text in enumerate(lists["nexthop"]):
             distance = self._distance(fields, lists["distance"][number])
-            address = parse_bare_address(text) if text else _ANY
+            address = _parsed(text)
             vrf, interface = lists["nexthop-vrf"][number], lists["ifname"][number]
             if distance is None:
                 continue
@@ -117,14 +134,19 @@ class _Reader:
                 self._note("nexthop-vrf", f"{shown(vrf)}: that next hop was left out; a lab has only the default VRF")
             elif blackholes[number]:
                 yield StaticHop(None, "", distance, blackhole=True)
-            elif address is None and ":" in text:
+            elif text in ("", *_ANY):
+                if interface:
+                    yield StaticHop(None, interface, distance)
+                else:
+                    self._note("nexthop", "a next hop without address and interface was left out: it leads nowhere")
+            elif address is not None and address.version == family:
+                yield StaticHop(address, interface, distance)
+            elif family == 4 and ":" in text:
                 self._note("nexthop", f"{shown(text)}: that next hop was left out; a lab has only IPv4")
-            elif address is None:
-                fields.complain("nexthop", f"{shown(text)} is not an IPv4 address; write one such as 10.0.0.1", text)
-            elif address == _ANY and not interface:
-                self._note("nexthop", "a next hop without address and interface was left out: it leads nowhere")
             else:
-                yield StaticHop(None if address == _ANY else address, interface, distance)
+                example = "10.0.0.1" if family == 4 else "2001:db8::1"
+                message = f"{shown(text)} is not an IPv{family} address; write one such as {example}"
+                fields.complain("nexthop", message, text)
 
     def _distance(self, fields: Fields, text: str) -> int | None:
         """Return a next hop's distance; None after telling why it has none."""
@@ -143,5 +165,16 @@ class _Reader:
         return [word == "true" for word in words]
 
     def _note(self, field: str, message: str) -> None:
+        self.notes[self.sentence(field, message)] = None
+
+    def sentence(self, field: str, message: str) -> str:
+        """Return what is to be told of a field, or of the whole entry, with its place."""
         place = self.tables.json.place((TABLE, self.entry.key, field) if field else (TABLE, self.entry.key))
-        self.notes[f"{place}: {TABLE}|{self.entry.key}{'|' if field else ''}{field}: {message}"] = None
+        return f"{place}: {TABLE}|{self.entry.key}{'|' if field else ''}{field}: {message}"
+
+
+def _parsed(text: str) -> AnyAddress | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None

@@ -37,7 +37,7 @@ def test_a_fabric_of_ipv6_alone_is_a_lab_of_ipv6(tmp_path: Path, style: Style) -
     assert {port.ipv6 for port in plan.node("spine1").ports} == {"2001:db8:a00::/127", "2001:db8:a00::2/127"}
     hops = {route.destination: len(route.next_hops) for route in plan.node("leaf1").routes}
     assert hops[RACK] == 2 and all(":" in one for one in hops)
-    assert not any("IPv4, which is all" in note for note in notes)
+    assert not any("routes of IPv4" in note for note in notes)
 
 
 def test_frr_announces_the_networks_of_the_file_over_link_local_sessions(tmp_path: Path) -> None:
@@ -60,13 +60,17 @@ def test_a_network_that_is_not_announced_is_in_no_route(tmp_path: Path) -> None:
     assert any("can't reach each other" in one for one in plan.warnings)
 
 
-def test_one_address_of_ipv4_makes_it_a_lab_of_ipv4(tmp_path: Path) -> None:
+def test_one_address_of_ipv4_makes_it_a_lab_of_both(tmp_path: Path) -> None:
+    """Sessions over IPv6 alone carry the routes of both, as an import has always had it."""
     fabric = ipv6_fabric(1, 2)
     fabric["leaf1"]["VLAN_INTERFACE"]["Vlan1000|10.9.0.1/24"] = {}
     plan, notes = imported(tmp_path, fabric)
-    assert plan.families == (4,)
-    assert any("IPv6 addresses were left out" in note for note in notes)
-    assert any("IPv6 addresses are in a lab if none of its files has addresses of IPv4" in note for note in notes)
+    assert plan.families == (4, 6)
+    assert not any("left out" in note for note in notes)
+    assert any("link-local addresses in the lab, and carry the routes of IPv4, too" in note for note in notes)
+    assert {"10.9.0.0/24", "2001:db8:a64::/64"} <= {route.destination for route in plan.node("leaf2").routes}
+    (said,) = (one for one in plan.warnings if "has no address of IPv4" in one)
+    assert "leaf2.json:" in said
 
 
 def test_the_key_of_the_experiment_chooses_ipv4_still(tmp_path: Path) -> None:

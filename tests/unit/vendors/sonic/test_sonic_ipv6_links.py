@@ -13,7 +13,7 @@ from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.fabric import judge_files
-from fabriclab.vendors.sonic.lab import import_fabric
+from fabriclab.vendors.sonic.lab import import_fabric, import_lab
 from fabriclab.vendors.sonic.read.read import parse_config_db
 
 Tables = dict[str, Any]
@@ -91,14 +91,32 @@ def test_a_file_without_buffers_gets_one_at_each_port_and_it_is_said(tmp_path: P
     assert limits == {16_000_000}
 
 
-def test_networks_of_another_length_or_of_three_are_no_link(tmp_path: Path) -> None:
-    files = pair(tmp_path, "2001:db8::1/64", "2001:db8::2/64")
-    assert not judge_files(files, ()).was_judged
-    files = pair(tmp_path, *LINKS["/127"])
+def test_two_ports_alone_in_a_larger_network_are_linked_and_three_are_not(tmp_path: Path) -> None:
+    files = pair(tmp_path, "2001:db8::1/120", "2001:db8::2/120")
+    fabric = import_fabric(files, "pair")
+    assert [link.found_by for link in fabric.links] == ["addresses of 2001:db8::/120, in which no other port is"]
     third = json.loads(files[1].read_text())
     third["DEVICE_METADATA"]["localhost"]["hostname"] = "s3"
     (tmp_path / "s3.json").write_text(json.dumps(third))
     assert not judge_files([*files, tmp_path / "s3.json"], ()).was_judged
+
+
+def test_one_file_whose_links_have_ipv6_alone_is_a_lab(tmp_path: Path) -> None:
+    """sonic-mgmt, 7nodes: P2 has one address for two and others of a /120, and no IPv4."""
+    tables = switch(1, {"Ethernet0|2001:db8::1/120": {}}, {})
+    tables["INTERFACE"].pop("Ethernet4|10.1.0.1/24")
+    tables["INTERFACE"]["Ethernet4|2001:db8:1::1/120"] = {}
+    lab = import_lab(parse_config_db(json.dumps(tables).encode(), "s1.json"))
+    assert [link.interface for link in lab.links] == ["Ethernet0", "Ethernet4"]
+
+
+@pytest.mark.parametrize("word", ["None", "none", "null"])
+def test_a_switch_without_an_as_number_by_sonics_words_has_none(word: str) -> None:
+    """dockers/docker-fpm-frr/frr/bgpd/bgpd.main.conf.j2."""
+    tables = switch(1, {}, {})
+    tables["DEVICE_METADATA"]["localhost"] = {"hostname": "s1", "bgp_asn": word}
+    tables["BGP_GLOBALS"] = {}
+    assert parse_config_db(json.dumps(tables).encode(), "s1.json").asn is None
 
 
 @pytest.mark.parametrize(("beside", "count"), [({}, 1), (peer("10.0.0.1", 2), 1), (peer("Ethernet0", 2), 1)])

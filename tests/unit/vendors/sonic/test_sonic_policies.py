@@ -172,12 +172,20 @@ def test_a_list_or_a_map_that_is_not_there_denies_all(tmp_path: Path) -> None:
 
 def test_an_entry_for_prefixes_of_ipv6_matches_no_route_of_ipv4(tmp_path: Path) -> None:
     """FRR, lib/plist.c: prefix_list_entry_match compares the families first."""
-    of_ipv6 = {"route_operation": "deny", "match_ipv6_prefix_set": "SIX"}
-    plan = lab_of(tmp_path / "a", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": of_ipv6, "M|20": PERMIT}})
+    of_ipv6 = {"route_operation": "deny", "match_prefix_set": "SIX"}
+    six = {"PREFIX_SET": {"SIX": {"mode": "IPv6"}}}
+    plan = lab_of(tmp_path / "a", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": of_ipv6, "M|20": PERMIT}, **six})
     assert routes(plan) == routes(lab_of(tmp_path / "b", {}, {}))
     assert not any("not emulated" in one for one in plan.warnings) and "route-map M deny 10" not in lines(plan)
-    alone = lab_of(tmp_path / "c", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": {**of_ipv6, **PERMIT}}})
+    alone = lab_of(tmp_path / "c", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": {**of_ipv6, **PERMIT}}, **six})
     assert routes(alone) == {}
+
+
+def test_frrcfgd_does_not_know_match_ipv6_prefix_set(tmp_path: Path) -> None:
+    """It is in the YANG model only: BGP's entry stands without it (frrcfgd.py: route_map_key_map)."""
+    unseen = {"route_operation": "deny", "match_ipv6_prefix_set": "SIX"}
+    plan = lab_of(tmp_path / "a", {"route_map_in": ["M"]}, {"ROUTE_MAP": {"M|10": unseen, "M|20": PERMIT}})
+    assert routes(plan) == {} and "route-map M deny 10" in lines(plan)
 
 
 def test_an_entry_for_a_tag_matches_no_route_as_long_as_no_map_sets_one(tmp_path: Path) -> None:
@@ -232,7 +240,7 @@ WHY_NOT = [
     ({"match_tag": ["0"]}, "ROUTE_MAP|M|10|match_tag: a lab's maps do not look at tags"),
     ({"match_interface": "a b"}, "ROUTE_MAP|M|10|match_interface: 2 values, and FRR takes one"),
     ({"set_next_hop": "here"}, "ROUTE_MAP|M|10|set_next_hop: 'here' is not an IPv4 address, peer-address or unchanged"),
-    ({"set_metric_action": "METRIC_SET_RTT"}, "a lab's maps do not set it to METRIC_SET_RTT"),
+    ({"set_metric_action": "METRIC_SET_RTT"}, "METRIC_SET_RTT: bgpd measures round-trip times on the session"),
     ({"set_local_pref": "-1"}, "ROUTE_MAP|M|10|set_local_pref: '-1' is not a whole number from 0 to 4294967295"),
     ({"match_as_path": "BAD"}, "AS_PATH_SET BAD: '(1+)+$' is not an expression of digits"),
     ({"call_route_map": "N"}, "ROUTE_MAP|N|10|match_med: '-1' is not a whole number from 0 to 4294967295"),

@@ -120,12 +120,23 @@ def only_ipv6(fabric: Fabric) -> None:
         fabric[name]["VLAN_INTERFACE"] = {"Vlan1000": {}, f"Vlan1000|fd00:{number}::1/64": {}}
 
 
-def test_networks_of_ipv6_alone_are_not_judged(tmp_path: Path) -> None:
+def test_networks_of_ipv6_alone_are_asked_for(tmp_path: Path) -> None:
+    """No session carries their routes: nobody reaches them."""
     status, output = asked(tmp_path, change=only_ipv6)
-    assert status == 1 and "not judged reach each switch with hosts to all networks of hosts: 0 of 0 pairs" in output
-    assert "Vlan1000 fd00:1::1/64 (leaf1.json:" in output and "routes of IPv6 are not followed" in output
+    assert status == 1 and "fail reach each switch with hosts to all networks of hosts: 0 of 6 pairs" in output
+    assert "leaf1, leaf2 to fd00:3::/64 (leaf3:Vlan1000): packets end there: no route" in output
+
+
+def both(fabric: Fabric) -> None:
+    for name, number in (("leaf1", 1), ("leaf2", 2), ("leaf3", 3)):
+        fabric[name]["VLAN_INTERFACE"][f"Vlan1000|fd00:{number}::1/64"] = {}
+
+
+def test_networks_of_ipv6_that_nobody_routes_are_told(tmp_path: Path) -> None:
+    status, output = asked(tmp_path, change=both)
+    assert status == 0 and "3 networks of hosts with IPv6 not asked for: no session carries routes of IPv6" in output
     checked = RUNNER.invoke(app, ["sonic", "check", str(tmp_path / "files")])
-    said = "routes of IPv6 were not judged (3 networks of hosts have no IPv4, such as leaf1:Vlan1000)"
+    said = "routes of IPv6 were not judged (3 networks of hosts, no session carries them)"
     assert said in checked.output and checked.exit_code == 0
 
 
@@ -212,7 +223,7 @@ MISTAKES = {
         "spine1:Ethernet99",
     ): "no link of the fabric is there; spine1 has links at Ethernet0",
     ("--from", "leaf9"): "--from 'leaf9': no such switch",
-    ("--to", "here"): "--to 'here': is not an IPv4 address or prefix",
+    ("--to", "here"): "--to 'here': is not an address or prefix",
     ("--to", "9.9.9.9"): "no switch of the fabric has a network there",
     ("--wanted", "/nowhere.yml"): "/nowhere.yml: no such file",
 }
