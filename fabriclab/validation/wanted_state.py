@@ -89,11 +89,12 @@ def _judged_session(bench: Bench, node: Node, wanted: WrittenSession, results: R
     name = None if protocol is None else _sessions(protocol, negotiated=wanted.negotiated)
     output = None if name is None else bench.collected(results, name, node.name)
     if protocol is None:
-        return judged("sessions", where, listed(states), f"no {daemon} runs there", holds=ABSENT in states)
+        return judged("sessions", where, listed(states), f"no {daemon} runs there", ABSENT in states, wanted.severity)
     if output is None:
         return unmeasured("sessions", where, listed(states), "the daemon gave no answer")
     found = [one.state for one in protocol.sessions(output) if _is(one, wanted)] or [ABSENT]
-    return judged("sessions", where, listed(states), listed(list(dict.fromkeys(found))), set(found) <= set(states))
+    measured = listed(list(dict.fromkeys(found)))
+    return judged("sessions", where, listed(states), measured, set(found) <= set(states), wanted.severity)
 
 
 def _is(session: Session, wanted: WrittenSession) -> bool:
@@ -115,7 +116,7 @@ def _judged_route(node: str, route: WrittenRoute, output: str | None) -> Validat
         return unmeasured("routes", where, expected, "the daemon gave no answer")
     matching = [path for path in found if fits(route, path)]
     measured = "there" if matching else "present, but different" if found else ABSENT
-    return judged("routes", where, expected, measured, bool(matching) == route.present)
+    return judged("routes", where, expected, measured, bool(matching) == route.present, route.severity)
 
 
 def _text(value: object) -> str:

@@ -171,7 +171,6 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "2: t1 (lldp_neighbor(1))",
         "4: t3 (nodes.x1.ospf.router_id)",
         "5: t4 (nodes: x9)",
-        "6: t5 (level: warning)",
         "7: t6 (ping('h1', pkt_len=9): argument pkt_len)",
         "8: t7 (__import__('os').system('x'))",
         "9: t8 (bgp_neighbor(node.bgp.neighbors, 'nobody'): node x1 has no neighbour nobody in ipv4)",
@@ -182,9 +181,12 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "16: t15 (the template shut for dut is not beside the lab; copy netlab's folder shut)",
         "17: t16 (it follows t15, which changes the lab)",
     ]
-    assert tests.asked == ["t2", "t9"] and tests.wanted == {
+    assert tests.asked == ["t2", "t5", "t9"] and tests.wanted == {
         "answers": {"t2": {"on": ["x1"], "run": "vtysh -c 'show bgp summary json'", "holds": "peers"}},
-        "pings": {"t9": {"from": ["x1", "h1"], "to": "dut", "answers": True}},
+        "pings": {
+            "t5": {"from": ["x1"], "to": "h1", "answers": True, "severity": "warning"},
+            "t9": {"from": ["x1", "h1"], "to": "dut", "answers": True},
+        },
     }
 
 
@@ -280,6 +282,7 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
             "wrong level": session(protocol="isis", neighbor="dut", level="1-2"),
             "silent": session(protocol="ospf", neighbor="10.0.0.1"),
             "no daemon": session(protocol="ospf6", neighbor="10.0.0.1"),
+            "only warns": session(vrf="red", severity="warning"),
         }
     )
     assert judged(tmp_path, wants, SESSIONS) == [
@@ -294,6 +297,7 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
         ("x1, isis to dut, level 1-2", "absent", "fail"),
         ("x1, ospf to 10.0.0.1", "the daemon gave no answer", "not measured"),
         ("x1, ospf6 to 10.0.0.1", "no ospf6d runs there", "fail"),
+        ("x1, bgp to 10.1.0.1, vrf red", "absent", "warning"),
         ("x1, bgp", "10.1.0.5 (ipv4Unicast) Active", "not measured"),
         ("x1, ospf", "the daemon gave no answer", "not measured"),
     ]
