@@ -67,6 +67,16 @@ def test_what_is_no_source_is_refused(tmp_path: Path, name: str, text: str, said
         read_source(archive_of(tmp_path, name, text))
 
 
+@pytest.mark.parametrize(
+    ("start", "kind"), [(b"!<arch>\ndebian-binary   1700000000", "Debian"), (b"\xed\xab\xee\xdb\3\0\0\0", "RPM")]
+)
+def test_a_package_is_refused_as_one(tmp_path: Path, start: bytes, kind: str) -> None:
+    file = tmp_path / "frr.package"
+    file.write_bytes(start + bytes(600))
+    with pytest.raises(FrrSourceError, match=f"is a {kind} package: its programs need the libraries"):
+        read_source(file)
+
+
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("no archive")
