@@ -12,7 +12,11 @@ from fabriclab.results import Results
 from fabriclab.validation.bench import Bench, Collector
 from fabriclab.validation.daemon_routes import asked, fits, paths
 from fabriclab.validation.daemon_sessions import PROTOCOLS, Protocol, Session
+from fabriclab.validation.down_sessions import DETAILS, why_down
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
+
+_BGP = "bgp"
+_DETAILS = "sessions-bgp-details"
 
 
 def session_collectors(bench: Bench) -> Iterator[Collector]:
@@ -20,6 +24,8 @@ def session_collectors(bench: Bench) -> Iterator[Collector]:
     for node in bench.plan.nodes:
         for protocol in _protocols(node):
             yield bench.collector(_sessions(protocol), node.name, ("vtysh", "-c", protocol.command))
+            if protocol.name == _BGP:
+                yield bench.collector(_DETAILS, node.name, ("vtysh", "-c", DETAILS))
     negotiated = {(name, one.protocol) for one in bench.wanted.sessions if one.negotiated for name in one.nodes}
     for name, wanted in sorted(negotiated):
         for protocol in _protocols(bench.plan.node(name)):
@@ -65,14 +71,19 @@ def _others(
     sessions, where = protocol.sessions(output), f"{node.name}, {protocol.name}"
     if output is None:
         yield unmeasured("sessions", where, "all up", "the daemon gave no answer")
+    details = bench.collected(results, _DETAILS, node.name) if protocol.name == _BGP else None
+
+    def told_state(one: Session) -> str:
+        return f"{one.state}{why_down(details, one.neighbor, one.vrf)}"
+
     rest = [one for one in sessions if (node.name, protocol.name, one.neighbor) not in named]
     down = [one for one in rest if one.state not in protocol.up]
     if down and named:
-        measured = listed([f"{one.words} {one.state}" for one in down])
+        measured = listed([f"{one.words} {told_state(one)}" for one in down])
         yield unmeasured("sessions", where, "validation.sessions says", measured)
     elif down:
         yield from shortened(
-            [judged("sessions", f"{where} to {one.words}", protocol.up[0], one.state, holds=False) for one in down]
+            [judged("sessions", f"{where} to {one.words}", protocol.up[0], told_state(one), False) for one in down]
         )
     elif rest:
         text = f"{len(rest)} up"
@@ -93,8 +104,10 @@ def _judged_session(bench: Bench, node: Node, wanted: WrittenSession, results: R
     if output is None:
         return unmeasured("sessions", where, listed(states), "the daemon gave no answer")
     found = [one.state for one in protocol.sessions(output) if _is(one, wanted)] or [ABSENT]
-    measured = listed(list(dict.fromkeys(found)))
-    return judged("sessions", where, listed(states), measured, set(found) <= set(states), wanted.severity)
+    holds, measured = set(found) <= set(states), listed(list(dict.fromkeys(found)))
+    if not holds and protocol.name == _BGP:
+        measured += why_down(bench.collected(results, _DETAILS, node.name), wanted.neighbor, wanted.vrf)
+    return judged("sessions", where, listed(states), measured, holds, wanted.severity)
 
 
 def _is(session: Session, wanted: WrittenSession) -> bool:
