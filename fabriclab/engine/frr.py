@@ -26,6 +26,7 @@ from fabriclab.engine.packed import UnusableError, cache_root
 from fabriclab.errors import FabriclabError
 from fabriclab.files import check_regular, reason
 from fabriclab.formats import names
+from fabriclab.formats.frr_builds import OLDEST, is_buildable
 from fabriclab.shipped import shipped
 
 SCRIPT = shipped("images/machine/frr.sh")
@@ -75,6 +76,11 @@ def read_source(path: Path) -> FrrSource:
         match = _VERSION.search(text)
         if match is None or not names.VERSION.is_in(match[1]):
             raise FrrSourceError(f"{path}: its {_CONFIGURE} is not FRR's: it has no line AC_INIT([frr], [VERSION])")
+        if not is_buildable(match[1]):
+            raise FrrSourceError(
+                f"{path}: FRR {match[1]} needs libyang 2, and the virtual machine's Debian has libyang 3; "
+                f"FRR {OLDEST} and later can be built"
+            )
         digest = _hash_of_directory(path) if path.is_dir() else _hash_of_file(path)
     except OSError as error:
         raise FrrSourceError(f"{path}: {reason(error)}") from error

@@ -41,6 +41,15 @@ def test_a_source_says_its_version(tmp_path: Path) -> None:
     assert read_source(archive_of(tmp_path, "configure.ac", development)).version == "10.8-dev"
 
 
+@pytest.mark.parametrize("version", ["8.4.4", "9.1.3", "10.0.5", "10.0-dev"])
+def test_one_that_does_not_compile_is_refused_before_it_is_tried(tmp_path: Path, version: str) -> None:
+    """Before, seven minutes of compiling went by first."""
+    archive = archive_of(tmp_path, "configure.ac", CONFIGURE.replace("10.5.1", version))
+    with pytest.raises(FrrSourceError, match=rf"FRR {version} needs libyang 2, .*; FRR 10\.1 and later can be built"):
+        read_source(archive)
+    assert read_source(archive_of(tmp_path, "configure.ac", CONFIGURE.replace("10.5.1", "10.1"))).version == "10.1"
+
+
 def test_the_hash_is_that_of_all_files_but_gits(tmp_path: Path) -> None:
     source = source_in(tmp_path)
     before = read_source(source).sha256
