@@ -115,12 +115,11 @@ test-kernel: deps venv machine ## the switch's kernel code on a kernel that chec
 	@KERNEL_DEBUG=1 images/machine/build kernel
 	@KERNEL_DEBUG=1 $(BIN)/pytest -n0 tests/kernel
 
-# Cases that differ by more than they may fail; what was measured stays in runs/containers.
-test-containers: venv machine page ## the container engine on a stock kernel, in QEMU: CONTAINERLAB=PATH (images/guest/README.md; hours)
+# Cases that differ by more than they may fail. What was measured stays in runs/containers, and the next call goes on with what is left.
+test-containers: venv machine page ## the container engine on a stock kernel, in QEMU: CONTAINERLAB=PATH, MINUTES=60, JOBS=2, ONLY=TEXT (images/guest/README.md; hours)
 	@WANT_GUEST=1 .ci/deps
-	@CONTAINERLAB="$(CONTAINERLAB)" images/guest/run --out runs/containers images/guest/tests
-	@$(BIN)/python tests/containers/side_by_side.py run vm runs/containers
-	@$(BIN)/python tests/containers/side_by_side.py compare runs/containers
+	@CONTAINERLAB="$(CONTAINERLAB)" $(BIN)/python tests/containers/whole.py runs/containers $(if $(JOBS),--jobs $(JOBS)) \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ONLY),--only "$(ONLY)") $(if $(KEEP),--keep)
 
 fuzz: venv ## mutants of labs, of importers' inputs, of bundles and plans: CASES=20000, SEED=1 (files of findings: runs/fuzz)
 	@PYTHONPATH=tests/support $(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz

@@ -26,6 +26,7 @@ from fabriclab.engine.packed import UnusableError, cache_root
 from fabriclab.errors import FabriclabError
 from fabriclab.files import check_regular, reason
 from fabriclab.formats import names
+from fabriclab.formats.frr_builds import OLDEST, is_buildable
 from fabriclab.shipped import shipped
 
 SCRIPT = shipped("images/machine/frr.sh")
@@ -34,6 +35,8 @@ _LARGEST_CONFIGURE_BYTES = 1 << 20
 _DEEPEST = 2
 """frr-10.5.1/configure.ac."""
 _VERSION = re.compile(r"^AC_INIT\(\[?frr\]?,\s*\[?([0-9][^\],)\s]*)", re.MULTILINE)
+_PACKAGES = {b"!<arch>\ndebian-binary": "Debian", b"\xed\xab\xee\xdb": "RPM"}
+"""How packages begin, and whose they are (deb(5); rpm's lead)."""
 _ENDS_S = 20
 """How long a build has to end when it is told to."""
 
@@ -73,6 +76,11 @@ def read_source(path: Path) -> FrrSource:
         match = _VERSION.search(text)
         if match is None or not names.VERSION.is_in(match[1]):
             raise FrrSourceError(f"{path}: its {_CONFIGURE} is not FRR's: it has no line AC_INIT([frr], [VERSION])")
+        if not is_buildable(match[1]):
+            raise FrrSourceError(
+                f"{path}: FRR {match[1]} needs libyang 2, and the virtual machine's Debian has libyang 3; "
+                f"FRR {OLDEST} and later can be built"
+            )
         digest = _hash_of_directory(path) if path.is_dir() else _hash_of_file(path)
     except OSError as error:
         raise FrrSourceError(f"{path}: {reason(error)}") from error
@@ -99,10 +107,18 @@ def _configure_of_archive(path: Path) -> str:
                     assert opened is not None
                     return opened.read(_LARGEST_CONFIGURE_BYTES).decode(errors="replace")
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError):
-        raise FrrSourceError(
-            f"{path}: is not a tar archive, or not a whole one; give FRR's source as .tar.gz, or its directory"
-        ) from None
+        raise FrrSourceError(f"{path}: {_what_it_is(path)}; give FRR's source as .tar.gz, or its directory") from None
     raise FrrSourceError(f"{path}: has no {_CONFIGURE} in its top directory; give an archive of FRR's source")
+
+
+def _what_it_is(path: Path) -> str:
+    """Return what a file is that is no tar archive."""
+    with path.open("rb") as file:
+        start = file.read(max(map(len, _PACKAGES)))
+    kind = next((kind for magic, kind in _PACKAGES.items() if start.startswith(magic)), None)
+    if kind is None:
+        return "is not a tar archive, or not a whole one"
+    return f"is a {kind} package: its programs need the libraries of the release that it was built for"
 
 
 def _hash_of_file(path: Path) -> str:

@@ -25,6 +25,13 @@ _S = 10**9
 COMMAND = Text("a command")
 _NODES = Several(Text("a node"), "nodes, a list or one")
 _ANY = "any"
+Severity = Literal["error", "warning"]
+SEVERITY = Key(
+    "severity",
+    Word[Severity](get_args(Severity)),
+    "Whether the validation fails if this does not hold (`error`), or only says so (`warning`).",
+    default="error",
+)
 _NUMBER = Number(0, _LARGEST_NUMBER)
 SESSION = Keys(
     "validation-session",
@@ -54,6 +61,7 @@ SESSION = Keys(
         Key("vrf", Text("a VRF"), "BGP and OSPF: the VRF.", unset=_ANY),
         Key("level", Word[str]((*LEVELS, "1-2")), "IS-IS: the level.", unset=_ANY),
         Key("area", Text("an area"), "IS-IS: the area, such as 49.0001.", unset=_ANY),
+        SEVERITY,
     ),
 )
 SESSIONS = Key(
@@ -104,6 +112,7 @@ ROUTE = Keys(
         Key("community", Text("a community"), "BGP: a path with this community.", unset=_ANY),
         Key("large_community", Text("a large community"), "BGP: a path with it.", unset=_ANY),
         Key("extended_community", Text("an extended community"), "BGP: a path with it.", unset=_ANY),
+        SEVERITY,
     ),
 )
 ROUTES = Key(
@@ -159,6 +168,7 @@ PING = Keys(
             unset="the address that the route selects",
         ),
         PING_ANSWERS,
+        SEVERITY,
     ),
 )
 PINGS = Key(
@@ -190,6 +200,7 @@ ANSWER = Keys(
             required=True,
             examples=("neighbors[0].state == 'OPERATIONAL'", "'10.1.0.0/24' in stdout"),
         ),
+        SEVERITY,
     ),
 )
 ANSWERS = Key(

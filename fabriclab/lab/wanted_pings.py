@@ -24,6 +24,7 @@ class WrittenPing:
     answers: bool
     source: str | None = None
     """The address that is asked from; None: whichever the route gives."""
+    severity: keys.Severity = "error"
 
 
 def read_pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
@@ -51,6 +52,7 @@ def read_pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                 family=None if family is None else family.value,
                 answers=keys.PING_ANSWERS.or_default(answers),
                 source=None if source is None else source.value,
+                severity=keys.SEVERITY.or_default(ping.read(keys.SEVERITY)),
             )
 
 

@@ -62,6 +62,7 @@ class WrittenSession:
     area: str | None = None
     negotiated: bool = False
     """Whether a session over which its family is not exchanged counts as absent."""
+    severity: keys.Severity = "error"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class WrittenRoute:
     present: bool = True
     attributes: Mapping[str, str | int | bool | tuple[int, ...]] = field(default_factory=dict)
     """By key: what one of its paths has, all of it."""
+    severity: keys.Severity = "error"
 
     @property
     def family(self) -> int:
@@ -111,6 +113,7 @@ def read_sessions(section: Section, nodes: Sequence[str]) -> Iterator[WrittenSes
             level=value_of(level),
             area=value_of(area),
             negotiated=negotiated is not None and negotiated.value,
+            severity=keys.SEVERITY.or_default(one.read(keys.SEVERITY)),
         )
 
 
@@ -132,7 +135,9 @@ def read_routes(section: Section, nodes: Sequence[str]) -> Iterator[WrittenRoute
                 one.complain(key, f"routes of table {table.value} have none; only of {listed(tables)}")
         if table.value in ("ospf", "ospf6") and (ip_interface(prefix.value).version == 6) != (table.value == "ospf6"):
             prefix.complain(section.problems, f"table {table.value} has no such prefixes; table ospf6 has IPv6's")
-        yield WrittenRoute(name, where, table.value, prefix.value, present is None or present.value, attributes)
+        severity = keys.SEVERITY.or_default(one.read(keys.SEVERITY))
+        is_there = present is None or present.value
+        yield WrittenRoute(name, where, table.value, prefix.value, is_there, attributes, severity)
 
 
 def _attributes(one: Section) -> dict[str, str | int | bool | tuple[int, ...]]:

@@ -22,6 +22,7 @@ class WrittenAnswer:
     command: str
     """A line of the shell."""
     condition: Condition
+    severity: keys.Severity = "error"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ def read_answers(section: Section, nodes: Sequence[str]) -> Iterator[WrittenAnsw
         command, where = one.value("run", keys.COMMAND), read_nodes(one, nodes)
         condition = one.convert("holds", "a condition", Condition)
         if command is not None and condition is not None:
-            yield WrittenAnswer(name, where, command.value, condition.value)
+            severity = keys.SEVERITY.or_default(one.read(keys.SEVERITY))
+            yield WrittenAnswer(name, where, command.value, condition.value, severity)
 
 
 def read_steps(section: Section, nodes: Sequence[str]) -> Iterator[WrittenStep]:

@@ -34,6 +34,7 @@ _DEFAULT_IMAGE = "kathara/base"
 _SHARED = "shared"
 _AS_CONTAINERLAB = {"mem": "memory", "cpus": "cpu", "port": "ports", "bridged": "ports"}
 """Options that have no effect in the virtual machine: Containerlab's keys for them are told as such."""
+_MAPPINGS = {"env": "env", "sysctl": "sysctls"}
 _WITHOUT_TRAFFIC = ("shell", "num_terms", "privileged", "ulimit", "ipv6", "entrypoint", "args")
 _OPTIONS = ("image", "exec", "env", "sysctl", *_AS_CONTAINERLAB, *_WITHOUT_TRAFFIC)
 _PLACE = "/hostlab"
@@ -52,7 +53,8 @@ class _Device:
     """The collision domain of each, and its MAC address; None: any."""
     lines: dict[int, int] = field(default_factory=dict)
     """In which line of lab.conf an interface stands."""
-    options: dict[str, list[str]] = field(default_factory=dict)
+    options: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    """What each option is given, with the line."""
 
 
 def is_lab_conf(file: Path) -> bool:
@@ -78,6 +80,7 @@ def containerlab_file(file: Path) -> MadeText:
         nodes[name] = _node(file.parent, name, device, [command for _, command in said], problems)
         places[f"topology.nodes.{name}"] = Place(str(file), device.line)
         places |= {f"topology.nodes.{name}.exec[{number}]": place for number, (place, _) in enumerate(said)}
+        places |= {f"topology.nodes.{name}.{key}": place for key, place in _options(file, name, device, len(said))}
     problems.raise_if_any()
     places |= {f"topology.links[{number}]": Place(str(file), link.line) for number, link in enumerate(links)}
     in_order = sorted(nodes, key=lambda name: (name in bridges, places[f"topology.nodes.{name}"].line or 0))
@@ -126,7 +129,7 @@ def _devices(file: Path, text: str, problems: Problems) -> dict[str, _Device]:
         if word.isdigit():
             _connect(device, name, int(word), value, place, problems)
         elif word in _OPTIONS:
-            device.options.setdefault(word, []).append(value)
+            device.options.setdefault(word, []).append((number, value))
         else:
             problems.add(place, f"{name}[{word}]", f"no option of Kathará's; {did_you_mean(word, _OPTIONS)}")
     if not devices:
@@ -157,7 +160,7 @@ def _scripts(directory: Path, name: str) -> list[str]:
 
 
 def _node(directory: Path, name: str, device: _Device, commands: Sequence[str], problems: Problems) -> dict[str, Any]:
-    options = device.options
+    options = {option: [value for _, value in given] for option, given in device.options.items()}
     node: dict[str, Any] = {
         "kind": "linux",
         "image": options.get("image", [_DEFAULT_IMAGE])[-1],
@@ -171,13 +174,27 @@ def _node(directory: Path, name: str, device: _Device, commands: Sequence[str], 
         problems.add(Place(str(directory / name)), "", f"holds more than {MOST_FILES} files, the most of a device")
     node["binds"] = [*files, *scripts]
     node["exec"] = [*commands, *options.get("exec", ())]
-    for option, key in (("env", "env"), ("sysctl", "sysctls")):
+    for option, key in _MAPPINGS.items():
         if option in options:
             node[key] = {name: value for name, _, value in (each.partition("=") for each in options[option])}
     for option, key in _AS_CONTAINERLAB.items():
         if option in options:
             node[key] = options[option] if key == "ports" else options[option][-1]
     return node
+
+
+def _options(file: Path, name: str, device: _Device, commands: int) -> Iterator[tuple[str, Place]]:
+    """Yield the keys that a device's options become (`_node`), each with its place in lab.conf; `commands`: how many
+    commands of scripts come before those of `exec`."""
+    for option, given in device.options.items():
+        for number, (line, value) in enumerate(given):
+            place = Place(str(file), line, f"{name}[{option}]")
+            if option in _MAPPINGS:
+                yield f"{_MAPPINGS[option]}.{value.partition('=')[0]}", place
+            elif option == "exec":
+                yield f"exec[{commands + number}]", place
+            else:
+                yield _AS_CONTAINERLAB.get(option, option), place
 
 
 def _files(directory: Path, name: str) -> Iterator[str]:

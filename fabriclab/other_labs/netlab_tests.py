@@ -121,11 +121,11 @@ def _read(
         }
         for (command, condition), those in _alike(found):
             answers = tests.sections.setdefault("answers", {})
-            answers[_free(name, answers)] = {"on": those, "run": command, "holds": condition}
+            answers[_free(name, answers)] = {"on": those, "run": command, "holds": condition, **_severity(test)}
         tests.asked.append(name)
         tests.wait(seconds)
     else:
-        _add(tests, name, list(_wanted(test, variables)), nodes)
+        _add(tests, name, list(_wanted(test, variables)), nodes, _severity(test))
         tests.wait(seconds)
 
 
@@ -154,13 +154,21 @@ def _free(name: str, taken: Collection[str]) -> str:
     return key
 
 
-def _add(tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequence[str]) -> None:
+def _severity(test: MappingValue) -> dict[str, str]:
+    """Return how bad it is if a test's condition does not hold: netlab then warns where the test's level says so."""
+    level = test.entries.get("level")
+    return {"severity": "warning"} if isinstance(level, ScalarValue) and level.text == "warning" else {}
+
+
+def _add(
+    tests: NetlabTests, name: str, wanted: Sequence[Wanted], nodes: Sequence[str], severity: Mapping[str, str]
+) -> None:
     """Add what a test of a function comes to. Raises UnknownValueError where that is nothing that can be wanted."""
     alike = list(_alike({one.node: (one.section, one.values) for one in wanted}))
     found: list[tuple[str, str, dict[str, Any]]] = []
     for number, ((section, asked), those) in enumerate(alike, 1):
         key = _free(name if len(alike) == 1 else f"{name}-{number}", tests.sections.get(section, {}))
-        values = {"from" if section == "pings" else "on": those, **asked}
+        values = {"from" if section == "pings" else "on": those, **asked, **severity}
         _check(section, values, nodes)
         found.append((section, key, values))
     for section, key, values in found:
@@ -184,9 +192,6 @@ def _why_not(test: MappingValue, nodes: Sequence[str]) -> str:
     """Return why a test can't be asked; nothing where its function or command may be known."""
     if "suzieq" in test.entries:
         return f"suzieq: {_head(test.entries['suzieq'])}"
-    level = test.entries.get("level")
-    if isinstance(level, ScalarValue) and level.text == "warning":
-        return "level: warning"
     strange = [one for one in _texts(test.entries.get("nodes")) if one not in nodes]
     if strange or not _texts(test.entries.get("nodes")):
         return f"nodes: {listed(strange)}" if strange else "no nodes"

@@ -37,9 +37,11 @@ def _judged(node: str, answer: WrittenAnswer, output: str | None) -> ValidationF
     try:
         holds = answer.condition.holds(_values(output))
     except NoValueError as error:
-        return judged("answers", where, answer.condition.text, f"{error}; it printed {_shortened(output)}", holds=False)
+        return judged(
+            "answers", where, answer.condition.text, f"{error}; it printed {_shortened(output)}", False, answer.severity
+        )
     measured = answer.condition.text if holds else f"it printed {_shortened(output)}"
-    return judged("answers", where, answer.condition.text, measured, holds=holds)
+    return judged("answers", where, answer.condition.text, measured, holds, answer.severity)
 
 
 def _values(output: str) -> dict[str, Any]:

@@ -8,10 +8,11 @@ asked, too, and not judged.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fabriclab.formats.run_directory import HOSTS_FILE
 from fabriclab.keys.wording import listed
+from fabriclab.lab.validation_keys import Severity
 from fabriclab.lab.wanted_pings import WrittenPing
 from fabriclab.results import Results
 from fabriclab.units import format_count
@@ -76,6 +77,7 @@ class _Ping:
     source: str | None = None
     by_loopback: bool = False
     """Whether it asks from its own loopback address: a router's links need not be known to others."""
+    severity: Severity = field(default="error", compare=False)
 
     def collector(self) -> Collector:
         """Return the command: by the address that the target was found to have, else by its name."""
@@ -112,7 +114,7 @@ class _Ping:
         measured = "answers" if last == f"{_EXIT}0" else "no answer"
         if measured != expected:
             measured += self._why(output or "")
-        return judged("reach", where, expected, measured, holds=measured == expected)
+        return judged("reach", where, expected, measured, measured == expected, self.severity)
 
     def _why(self, output: str) -> str:
         """Return why there is no answer, as far as ping itself knows."""
@@ -124,8 +126,11 @@ class _Ping:
 def _pings(bench: Bench) -> list[_Ping]:
     written: Sequence[WrittenPing] = bench.wanted.pings
     if written:
+        # One that two names ask for is asked once, and fails where one of them says so.
         every = (
-            _Ping(sender, one.target, one.family, one.answers, one.source) for one in written for sender in one.senders
+            _Ping(sender, one.target, one.family, one.answers, one.source, severity=one.severity)
+            for one in sorted(written, key=lambda one: one.severity == "warning")
+            for sender in one.senders
         )
         return list(dict.fromkeys(every))
     if bench.step or "pings" in bench.wanted.keys:
@@ -166,10 +171,12 @@ def _judge_others(bench: Bench, pings: Sequence[_Ping], results: Results) -> lis
         # Whether routers are to know each other's loopbacks, nobody says.
         measured = f"{len(pings) - len(silent)} of {len(pings)} answer; not {listed(silent)}"
         return [unmeasured("reach", format_count(len(pings), "ordered pair"), "validation.pings says", measured)]
-    wrong = [finding for finding in found if finding.verdict != "pass"]
-    if wrong or not found:
-        return shortened(wrong)
-    answered = sum(ping.answers for ping in pings)
-    apart = f", {len(pings) - answered} do not" if answered < len(pings) else ""
-    text = f"{answered} of {len(pings)} answer{apart}"
-    return [judged("reach", format_count(len(pings), "ordered pair"), text, text, holds=True)]
+    wrong = [finding for finding in found if finding.verdict not in ("pass", "warning")]
+    warned = [finding for finding in found if finding.verdict == "warning"]
+    passed = [ping for ping, one in zip(pings, found, strict=True) if one.verdict == "pass"]
+    if wrong or not passed:
+        return [*shortened(wrong), *shortened(warned)]
+    answered = sum(ping.answers for ping in passed)
+    apart = f", {len(passed) - answered} do not" if answered < len(passed) else ""
+    text = f"{answered} of {len(passed)} answer{apart}"
+    return [judged("reach", format_count(len(passed), "ordered pair"), text, text, holds=True), *shortened(warned)]

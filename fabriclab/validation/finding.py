@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Verdict = Literal["pass", "fail", "not judged", "not measured", "does not apply"]
+from fabriclab.lab.validation_keys import Severity
+
+Verdict = Literal["pass", "fail", "warning", "not judged", "not measured", "does not apply"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MOST_SHOWN = 20
@@ -33,9 +35,12 @@ class ValidationFinding:
         return f"{self.measured}; but {self.why}" if self.why else self.measured
 
 
-def judged(check: str, where: str, expected: str, measured: str, holds: bool) -> ValidationFinding:
-    """Return a finding that passes or fails."""
-    return ValidationFinding(check, where, expected, measured, "pass" if holds else "fail")
+def judged(
+    check: str, where: str, expected: str, measured: str, holds: bool, severity: Severity = "error"
+) -> ValidationFinding:
+    """Return a finding that passes or fails; with severity `warning` it passes or warns."""
+    wrong: Verdict = "fail" if severity == "error" else "warning"
+    return ValidationFinding(check, where, expected, measured, "pass" if holds else wrong)
 
 
 def unmeasured(check: str, where: str, expected: str, why: str) -> ValidationFinding:
@@ -57,17 +62,17 @@ def shortened(failures: Sequence[ValidationFinding]) -> list[ValidationFinding]:
     """Return the first failures of one kind, and a line for how many more there are."""
     if len(failures) <= MOST_SHOWN:
         return list(failures)
-    left = len(failures) - MOST_SHOWN
-    rest = ValidationFinding(
-        failures[0].check, f"{left} more", failures[0].expected, "failures of the same kind", "fail"
-    )
+    left, first = len(failures) - MOST_SHOWN, failures[0]
+    worst: Verdict = "fail" if any(one.verdict == "fail" for one in failures) else first.verdict
+    rest = ValidationFinding(first.check, f"{left} more", first.expected, "failures of the same kind", worst)
     return [*failures[:MOST_SHOWN], rest]
 
 
 def all_pass(findings: Sequence[ValidationFinding]) -> bool:
     """Return whether nothing failed, and all that was measured could be judged.
 
-    What could not be measured, or does not apply, did not fail; a validation without a pass has shown nothing.
+    What could not be measured, only warns, or does not apply, did not fail; a validation without a pass has shown
+    nothing.
     """
     verdicts = [finding.verdict for finding in findings]
     return "fail" not in verdicts and "not judged" not in verdicts and "pass" in verdicts

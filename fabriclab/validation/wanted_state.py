@@ -12,7 +12,11 @@ from fabriclab.results import Results
 from fabriclab.validation.bench import Bench, Collector
 from fabriclab.validation.daemon_routes import asked, fits, paths
 from fabriclab.validation.daemon_sessions import PROTOCOLS, Protocol, Session
+from fabriclab.validation.down_sessions import DETAILS, why_down
 from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
+
+_BGP = "bgp"
+_DETAILS = "sessions-bgp-details"
 
 
 def session_collectors(bench: Bench) -> Iterator[Collector]:
@@ -20,6 +24,8 @@ def session_collectors(bench: Bench) -> Iterator[Collector]:
     for node in bench.plan.nodes:
         for protocol in _protocols(node):
             yield bench.collector(_sessions(protocol), node.name, ("vtysh", "-c", protocol.command))
+            if protocol.name == _BGP:
+                yield bench.collector(_DETAILS, node.name, ("vtysh", "-c", DETAILS))
     negotiated = {(name, one.protocol) for one in bench.wanted.sessions if one.negotiated for name in one.nodes}
     for name, wanted in sorted(negotiated):
         for protocol in _protocols(bench.plan.node(name)):
@@ -65,14 +71,19 @@ def _others(
     sessions, where = protocol.sessions(output), f"{node.name}, {protocol.name}"
     if output is None:
         yield unmeasured("sessions", where, "all up", "the daemon gave no answer")
+    details = bench.collected(results, _DETAILS, node.name) if protocol.name == _BGP else None
+
+    def told_state(one: Session) -> str:
+        return f"{one.state}{why_down(details, one.neighbor, one.vrf)}"
+
     rest = [one for one in sessions if (node.name, protocol.name, one.neighbor) not in named]
     down = [one for one in rest if one.state not in protocol.up]
     if down and named:
-        measured = listed([f"{one.words} {one.state}" for one in down])
+        measured = listed([f"{one.words} {told_state(one)}" for one in down])
         yield unmeasured("sessions", where, "validation.sessions says", measured)
     elif down:
         yield from shortened(
-            [judged("sessions", f"{where} to {one.words}", protocol.up[0], one.state, holds=False) for one in down]
+            [judged("sessions", f"{where} to {one.words}", protocol.up[0], told_state(one), False) for one in down]
         )
     elif rest:
         text = f"{len(rest)} up"
@@ -89,11 +100,14 @@ def _judged_session(bench: Bench, node: Node, wanted: WrittenSession, results: R
     name = None if protocol is None else _sessions(protocol, negotiated=wanted.negotiated)
     output = None if name is None else bench.collected(results, name, node.name)
     if protocol is None:
-        return judged("sessions", where, listed(states), f"no {daemon} runs there", holds=ABSENT in states)
+        return judged("sessions", where, listed(states), f"no {daemon} runs there", ABSENT in states, wanted.severity)
     if output is None:
         return unmeasured("sessions", where, listed(states), "the daemon gave no answer")
     found = [one.state for one in protocol.sessions(output) if _is(one, wanted)] or [ABSENT]
-    return judged("sessions", where, listed(states), listed(list(dict.fromkeys(found))), set(found) <= set(states))
+    holds, measured = set(found) <= set(states), listed(list(dict.fromkeys(found)))
+    if not holds and protocol.name == _BGP:
+        measured += why_down(bench.collected(results, _DETAILS, node.name), wanted.neighbor, wanted.vrf)
+    return judged("sessions", where, listed(states), measured, holds, wanted.severity)
 
 
 def _is(session: Session, wanted: WrittenSession) -> bool:
@@ -115,7 +129,7 @@ def _judged_route(node: str, route: WrittenRoute, output: str | None) -> Validat
         return unmeasured("routes", where, expected, "the daemon gave no answer")
     matching = [path for path in found if fits(route, path)]
     measured = "there" if matching else "present, but different" if found else ABSENT
-    return judged("routes", where, expected, measured, bool(matching) == route.present)
+    return judged("routes", where, expected, measured, bool(matching) == route.present, route.severity)
 
 
 def _text(value: object) -> str:

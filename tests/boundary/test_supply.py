@@ -287,3 +287,15 @@ def test_what_is_no_digest_is_not_pinned(says: str, tmp_path: Path) -> None:
     assert result.returncode == 1
     assert f'tells no digest of debian:13-slim ("{says}")' in result.stderr
     assert [path.name for path in (tmp_path / "images").glob("base.digest*")] == []
+
+
+def test_an_images_context_has_every_crate_of_the_workspace(tmp_path: Path) -> None:
+    """Cargo refuses a workspace of which a member is missing: then no image could be made."""
+    lines = (ROOT / "images" / "build").read_text().splitlines()
+    start = lines.index("rust_sources() {")
+    function = "\n".join(lines[start : lines.index("}", start) + 1])
+    script = f"set -euo pipefail\n{function}\nrepository=$1\nrust_sources $2"
+    subprocess.run(["bash", "-c", script, "bash", ROOT, tmp_path], check=True)
+    for member in tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]:
+        assert (tmp_path / member / "Cargo.toml").is_file()
+        assert list((tmp_path / member / "src").glob("*.rs")), member

@@ -44,6 +44,8 @@ def run(engine: str, out: Path, names: list[str]) -> int:
             "run",
             *case.argv,
             "--trust",
+            "--no-report",
+            "--force",
             "--engine",
             engine,
             "--out",

@@ -27,11 +27,12 @@ from fabriclab.validation.document import to_json
 _STYLES = {
     "pass": "green",
     "fail": "red",
+    "warning": "yellow",
     "not judged": "yellow",
     "not measured": "yellow",
     "does not apply": "yellow",
 }
-_SKIPPED = ("not judged", "not measured", "does not apply")
+_SKIPPED = ("warning", "not judged", "not measured", "does not apply")
 _LOG_WIDTH = 180
 
 

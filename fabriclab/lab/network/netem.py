@@ -15,6 +15,9 @@ from fabriclab.lab.setup.read import WrittenSetup
 from fabriclab.lab.setup.tc import Netem, RootChange, root_changes
 from fabriclab.units import format_duration, format_percent, format_rate
 
+_OF_LINK = "topology.links["
+"""How the keys of what links say themselves begin."""
+
 
 class _Change(NamedTuple):
     """A change of a port's root qdisc, and the command that makes it."""
@@ -88,7 +91,7 @@ def _impaired(end: Endpoint, netem: Netem, by: _Change) -> Endpoint | None:
 
 def is_by_netem(written: Written[int] | None) -> bool:
     """Return whether a link's rate or delay is of a node's command alone."""
-    return written is not None and ".exec[" in written.key
+    return written is not None and not written.key.startswith(_OF_LINK)
 
 
 def _without(node: WrittenNode, taken: set[tuple[str, str]]) -> WrittenNode:

@@ -15,6 +15,8 @@ class Place:
 
     file: str
     line: int | None = None
+    said: str = ""
+    """What the file calls the value if it is another program's, whose keys are not a lab's: `r1[exec]`."""
 
     def __str__(self) -> str:
         return self.file if self.line is None else f"{self.file}:{self.line}"
@@ -76,7 +78,7 @@ class Problems:
         """Record that `value` of `key`, written at `place`, is wrong."""
         if place.file not in self._files:
             self._files.append(place.file)
-        self._found[Mistake(place.file, place.line, key, value, message)] = None
+        self._found[Mistake(place.file, place.line, place.said or key, value, message)] = None
 
     def add_all(self, others: Problems) -> None:
         """Record what `others` hold, after what is recorded already."""

@@ -86,8 +86,8 @@ def _words(layers: Sequence[Section], key: str, problems: Problems) -> list[str]
 def _command(written: Written[str], name: str, problems: Problems, is_elsewhere: bool = False) -> SetupCommand | None:
     """Return a command; `is_elsewhere`: another file than the node's says it, such as a startup script of Kathará's."""
     argv = _split(written, problems)
-    line = written.place.line
-    where = f"{PurePath(written.place.file).name}:{line}" if is_elsewhere else f"{written.key} (line {line})"
+    file, line = PurePath(written.place.file).name, written.place.line
+    where = f"{file}:{line}" if is_elsewhere or written.place.said else f"{written.key} (line {line})"
     return SetupCommand(name=name, argv=argv, by="containerlab", key=where) if argv else None
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from fabriclab.formats import names
+from fabriclab.formats.frr_builds import OLDEST, is_buildable
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.lab.setup.frr import CONFIGURATION_FILES, OLDER_DEFAULTS, is_frr_image
 
@@ -60,7 +61,9 @@ def is_version(text: str) -> bool:
 
 
 def how_to_bring(version: str) -> str:
-    """Return the words that say how a version is brought."""
+    """Return the words that say how a version is brought, or that it can't be."""
+    if not is_buildable(version):
+        return f"it can't be built here, only FRR {OLDEST} and later"
     return f"`fabriclab frr add frr-{version}.tar.gz` builds it of its source"
 
 

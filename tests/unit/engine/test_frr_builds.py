@@ -41,6 +41,15 @@ def test_a_source_says_its_version(tmp_path: Path) -> None:
     assert read_source(archive_of(tmp_path, "configure.ac", development)).version == "10.8-dev"
 
 
+@pytest.mark.parametrize("version", ["8.4.4", "9.1.3", "10.0.5", "10.0-dev"])
+def test_one_that_does_not_compile_is_refused_before_it_is_tried(tmp_path: Path, version: str) -> None:
+    """Before, seven minutes of compiling went by first."""
+    archive = archive_of(tmp_path, "configure.ac", CONFIGURE.replace("10.5.1", version))
+    with pytest.raises(FrrSourceError, match=rf"FRR {version} needs libyang 2, .*; FRR 10\.1 and later can be built"):
+        read_source(archive)
+    assert read_source(archive_of(tmp_path, "configure.ac", CONFIGURE.replace("10.5.1", "10.1"))).version == "10.1"
+
+
 def test_the_hash_is_that_of_all_files_but_gits(tmp_path: Path) -> None:
     source = source_in(tmp_path)
     before = read_source(source).sha256
@@ -65,6 +74,16 @@ def test_the_hash_is_that_of_all_files_but_gits(tmp_path: Path) -> None:
 def test_what_is_no_source_is_refused(tmp_path: Path, name: str, text: str, said: str) -> None:
     with pytest.raises(FrrSourceError, match=said):
         read_source(archive_of(tmp_path, name, text))
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"), [(b"!<arch>\ndebian-binary   1700000000", "Debian"), (b"\xed\xab\xee\xdb\3\0\0\0", "RPM")]
+)
+def test_a_package_is_refused_as_one(tmp_path: Path, start: bytes, kind: str) -> None:
+    file = tmp_path / "frr.package"
+    file.write_bytes(start + bytes(600))
+    with pytest.raises(FrrSourceError, match=f"is a {kind} package: its programs need the libraries"):
+        read_source(file)
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from fabriclab.cli.app import app
 from fabriclab.lab import LabError
 from fabriclab.lab.network.topology import LabNode
 from fabriclab.other_labs.startup import startup_commands
+from fabriclab.resolve import resolve_plan
 
 CONF = """LAB_NAME="three routers"
 # the backbone
@@ -59,7 +60,7 @@ def test_devices_interfaces_and_domains_become_nodes_and_links(tmp_path: Path) -
     assert [dummy.interface for dummy in nodes["pc2"].dummies] == ["eth1"]
     assert nodes["r1"].place.line == 3 and nodes["pc1"].place.line == 11
     (memory,) = (one for one in written.not_applied if one.key == "memory")
-    assert (memory.nodes, memory.place.line) == (("pc2",), 12)
+    assert (memory.nodes, memory.place.line) == (("pc2",), 14)
 
 
 def test_scripts_and_files_are_the_devices(tmp_path: Path) -> None:
@@ -168,3 +169,31 @@ def test_one_device_alone_is_a_lab_and_the_hosts_interface_is_not_joined(tmp_pat
     output = " ".join(result.output.split())
     assert result.exit_code == 0 and "1 host, 0 switches, 0 links" in output
     assert "lab.ext joins collision domains with interfaces of the host; nothing here reaches the host" in output
+
+
+def test_an_option_is_told_with_its_own_line_and_name(tmp_path: Path) -> None:
+    """Before: `topology.nodes.r1.exec[1] (line 1)`, a key that nobody wrote, and the device's first line."""
+    options = ('r1[exec]="nginx -v"', 'r1[exec]="sysctl -w net.foo.bar=1"', 'r1[mem]="64m"', 'r1[port]="80:80"')
+    directory = lab(tmp_path / "lab", "\n".join(('r1[0]="A"', 'r2[0]="A"', *options)), {"r1.startup": "ip link\n"})
+    output = " ".join(CliRunner().invoke(app, ["check", str(directory)]).output.split())
+    assert "r1: lab.conf:3 (nginx -v): the virtual machine has no nginx" in output
+    assert "no sysctl net.foo.bar (by lab.conf:4)" in output
+    assert "memory of r1 (line 5)" in output and "ports of r1 (line 6)" in output
+    assert "topology.nodes" not in output
+
+
+def test_a_wrong_value_of_an_option_is_told_by_the_option(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"lab.conf:15: r1\[env\]: '' cannot be a name"):
+        load_lab(lab(tmp_path / "lab", f'{CONF}r1[env]="=x"\n'))
+
+
+def test_netem_of_a_startup_script_leaves_the_links_rate(tmp_path: Path) -> None:
+    """Before: refused, because the other end of the link had no rate."""
+    files = {
+        "a.startup": "ip address add 10.0.0.1/24 dev eth0\ntc qdisc add dev eth0 root netem delay 50ms rate 10mbit\n",
+        "b.startup": "ip address add 10.0.0.2/24 dev eth0\n",
+    }
+    written = load_lab(lab(tmp_path / "lab", 'a[0]="X"\nb[0]="X"\n', files)).written
+    ports = {node.name: node.ports[0] for node in resolve_plan(written, {}).nodes}
+    assert (ports["a"].rate_bps, ports["b"].rate_bps) == (10_000_000, 10_000_000_000)
+    assert (ports["a"].delay_ns, ports["b"].delay_ns) == (50_005_000, 5_000)

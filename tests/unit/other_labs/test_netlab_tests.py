@@ -171,7 +171,6 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "2: t1 (lldp_neighbor(1))",
         "4: t3 (nodes.x1.ospf.router_id)",
         "5: t4 (nodes: x9)",
-        "6: t5 (level: warning)",
         "7: t6 (ping('h1', pkt_len=9): argument pkt_len)",
         "8: t7 (__import__('os').system('x'))",
         "9: t8 (bgp_neighbor(node.bgp.neighbors, 'nobody'): node x1 has no neighbour nobody in ipv4)",
@@ -182,9 +181,12 @@ def test_what_cannot_be_asked_is_told_by_line_and_name(tmp_path: Path) -> None:
         "16: t15 (the template shut for dut is not beside the lab; copy netlab's folder shut)",
         "17: t16 (it follows t15, which changes the lab)",
     ]
-    assert tests.asked == ["t2", "t9"] and tests.wanted == {
+    assert tests.asked == ["t2", "t5", "t9"] and tests.wanted == {
         "answers": {"t2": {"on": ["x1"], "run": "vtysh -c 'show bgp summary json'", "holds": "peers"}},
-        "pings": {"t9": {"from": ["x1", "h1"], "to": "dut", "answers": True}},
+        "pings": {
+            "t5": {"from": ["x1"], "to": "h1", "answers": True, "severity": "warning"},
+            "t9": {"from": ["x1", "h1"], "to": "dut", "answers": True},
+        },
     }
 
 
@@ -280,6 +282,7 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
             "wrong level": session(protocol="isis", neighbor="dut", level="1-2"),
             "silent": session(protocol="ospf", neighbor="10.0.0.1"),
             "no daemon": session(protocol="ospf6", neighbor="10.0.0.1"),
+            "only warns": session(vrf="red", severity="warning"),
         }
     )
     assert judged(tmp_path, wants, SESSIONS) == [
@@ -294,11 +297,37 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
         ("x1, isis to dut, level 1-2", "absent", "fail"),
         ("x1, ospf to 10.0.0.1", "the daemon gave no answer", "not measured"),
         ("x1, ospf6 to 10.0.0.1", "no ospf6d runs there", "fail"),
+        ("x1, bgp to 10.1.0.1, vrf red", "absent", "warning"),
         ("x1, bgp", "10.1.0.5 (ipv4Unicast) Active", "not measured"),
         ("x1, ospf", "the daemon gave no answer", "not measured"),
     ]
     unnamed = [found for found in judged(tmp_path, wanted(), SESSIONS) if "bgp" in found[0]]
     assert [(measured, verdict) for _, measured, verdict in unnamed] == [("Active", "fail"), ("Idle", "fail")]
+
+
+DETAILS = {
+    "default": {
+        "vrfId": 0,
+        "10.1.0.5": {"lastResetDueTo": "No path to specified Neighbor", "internalBgpNbrMaxHopsAway": 1},
+        "10.1.0.1": {"lastResetDueTo": "BGP Notification send", "lastNotificationReason": "Hold Timer Expired"},
+    },
+}
+
+
+def test_a_session_that_is_down_is_told_with_bgpds_reason(tmp_path: Path) -> None:
+    """Before, `Active` stood there alone: of netlab's bgp.multihop/x-03 nobody knew why."""
+    answers = {**SESSIONS, "show bgp vrf all neighbors json": DETAILS}
+    hop = "Active; last reset: No path to specified Neighbor; it sends to this internal neighbour with a TTL of 1"
+    reset = "; last reset: BGP Notification send (Hold Timer Expired)"
+    unnamed = [found for found in judged(tmp_path, wanted(), answers) if "bgp" in found[0]]
+    assert [measured for _, measured, _ in unnamed] == [hop, f"Idle{reset}"]
+    session = {"on": "x1", "protocol": "bgp", "neighbor": "10.1.0.1"}
+    wants = wanted(sessions={"down": {**session, "family": "ipv6"}, "up": {**session, "family": "ipv4"}})
+    assert judged(tmp_path, wants, answers)[:3] == [
+        ("x1, bgp to 10.1.0.1, family ipv6", f"Idle{reset}", "fail"),
+        ("x1, bgp to 10.1.0.1, family ipv4", "Established", "pass"),
+        ("x1, bgp", f"10.1.0.5 (ipv4Unicast) {hop}", "not measured"),
+    ]
 
 
 PATHS = {

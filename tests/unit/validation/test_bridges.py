@@ -11,6 +11,7 @@ from fabriclab.api.lab import load_lab
 from fabriclab.api.look import plan
 from fabriclab.validation.bench import Bench
 from fabriclab.validation.configured import configured_stage
+from fabriclab.validation.finding import all_pass
 
 TOPOLOGY = """name: b
 topology:
@@ -84,3 +85,30 @@ def test_why_there_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(Bench, "collected", lambda *_: f"{output}\nexit 2\n")
     (found,) = [one for one in configured_stage(asked).judge(cast("Any", None)) if one.check == "reach"]
     assert (found.measured, found.verdict) == (f"no answer{why}", "fail")
+
+
+def test_a_ping_that_only_warns_does_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pings = "{soft: {from: [r1, r2], to: 192.0.2.9, severity: warning}, hard: {from: r1, to: 192.0.2.9}, "
+    pings += "b: {from: r1, to: r2}}"
+    asked = bench(tmp_path, "alpine", f"{{pings: {pings}}}")
+    assert asked_pairs(asked) == {("r1", "ping-192.0.2.9"), ("r2", "ping-192.0.2.9"), ("r1", "ping-r2")}
+    monkeypatch.setattr(Bench, "collected", lambda _, __, name, ___: "exit 1\n" if "192" in name else ANSWER)
+    found = [one for one in configured_stage(asked).judge(cast("Any", None)) if one.check == "reach"]
+    assert [(one.where, one.verdict) for one in found] == [
+        ("r1 to 192.0.2.9", "fail"),  # one of two names asks for it as an error
+        ("r2 to 192.0.2.9", "warning"),
+    ]
+    assert not all_pass(found)
+
+
+def test_warnings_beside_passes_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pings = "{soft: {from: [r1], to: 192.0.2.9, severity: warning}, b: {from: r1, to: r2}}"
+    asked = bench(tmp_path, "alpine", f"{{pings: {pings}}}")
+    monkeypatch.setattr(Bench, "collected", lambda _, __, name, ___: "exit 1\n" if "192" in name else ANSWER)
+    found = [one for one in configured_stage(asked).judge(cast("Any", None)) if one.check == "reach"]
+    assert [(one.where, one.measured, one.verdict) for one in found] == [
+        ("1 ordered pair", "1 of 1 answer", "pass"),
+        ("r1 to 192.0.2.9", "no answer", "warning"),
+    ]
+    assert all_pass(found)
+    assert not all_pass(found[1:]), "warnings alone show nothing"
