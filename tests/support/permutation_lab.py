@@ -18,6 +18,15 @@ probes:
 """
 
 
+PORTS = "buffer: 64 KB"
+WRED = "wred: {min: 100 KB, max: 400 KB, ecn: on}"
+CHIPS = {
+    "tcp": f"profile: trident-3, queues: {{default: {{{WRED}}}}}",
+    "roce": f"profile: trident-3, pfc: {{priorities: [3]}}, queues: {{3: {{{WRED}}}}}",
+}
+"""Switches with a shared buffer that mark, for either transport: for RoCE with a lossless class."""
+
+
 def write_fat_tree(directory: Path, k: int, *, rate_bps: int, delay_ns: int, mtu_bytes: int = 1500) -> None:
     """Write the topology of a fat-tree whose links are all alike."""
     directory.mkdir(exist_ok=True)
@@ -49,3 +58,12 @@ def write_permutation(
     text = EXPERIMENT.format(protocol=protocol, traffic=traffic, sampled=sampled)
     (directory / "experiment.yml").write_text(text)
     return directory
+
+
+def over_chips(directory: Path, transport: str) -> None:
+    """Give the lab's switches shared buffers, and its flows the transport, `tcp` or `roce`."""
+    text = (directory / "experiment.yml").read_text().replace(PORTS, CHIPS[transport])
+    if transport == "roce":
+        text = text.replace("hosts: {default: {", "hosts: {default: {nic: {roce: {}}, ")
+        text = text.replace("kind: long,", "kind: long, transport: roce,")
+    (directory / "experiment.yml").write_text(text)
