@@ -20,7 +20,7 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 TOPS = ("analysis", "fabriclab", "images", "labs", "probes", "traffic")
-SHOWN = (".svg", ".png", ".yml", ".json", ".ipynb", ".toml")
+SHOWN = (".svg", ".png", ".webp", ".yml", ".json", ".ipynb", ".toml")
 """Files that a browser shows, or offers to save."""
 GLOSSARY = ROOT / "docs" / "glossary.md"
 STYLE = "assets/site.css"

@@ -157,10 +157,22 @@ class Sentence(Record):
 
 
 class Pictured(Record):
-    """A picture: which of those of a matrix's report, by its file name there (`fabriclab report --pictures`)."""
+    """A picture: one of a matrix's report, by its file name there (`fabriclab report --pictures`); or bars, of the
+    numbers that a table has in its `cell`, counted from 1."""
 
-    matrix: Name
-    picture: str
+    matrix: Name = ""
+    picture: str = ""
+    table: Name = ""
+    cell: int = Field(default=1, ge=1)
+    title: str = ""
+    """What the bars of a table are of; empty: the cell's title."""
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Pictured:
+        of_report, whole = bool(self.matrix or self.picture), bool(self.matrix and self.picture)
+        if bool(self.table) == of_report or of_report != whole:
+            raise ValueError("write `matrix` and `picture`, for one of its report, or `table`, for bars of a table")
+        return self
 
 
 class Published(Record):
@@ -181,12 +193,17 @@ class Published(Record):
     def _names_are_known(self) -> Published:
         named = {name: f"table {key}" for key, table in self.tables.items() for name in table.matrices}
         named |= {value.matrix: f"{line.text!r}" for line in self.sentences for value in line.values}
-        named |= {picture.matrix: f"picture {key}" for key, picture in self.pictures.items()}
+        named |= {picture.matrix: f"picture {key}" for key, picture in self.pictures.items() if picture.matrix}
         named |= {value.matrix: f"numbers, {value.column}" for value in self.numbers}
         for name, where in named.items():
             if name not in self.matrices:
                 known = ", ".join(self.matrices)
                 raise ValueError(f"{where}: matrix {name!r} is not published here; write one of: {known}")
+        for key, picture in self.pictures.items():
+            if picture.table and picture.table not in self.tables:
+                raise ValueError(f"picture {key}: no table {picture.table!r}; write one of: {', '.join(self.tables)}")
+            if picture.table and picture.cell > (most := len(self.tables[picture.table].cells)):
+                raise ValueError(f"picture {key}: table {picture.table} has no cell {picture.cell}, it has {most}")
         return self
 
     def quantities(self, matrix: str) -> list[Quantity]:

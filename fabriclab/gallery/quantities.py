@@ -35,9 +35,13 @@ def in_words(value: float | None, metric: str, unit: str, digits: int, *, is_cha
     """
     if value is None:
         return ""
-    if is_change:
-        return _signless_zero(f"{(value - 1) * 100:+,.{digits}f}")
-    return _signless_zero(f"{value / _known(metric)[unit]:,.{digits}f}")
+    sign = "+" if is_change else ""
+    return _signless_zero(f"{in_unit(value, metric, unit, is_change=is_change):{sign},.{digits}f}")
+
+
+def in_unit(value: float, metric: str, unit: str, *, is_change: bool = False) -> float:
+    """Return a number of a metric in a unit; a ratio as the change in per cent."""
+    return (value - 1) * 100 if is_change else value / _known(metric)[unit]
 
 
 def in_base_units(value: float, metric: str, unit: str, *, is_change: bool = False) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from fabriclab.gallery.data import Row
 from fabriclab.gallery.published import Cell, GalleryError, Quantity, Table
@@ -13,8 +14,21 @@ Data = Mapping[str, Sequence[Row]]
 _Key = tuple[str, ...]
 
 
-def markdown(name: str, table: Table, data: Data) -> str:
-    """Return a table as Markdown. Raises GalleryError where no published point fits it, one of its matrices or one of
+@dataclass(frozen=True)
+class Grid:
+    """The points of a table: the settings of its rows and the values of its columns, each in their order."""
+
+    keys: list[_Key]
+    columns: list[str]
+    found: Mapping[tuple[_Key, str, str], Row]
+
+    def at(self, key: _Key, column: str, cell: Cell) -> Row | None:
+        """Return the published row of a cell; None where no point has it."""
+        return self.found.get((key, column, cell.column))
+
+
+def grid(name: str, table: Table, data: Data) -> Grid:
+    """Return the points of a table. Raises GalleryError where no published point fits it, one of its matrices or one of
     several values of its `where`."""
     _refuse_idle(name, table, data)
     found: dict[tuple[_Key, str, str], Row] = {}
@@ -23,17 +37,27 @@ def markdown(name: str, table: Table, data: Data) -> str:
         found.setdefault((key, row.settings.get(table.columns, ""), row.metric), row)
     keys = list(dict.fromkeys(key for key, _, _ in found))
     columns = list(dict.fromkeys(column for _, column, _ in found))
-    lines = [_line(_head(table, columns)), "|" + "---|" * (len(table.rows) + len(columns) * len(table.cells))]
+    return Grid(sorted(keys, key=lambda one: _first_of(one, keys)), columns, found)
+
+
+def markdown(name: str, table: Table, data: Data) -> str:
+    """Return a table as Markdown. Raises GalleryError as `grid` does."""
+    points = grid(name, table, data)
+    lines = [_line(_head(table, points.columns)), "|" + "---|" * (len(table.rows) + _width(table, points))]
     above: _Key = ()
-    for key in sorted(keys, key=lambda one: _first_of(one, keys)):
+    for key in points.keys:
         cells = [
-            _text(table, key, column, cell, found.get((key, column, cell.column)))
-            for column in columns
+            _text(table, key, column, cell, points.at(key, column, cell))
+            for column in points.columns
             for cell in table.cells
         ]
         lines.append(_line([*_labels(table, key, above), *cells]))
         above = key
     return "\n".join(lines) + "\n"
+
+
+def _width(table: Table, points: Grid) -> int:
+    return len(points.columns) * len(table.cells)
 
 
 def _refuse_idle(name: str, table: Table, data: Data) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabriclab.formats.figures import FIGURE_KINDS
 from fabriclab.report.page import write_report
-from fabriclab.report.pictures import write_pictures
+from fabriclab.report.pictures import standalone, write_pictures
 from fabriclab.report.terminal import class_table, summary_table
 
-__all__ = ["FIGURE_KINDS", "class_table", "summary_table", "write_pictures", "write_report"]
+__all__ = ["FIGURE_KINDS", "class_table", "standalone", "summary_table", "write_pictures", "write_report"]

@@ -29,13 +29,14 @@ def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
         names[name] = names.get(name, 0) + 1
         name += f"-{names[name]}" if names[name] > 1 else ""
         file = directory / f"{name}.{'svg' if isinstance(exhibit, Picture) else 'md'}"
-        files[file] = _standalone(exhibit) if isinstance(exhibit, Picture) else exhibit.markdown()
+        files[file] = standalone(exhibit) if isinstance(exhibit, Picture) else exhibit.markdown()
     directory.mkdir(parents=True, exist_ok=True)
     write_all(files)
     return list(files)
 
 
-def _standalone(picture: Picture) -> str:
+def standalone(picture: Picture) -> str:
+    """Return a picture as an SVG file of its own, with its colours for a light and for a dark ground."""
     light, dark = css_variables(dark=False), css_variables(dark=True)
     style = (
         f"<style>svg {{ {light} background: var(--ground); }} @media (prefers-color-scheme: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from fabriclab.api.lab_names import find_lab, known_labs
 from fabriclab.api.matrix_plans import first_plans, resolver_of
 from fabriclab.api.progress import Begun, Ended, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
+from fabriclab.cli.commands.published_pictures import of_reports, of_tables
 from fabriclab.cli.host.consent import with_consent
 from fabriclab.cli.host.console import Console
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError
@@ -25,25 +25,47 @@ from fabriclab.gallery.measure import measured
 from fabriclab.gallery.plans import plans_digest
 from fabriclab.gallery.published import (
     USUAL_SERIES,
-    GalleryError,
     Published,
     is_published,
     read_published,
     without_superseded,
 )
 from fabriclab.gallery.readme import README, differences, generated, require_places
-from fabriclab.report import write_pictures
 from fabriclab.runs.point import Keep
 
 
 def check(labs: Sequence[Path]) -> int:
     """Print where READMEs differ from their data, and data from their labs; returns the exit status."""
-    found = [line for lab in _labs(labs) for line in (*differences(lab), *outdated(lab))]
+    found = [line for lab in _labs(labs) for line in (*differences(lab), *_other_pictures(lab), *outdated(lab))]
     for line in found:
         print(line)
     if not found:
         print(f"{', '.join(lab.name for lab in _labs(labs))}: the READMEs agree with their data")
     return FAILED if found else OK
+
+
+def draw(labs: Sequence[Path]) -> int:
+    """Write tables, numbers and pictures of tables from the data that are there; returns the exit status."""
+    for lab in _labs(labs):
+        published, data = _of_data(lab)
+        text = generated(lab, published, data, read_sources(lab))
+        write_all({lab / README: text, **of_tables(lab, published, data)})
+    return OK
+
+
+def _of_data(lab: Path) -> tuple[Published, dict[str, list[Row]]]:
+    published = read_published(lab)
+    return published, {matrix: read_rows(lab, matrix) for matrix in published.matrices}
+
+
+def _other_pictures(lab: Path) -> list[str]:
+    drawn = of_tables(lab, *_of_data(lab))
+    remedy = f"`fabriclab figures {lab.name} --draw` draws it"
+    return [
+        f"{path}: is not the picture that the data make; {remedy}"
+        for path, text in drawn.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
 
 
 def outdated(lab: Path) -> list[str]:
@@ -116,28 +138,11 @@ def publish(lab: Path, published: Published, directories: dict[str, Path]) -> st
     sources = read_sources(lab) | {matrix: source for matrix, (_, source) in new.items()}
     rows_of = {matrix: new[matrix][0] if matrix in new else read_rows(lab, matrix) for matrix in published.matrices}
     text = generated(lab, published, rows_of, sources)
-    pictures = _pictures(lab, published, directories)
+    pictures = {**of_reports(lab, published, directories), **of_tables(lab, published, rows_of)}
     write_data(lab, new)
     file = (lab / FILE).read_text(encoding="utf-8")
     write_all({lab / README: text, lab / FILE: file if published.superseded else without_superseded(file), **pictures})
     return moved.in_words(lab.name, found)
-
-
-def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> dict[Path, str | bytes]:
-    drawn: dict[Path, str | bytes] = {}
-    shown = [picture.matrix for picture in published.pictures.values() if picture.matrix in directories]
-    for matrix in dict.fromkeys(shown):
-        with tempfile.TemporaryDirectory() as scratch:
-            files = {file.name: file for file in write_pictures([directories[matrix]], Path(scratch))}
-            for name, picture in published.pictures.items():
-                if picture.matrix != matrix:
-                    continue
-                if picture.picture not in files:
-                    there = ", ".join(sorted(file for file in files if file.endswith(".svg")))
-                    text = f"{lab / FILE}: pictures.{name}: the report of {matrix} has no {picture.picture}"
-                    raise GalleryError(f"{text}; it has {there}")
-                drawn[lab / name] = files[picture.picture].read_text(encoding="utf-8")
-    return drawn
 
 
 def _chosen(lab: Path, published: Published, matrices: Sequence[str]) -> list[str]:

@@ -25,6 +25,10 @@ def figures(
     check: Annotated[
         bool, typer.Option("--check", help="Run and write nothing; list where a README differs from its data.")
     ] = False,
+    draw: Annotated[
+        bool,
+        typer.Option("--draw", help="Run nothing; write tables, numbers and pictures of tables from the data there."),
+    ] = False,
     matrices: Annotated[
         list[str] | None,
         typer.Option(
@@ -60,6 +64,8 @@ def figures(
 
       fabriclab figures --check
 
+      fabriclab figures incast --draw
+
       fabriclab figures --on dask://node1:8786 --keep results
     """
     from fabriclab.cli.commands import figures as making
@@ -68,4 +74,6 @@ def figures(
     with failure.reported():
         if check:
             raise typer.Exit(making.check(labs or []))
+        if draw:
+            raise typer.Exit(making.draw(labs or []))
         raise typer.Exit(making.figures(labs or [], jobs, out, on, keep, matrices=matrices or (), trust=trust))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,9 @@ from fabriclab.results.summary import busy_interval
 
 Dash = Any
 
-_ACRONYMS = frozenset(("ack", "aqm", "bfd", "dscp", "ecn", "mptcp", "mtu", "pfc", "rto", "sru", "wred"))
+_ACRONYMS = frozenset(("ack", "aqm", "bfd", "dscp", "ecn", "frr", "mptcp", "mtu", "pfc", "rto", "sru", "wred"))
+_BARE = re.compile(r"\d+(\.\d+)?")
+"""Numbers without a unit: counts, where the noun is a plural, else a version or a factor."""
 _FLAGS = {"True": "on", "False": "off"}
 
 
@@ -40,7 +43,7 @@ def setting_label(name: str, value: Value) -> str:
     if name in ("variant", "congestion_control"):
         return value_text(name, value)
     noun = setting_noun(name)
-    is_count = str(value).isdecimal()
+    is_count = _BARE.fullmatch(str(value)) is not None
     if setting_number(value) is None or (is_count and not noun.endswith("s")):
         return f"{noun} {value_text(name, value)}"
     return f"{value} {noun[:-1] if str(value) == '1' and is_count else noun}"

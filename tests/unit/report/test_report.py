@@ -339,6 +339,7 @@ def test_settings_are_words() -> None:
         *("16 senders", "64 KB buffer", "window limit 2", "40 % load", "DCTCP", "background none")
     ]
     assert setting_label("senders", "1") == "1 sender"
+    assert [setting_label("frr", value) for value in ("10.3", "10.5.1")] == ["FRR 10.3", "FRR 10.5.1"]
     assert [setting_label("delayed_ack", value) for value in (True, "False")] == ["delayed ACK on", "delayed ACK off"]
     assert (setting_label("rto_min", "1 ms"), setting_title("hosts.default.rto_min")) == ("1 ms RTO min", "RTO min")
 
