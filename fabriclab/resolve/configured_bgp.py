@@ -70,8 +70,9 @@ def with_peers_of_the_lab(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
 
 
 def _as_in_the_lab(node: Node, session: BgpNeighbour, nodes: Mapping[str, Node]) -> BgpNeighbour:
-    family = 4 if session.address is None else family_of(session.address)
-    over = [one for one in interfaces(node, family) if one.name == session.interface and session.address is not None]
+    if session.address is None or family_of(session.address) not in families_of(node):
+        return session
+    over = [one for one in interfaces(node, family_of(session.address)) if one.name == session.interface]
     peers = [peer for one in over for peer in neighbours(node, one, nodes) if peer.node.bgp is None]
     if len(peers) != 1 or peers[0].node.role != "switch":
         return session

@@ -23,8 +23,8 @@ LEAF = json.loads((ROOT / "labs" / "sonic-leaf-spine" / "leaf1.json").read_text(
 AF = "default|10.0.0.0|ipv4_unicast"
 DENY = {"ROUTE_MAP": {"DENY|10": {"route_operation": "deny", "match_tag": ["0"]}}}
 WHY_NOT = (
-    "ROUTE_MAP|DENY|10|match_tag: a lab's maps do not look at tags, which FRR takes from 1 to 4294967295, and "
-    "STATIC_ROUTE has"
+    "ROUTE_MAP|DENY|10|match_tag: a lab's maps do not look at tags, which STATIC_ROUTE has, and FRR takes from 1 to "
+    "4294967295: a lab announces static routes by `network`, which has no tag"
 )
 ACL = {"ACL_TABLE": {"A": {"type": "L3", "stage": "ingress", "ports": ["Ethernet8", "Ethernet12"]}}}
 DROP = {"ACL_RULE": {"A|R1": {"PRIORITY": "10", "PACKET_ACTION": "DROP", "VLAN_ID": "7"}}}
