@@ -90,24 +90,14 @@ CASES = (
     Case(
         "In-cast of 8",
         "labs/incast",
-        {
-            **_MANY,
-            "senders": "8",
-            "sru": "32 KB",
-            "rounds": "4",
-        },
+        {**_MANY, "senders": "8", "sru": "32 KB", "rounds": "4"},
         metrics=("coflow_median_ns", "goodput_bps", "queue_max_bytes", "drops", "timeouts"),
         reasons=_LAST,
     ),
     Case(
         "In-cast of 16",
         "labs/incast",
-        {
-            **_MANY,
-            "senders": "16",
-            "sru": "32 KB",
-            "rounds": "4",
-        },
+        {**_MANY, "senders": "16", "sru": "32 KB", "rounds": "4"},
         metrics=("coflow_median_ns", "goodput_bps", "queue_max_bytes", "drops", "timeouts"),
         reasons=_LAST,
     ),
@@ -349,6 +339,11 @@ CASES = (
             "traffic.update.size": "100 KB .. 300 KB",
         },
         metrics=("goodput_bps", "coflow_median_ns[query]", "fct_median_ns[message]", "fct_median_ns[update]"),
+        reasons={
+            "coflow_median_ns[query]": (
+                "26 queries take from 6 to 403 ms in either engine; chance decides how many meet an update"
+            )
+        },
     ),
     Case(
         "A SONiC leaf's queues",

@@ -1,4 +1,4 @@
-"""Of which sources a measurement in the guest is: a hash of what decides about it, and the commit."""
+"""The sources of a measurement in the guest: a hash of what decides about it, and the commit."""
 
 from __future__ import annotations
 

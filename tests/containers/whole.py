@@ -84,7 +84,9 @@ def _tests() -> list[str]:
 def _test(node: str) -> Part:
     leaves = f"tests/{''.join(letter if letter.isalnum() else '-' for letter in node)}.xml"
     options = f"-p no:cacheprovider -q -m containers --junitxml=/out/{leaves}"
-    # The guest's Docker daemon is nobody else's: it may be killed.
+    # The guest has no pytest-timeout: it does not know our settings for that, and warnings are errors.
+    options += " -W ignore::pytest.PytestConfigWarning"
+    # Its Docker daemon is nobody else's: it may be killed.
     command = f"FABRICLAB_DAEMON_MAY_DIE=1 python -m pytest {options} {shlex.quote(node)}"
     return Part(node.removeprefix(f"{HERE}/"), command, leaves)
 

@@ -305,31 +305,6 @@ def test_sessions_are_held_against_what_is_wanted(tmp_path: Path) -> None:
     assert [(measured, verdict) for _, measured, verdict in unnamed] == [("Active", "fail"), ("Idle", "fail")]
 
 
-DETAILS = {
-    "default": {
-        "vrfId": 0,
-        "10.1.0.5": {"lastResetDueTo": "No path to specified Neighbor", "internalBgpNbrMaxHopsAway": 1},
-        "10.1.0.1": {"lastResetDueTo": "BGP Notification send", "lastNotificationReason": "Hold Timer Expired"},
-    },
-}
-
-
-def test_a_session_that_is_down_is_told_with_bgpds_reason(tmp_path: Path) -> None:
-    """Before, `Active` stood there alone: of netlab's bgp.multihop/x-03 nobody knew why."""
-    answers = {**SESSIONS, "show bgp vrf all neighbors json": DETAILS}
-    hop = "Active; last reset: No path to specified Neighbor; it sends to this internal neighbour with a TTL of 1"
-    reset = "; last reset: BGP Notification send (Hold Timer Expired)"
-    unnamed = [found for found in judged(tmp_path, wanted(), answers) if "bgp" in found[0]]
-    assert [measured for _, measured, _ in unnamed] == [hop, f"Idle{reset}"]
-    session = {"on": "x1", "protocol": "bgp", "neighbor": "10.1.0.1"}
-    wants = wanted(sessions={"down": {**session, "family": "ipv6"}, "up": {**session, "family": "ipv4"}})
-    assert judged(tmp_path, wants, answers)[:3] == [
-        ("x1, bgp to 10.1.0.1, family ipv6", f"Idle{reset}", "fail"),
-        ("x1, bgp to 10.1.0.1, family ipv4", "Established", "pass"),
-        ("x1, bgp", f"10.1.0.5 (ipv4Unicast) {hop}", "not measured"),
-    ]
-
-
 PATHS = {
     "prefix": "10.9.0.0/16",
     "paths": [
