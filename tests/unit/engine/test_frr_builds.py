@@ -158,9 +158,14 @@ def test_ctrl_c_ends_all_of_a_build(artefacts: Artefacts, tmp_path: Path, number
         signal.pthread_kill(threading.main_thread().ident or 0, number)
 
     asking = threading.Thread(target=interrupt)
-    asking.start()
-    with pytest.raises(KeyboardInterrupt):
-        build_frr(read)
+    # A shell that starts pytest in the background has it deaf to Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        asking.start()
+        with pytest.raises(KeyboardInterrupt):
+            build_frr(read)
+    finally:
+        signal.signal(signal.SIGINT, before)
     asking.join()
     assert (source / "ended").exists()
     # What is killed, and is nobody's child, takes a moment to be gone.
