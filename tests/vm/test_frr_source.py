@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.slow("fetches the compiler the first time"),
     pytest.mark.xdist_group("frr-source"),
 ]
-VERSION = "0.0.1"
+VERSION = "99.0.1"
 CONFIGURE = r"""#!/bin/bash
 said() { if eval "$2" 2>/dev/null; then echo "$1 yes"; else echo "$1 no"; fi; }
 {
