@@ -24,5 +24,5 @@ def test_the_place_stands_before_the_message(tmp_path: Path) -> None:
     assert with_places("\n".join(said), made).split("\n") == [
         "pc1.startup:4: exec-2@pc1 ended with exit 127: no systemctl",
         "replay@pc1 ended with exit 1: no",
-        "topology.nodes.pc2.exec[0] (line 2): exec-1@pc2 ended with 2",
+        "lab.conf:3: exec-1@pc2 ended with 2",
     ]
