@@ -24,8 +24,12 @@ _HANGS: Mapping[Touches, tuple[str, ...]] = {
     "classes": ("class", "marks", "lossless", "ecn-first", "victim", "watchdog"),
     "memory": ("lossless", "ecn-first"),
     "rates": (),
+    "ipv4": ("reach", "mtu"),
+    "ipv6": ("reach", "mtu"),
 }
 """The checks whose verdict may be another one in the switch."""
+_OF_FAMILY = {"ipv4": ", IPv4", "ipv6": ", IPv6"}
+"""How the places of findings end that are about one family of two."""
 _ONE_SWITCH = ("sessions",)
 """Checks that say which switch they are about; others are about all of them."""
 
@@ -77,7 +81,7 @@ def _every(bench: Bench) -> Iterator[tuple[str, NotEmulated]]:
 
 def _touches(bench: Bench, finding: ValidationFinding, name: str, one: NotEmulated) -> bool:
     node = bench.plan.node(name)
-    if not _is_in_lab(node, one):
+    if not _is_in_lab(node, one) or not finding.where.endswith(_OF_FAMILY.get(one.touches, "")):
         return False
     if finding.check not in _ONE_SWITCH:
         return True

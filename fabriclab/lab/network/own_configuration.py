@@ -17,9 +17,9 @@ from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place
 
-Touches = Literal["routes", "packets", "paths", "classes", "memory", "rates"]
+Touches = Literal["routes", "packets", "paths", "classes", "memory", "rates", "ipv4", "ipv6"]
 """What something acts on: which routes there are, which packets pass, which of equal paths a packet takes, which class
-it has, how much memory it may take, how much of its traffic passes."""
+it has, how much memory it may take, how much of its traffic passes, whether hosts have addresses of a family."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fabriclab.formats.family import AnyNetwork, Family
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement
 from fabriclab.lab.network.labels import parse_asn, parse_loopback
-from fabriclab.lab.network.own_configuration import OwnConfiguration, OwnSession
+from fabriclab.lab.network.own_configuration import NotEmulated, OwnConfiguration, OwnSession, Touches
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
@@ -111,7 +111,6 @@ class _NodeBinder:
         # What stands in for something else is told at each check; what is simply not there was told by the import.
         self.notes.update((note, None) for note in found if "|meter_type: " in note)
         networks = [*(self._networks() if 4 in self.families else ()), *(self._networks6() if self._has6 else ())]
-        self._note_one_family()
         own = OwnConfiguration(
             file=config.file,
             profile="" if profile is None else profile_text(profile),
@@ -126,7 +125,7 @@ class _NodeBinder:
             layer2=written_layer2(config, self.groups, self.families),
             filters=tuple(self._filters()),
             load_balancing=written_load_balancing(config),
-            not_emulated=config.not_emulated,
+            not_emulated=(*config.not_emulated, *self._of_one_family()),
             remedies=REMEDIES,
             fields=FIELDS,
             notes=(*self.notes, *self._static_notes, *config.adaptive_routing.notes),
@@ -252,18 +251,23 @@ class _NodeBinder:
                 return Written(own, f"PORTCHANNEL_INTERFACE|{key}", key, place)
         return far.ipv6
 
-    def _note_one_family(self) -> None:
-        """Note the interfaces of hosts that have addresses of one family alone, where the lab has both."""
+    def _of_one_family(self) -> Iterator[NotEmulated]:
+        """Yield the interfaces of hosts that have addresses of one family alone, where the lab has both."""
+        ports: dict[str, list[str]] = {}
         for near, far in self.links_here if len(self.families) > 1 else ():
             channel = self.groups.interface_of(near.interface)
             vlan = self.groups.vlan_of(channel)
-            name = channel if vlan is None else vlan.name
+            if far.node not in self.configs:
+                ports.setdefault(channel if vlan is None else vlan.name, []).append(near.interface)
+        for name, bound in ports.items():
             has = [bool(every.get(name)) for every in (self.config.addresses, self.config.addresses6)]
-            if far.node not in self.configs and has[0] != has[1]:
-                table = table_of(name)
-                place, lacking = self.config.place(table, name), 6 if has[0] else 4
-                why = "its hosts get one of a network of the lab, which its switch announces"
-                self.notes[f"{place}: {table}|{name} has no address of IPv{lacking}; {why}"] = None
+            if has[0] != has[1]:
+                path = (table_of(name), name)
+                lacking: Touches = "ipv6" if has[0] else "ipv4"
+                why = "its hosts get one of a network of the lab, which the switch announces"
+                place = self.config.place(*path)
+                value = f"without an address of {'IPv6' if has[0] else 'IPv4'}"
+                yield NotEmulated(path, value, lacking, why, place, tuple(bound))
 
     def _networks(self) -> list[AnyNetwork]:
         """Return what the switch announces.

@@ -11,10 +11,13 @@ from sonic_ipv6 import Style, dual_fabric
 from sonic_pods import t0_pair
 from sonic_scale import Tables, leaf_spine, write_fabric
 
+import fabriclab.api.validation as validating
 from fabriclab.compile import compile_node
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.validation import Bench, with_reasons
+from fabriclab.validation.finding import judged
 from fabriclab.vendors.sonic.export.switch import export_switch
 from fabriclab.vendors.sonic.lab import import_fabric
 
@@ -120,8 +123,15 @@ def test_hosts_with_one_family_alone_are_told_with_their_line(tmp_path: Path) ->
     fabric = dual_fabric(1, 2)
     del fabric["leaf2"]["VLAN_INTERFACE"]["Vlan1000|2001:db8:a64:1::1/64"]
     plan, _ = imported(tmp_path, fabric)
-    (said,) = (one for one in plan.warnings if "has no address of IPv6" in one)
+    (said,) = (one for one in plan.warnings if "without an address of IPv6" in one)
     assert "leaf2.json:" in said and "VLAN_INTERFACE|Vlan1000" in said
+    # What hosts reach over addresses that no file has is no pass.
+    lab = parse_lab(tmp_path / "lab")
+    bench = Bench(plan, plan, lab.experiment.validation, *validating._of_files(lab.topology, "vm"))
+    places = [f"{check} of hosts, IPv{family}" for check in ("reach", "mtu") for family in (4, 6)]
+    found = [judged(place.split()[0], place, "1", "1", holds=True) for place in places]
+    assert [one.verdict for one in with_reasons(bench, found)] == ["pass", "not judged", "pass", "not judged"]
+    assert with_reasons(bench, [judged("reach", "h1 to h2, IPv6", "1", "0", holds=False)])[0].verdict == "fail"
     assert RACK6 not in {route.destination for route in plan.node("leaf1").routes}
 
 

@@ -69,7 +69,7 @@ def test_one_address_of_ipv4_makes_it_a_lab_of_both(tmp_path: Path) -> None:
     assert not any("left out" in note for note in notes)
     assert any("link-local addresses in the lab, and carry the routes of IPv4, too" in note for note in notes)
     assert {"10.9.0.0/24", "2001:db8:a64::/64"} <= {route.destination for route in plan.node("leaf2").routes}
-    (said,) = (one for one in plan.warnings if "has no address of IPv4" in one)
+    (said,) = (one for one in plan.warnings if "without an address of IPv4" in one)
     assert "leaf2.json:" in said
 
 
