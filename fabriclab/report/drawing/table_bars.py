@@ -13,8 +13,8 @@ from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartPa
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import INK, ramp
 
-INTERVAL = "95 % interval over seeds"
-_BAR_IN, _FRAME_IN, _FILLED = 0.24, 0.8, 0.8
+MEAN, INTERVAL = "mean of the seeds", "95 % interval over seeds"
+_BAR_IN, _FRAME_IN, _LEGEND_IN, _FILLED = 0.24, 0.8, 0.25, 0.8
 _THIN = 0.12
 """What share of its bar an interval fills."""
 _ROOM = 1.18
@@ -48,7 +48,7 @@ def table_bars(name: str, table: Table, cell: Cell, data: Data, title: str = "")
             for index, key in enumerate(points.keys)
             if (row := points.at(key, column, cell)) is not None and row.numbers["mean"] is not None
         ]
-        label = table.words.get(column, column)
+        label = table.words.get(column, column) or MEAN
         bars.append(_bars(label, colors[number], found, step))
         intervals += [bar for bar in found if bar.low < bar.high]
         texts += [ChartText(bar.text, max(bar.value, bar.high, 0.0), bar.place) for bar in found]
@@ -60,8 +60,9 @@ def table_bars(name: str, table: Table, cell: Cell, data: Data, title: str = "")
     low, high = _reach(bars)
     axis = ChartAxis(title, low=low, high=high, grid=True)
     panel = ChartPanel(axis, rows_axis(names), bars=tuple(bars), texts=tuple(texts))
-    height = _FRAME_IN + _BAR_IN * max(len(names) * len(points.columns), 2)
-    chart = Chart((panel,), source="the lab's published data", height_in=height, has_legend=len(bars) > 1)
+    has_legend = len(bars) > 1
+    height = _FRAME_IN + has_legend * _LEGEND_IN + _BAR_IN * max(len(names) * len(points.columns), 2)
+    chart = Chart((panel,), source="the lab's published data", height_in=height, has_legend=has_legend)
     return Picture(title, f"{title}: means of all seeds.", chart)
 
 
