@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from fabriclab.formats.family import Family
 from fabriclab.lab.validation_keys import Severity
 
 Verdict = Literal["pass", "fail", "warning", "not judged", "not measured", "does not apply"]
@@ -46,6 +47,11 @@ def judged(
 def unmeasured(check: str, where: str, expected: str, why: str) -> ValidationFinding:
     """Return a finding of what could not be looked at here."""
     return ValidationFinding(check, where, expected, why, "not measured")
+
+
+def over_family(family: Family) -> str:
+    """Return how the place of a finding ends that is about one family of addresses, in a lab that has two."""
+    return f", IPv{family}"
 
 
 def unjudged(check: str, where: str, expected: str, why: str) -> ValidationFinding:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from fabriclab.formats.family import Family
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab.network.own_configuration import NotEmulated, Touches
 from fabriclab.validation.bench import Bench
-from fabriclab.validation.finding import ValidationFinding, judged, shortened, unjudged
+from fabriclab.validation.finding import ValidationFinding, judged, over_family, shortened, unjudged
 
 CHECK = "configuration"
 _OF_PAIRS = ("paths", "balance", "reach", "mtu", "failure", "routes", "pings")
@@ -28,8 +29,7 @@ _HANGS: Mapping[Touches, tuple[str, ...]] = {
     "ipv6": ("reach", "mtu"),
 }
 """The checks whose verdict may be another one in the switch."""
-_OF_FAMILY = {"ipv4": ", IPv4", "ipv6": ", IPv6"}
-"""How the places of findings end that are about one family of two."""
+_FAMILIES: Mapping[Touches, Family] = {"ipv4": 4, "ipv6": 6}
 _ONE_SWITCH = ("sessions",)
 """Checks that say which switch they are about; others are about all of them."""
 
@@ -81,7 +81,8 @@ def _every(bench: Bench) -> Iterator[tuple[str, NotEmulated]]:
 
 def _touches(bench: Bench, finding: ValidationFinding, name: str, one: NotEmulated) -> bool:
     node = bench.plan.node(name)
-    if not _is_in_lab(node, one) or not finding.where.endswith(_OF_FAMILY.get(one.touches, "")):
+    family = _FAMILIES.get(one.touches)
+    if not _is_in_lab(node, one) or (family is not None and not finding.where.endswith(over_family(family))):
         return False
     if finding.check not in _ONE_SWITCH:
         return True

@@ -33,7 +33,7 @@ from fabriclab.validation.bench import (
     single_flows,
 )
 from fabriclab.validation.filter_causes import filter_collectors, with_filters
-from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
+from fabriclab.validation.finding import ValidationFinding, judged, over_family, shortened, unmeasured
 from fabriclab.validation.routing import collectors as routing_collectors
 from fabriclab.validation.routing import judge_routing
 
@@ -88,7 +88,7 @@ def _mtu_name(family: Family) -> str:
 
 def _over(bench: Bench, family: Family) -> str:
     """Return the words that tell findings of a family from those of the other one."""
-    return f", IPv{family}" if len(bench.plan.families) > 1 else ""
+    return over_family(family) if len(bench.plan.families) > 1 else ""
 
 
 def _flows_a_pair(bench: Bench) -> int:
