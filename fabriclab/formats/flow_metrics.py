@@ -33,6 +33,10 @@ _OF_SLOWDOWN = (
 )
 _OF_COFLOW = "the completion times of complete coflows: rounds, queries, phases of a job (`fabriclab.results.coflows`)"
 _OF_COLLECTIVES = "of a collective, over the complete ones (`fabriclab.results.collectives`)"
+_OF_FETCHES = "the times that a reducer of Hadoop took to fetch a map output from another node, by its own log"
+_OF_TRANSFERS = (
+    "the largest number of tasks' transfers that were under way to one node from others at the same time, while"
+)
 _OF_SHUFFLES = (
     "the connections of Hadoop's shuffles between two nodes, counted at both ends, if the probe `connections` "
     "records them; null for a job if others run at the same time"
@@ -245,6 +249,32 @@ JOBS = (
         _CLASS,
         "largest",
         better="less",
+    ),
+    *(
+        Metric(
+            f"job_{part}_ns",
+            f"Job's time, {title}",
+            f"the part of a Hadoop job's time in which its tasks {what} (`fabriclab.hadoop.results.times`); the parts "
+            "add up to `job_ns`",
+            _CLASS,
+            "sum",
+        )
+        for part, title, what in (
+            ("cpu", "computing", "compute"),
+            ("disk", "disks", "wait for a disk"),
+            ("network", "network", "wait for the network alone"),
+            ("waiting", "waiting", "wait for none of these, but for a slot, a heartbeat or another task"),
+        )
+    ),
+    Metric("fetch_median_ns", "Fetch of a map output, median", f"the median of {_OF_FETCHES}", _CLASS, better="less"),
+    Metric("fetch_max_ns", "Fetch of a map output, longest", f"the longest of {_OF_FETCHES}", _CLASS, better="less"),
+    *(
+        Metric(f"incast_degree_{phase}", f"In-cast degree, {title}", f"{_OF_TRANSFERS} {what}", _CLASS, "largest")
+        for phase, title, what in (
+            ("read", "reading", "maps read blocks of HDFS"),
+            ("shuffle", "shuffle", "reducers fetched map outputs"),
+            ("write", "writing", "reducers wrote blocks to HDFS"),
+        )
     ),
     Metric(
         "shuffle_retransmits",

@@ -4,7 +4,7 @@ Core knows this list and no application's folder. It loads, mostly for a plan th
 
 - `kind`: `KIND`, its kind of traffic (`fabriclab.traffic_kinds.kind`), which is loaded for a lab that names it;
 - `lab.cluster`: `check_clusters(traffic, section)`, what is wrong with its clusters beside all other traffic;
-- `unmeasured`: `metric_lacks(plan, place)`, why one of its metrics would be unknown;
+- `unmeasured`: `metric_lacks(plan, name, place)`, why one of its metrics would be unknown;
 - `compile.known`: `is_known(traffic)`, whether such traffic runs nothing that a lab brought along;
 - `compile.cluster`: `node_files(node, plan)`, what a node's root holds for it; `setup_steps(plan, stock=...)`, what
   starts its clusters before the epoch; `last_programs(plan)`, what is fetched of them when the run is over;
@@ -56,7 +56,11 @@ class Application:
 HADOOP = Application(
     "hadoop",
     tables=("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs"),
-    metrics=("shuffle_retransmits", "shuffle_timeouts"),
+    metrics=(
+        *("job_cpu_ns", "job_disk_ns", "job_network_ns", "job_waiting_ns", "fetch_median_ns", "fetch_max_ns"),
+        *("incast_degree_read", "incast_degree_shuffle", "incast_degree_write"),
+        *("shuffle_retransmits", "shuffle_timeouts"),
+    ),
 )
 APPLICATIONS = (HADOOP,)
 

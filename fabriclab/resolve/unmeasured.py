@@ -138,7 +138,7 @@ class Sights:
             return ""
         application = application_with_metric(name)
         if application is not None:
-            return str(application.load("unmeasured").metric_lacks(self.plan, place))
+            return str(application.load("unmeasured").metric_lacks(self.plan, name, place))
         programs = [program.name for each in self.plan.traffic for program in each.programs()]
         if name in PROGRAM_METRICS and place in programs:
             return ""

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from fabriclab.hadoop.results.times import PARTS
+from fabriclab.hadoop.results.under_way import most_under_way, of_tasks
 from fabriclab.report.drawing.chart_parts import event_marks, time_axis
 from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartBars, ChartMark, ChartPanel, ChartSeries, ChartTable
 from fabriclab.report.drawing.curves import Curve
@@ -147,31 +148,12 @@ def _degrees(results: Results, begin: float, end: float) -> dict[str, tuple[np.n
     if table is None:
         return None
     shown = table.filter((pl.col("end_ns") > begin) & (pl.col("start_ns") < end))
-    phases = {phase: shown.filter(pl.col("phase") == phase) for phase in COLORS}
-    return {phase: _most_under_way(rows, begin, end) for phase, rows in phases.items() if rows.height} or None
+    return {phase: most_under_way(shown, phase, begin, end) for phase in COLORS if phase in shown["phase"]} or None
 
 
 def _of_tasks(results: Results) -> pl.DataFrame | None:
-    """Return the transfers of maps and reducers from one node to another: an application master keeps files open as
-    long as it runs."""
     table = _table(results, "hadoop_transfers")
-    return None if table is None else table.filter(pl.col("of").is_not_null() & (pl.col("src") != pl.col("dst")))
-
-
-def _most_under_way(rows: pl.DataFrame, begin: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    changes = sorted(
-        change
-        for src, dst, start, stop in rows.select("src", "dst", "start_ns", "end_ns").iter_rows()
-        # Logs have milliseconds: what began and ended in the same one was under way in it.
-        for change in ((float(start), 1, dst), (max(float(stop), float(start) + 1e6), -1, dst))
-    )
-    now: dict[str, int] = {}
-    times, most = [begin], [0]
-    for time, step, node in changes:
-        now[node] = now.get(node, 0) + step
-        times.append(min(max(time, begin), end))
-        most.append(max(now.values()))
-    return np.array([*times, end]), np.array([*most, most[-1]])
+    return None if table is None else of_tasks(table)
 
 
 def _degrees_panel(degrees: Mapping[str, tuple[np.ndarray, np.ndarray]], begin: float, end: float) -> ChartPanel:

@@ -11,10 +11,9 @@ import polars as pl
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.hadoop.ports import SHUFFLE
-from fabriclab.registry.applications import HADOOP
 from fabriclab.results.flow_metrics import Metrics
 
-COLUMNS = HADOOP.metrics
+COLUMNS = ("shuffle_retransmits", "shuffle_timeouts")
 _LAST = 2**63 - 1
 Row = dict[str, Any]
 

@@ -23,10 +23,14 @@ from synthetic_hadoop_run import whole_hadoop_run
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.hadoop.results.history import read_history
+from fabriclab.hadoop.results.metrics import DEGREES, application_metrics
 from fabriclab.hadoop.results.tables import application_tables
 from fabriclab.hadoop.results.tez import read_tez_history
+from fabriclab.hadoop.results.times import PARTS
 from fabriclab.hadoop.results.transfers import fetch_failures
+from fabriclab.hadoop.results.under_way import of_tasks
 from fabriclab.lab import parse_lab
+from fabriclab.registry.applications import HADOOP
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.selection import run_exhibits
 from fabriclab.resolve import resolve_plan
@@ -112,6 +116,33 @@ def test_transfers_are_told_apart_by_phase_and_add_up_to_the_counters(run: Path,
     assert set(written["of"]) == set(fetched["of"]), "the reducers' attempts"
     before = table.filter(pl.col("start_ns") < -500 * MS)
     assert set(before["src"]) == {"master"}, "TeraGen wrote before the epoch"
+
+
+def test_a_job_s_parts_its_fetches_and_its_in_cast_are_metrics(run: Path, plan: Plan) -> None:
+    """Of two maps and two reducers on two nodes each reducer fetches one map output from the other node."""
+    tables = application_tables(run, plan)[0]
+    found = application_metrics(tables, None, plan, frozenset(), None)
+    (job,) = tables["hadoop_jobs"].to_dicts()
+    parts = [found[f"job_{part}_ns[hadoop-sort]"] for part in PARTS]
+    assert parts == [job[f"{part}_ns"] for part in PARTS] and sum(parts) == found["job_ns"] > 0
+    assert (found["fetch_median_ns"], found["fetch_max_ns[hadoop-sort]"]) == (23_500_000, 27_000_000)
+    transfers = of_tasks(tables["hadoop_transfers"])
+    for phase, name in DEGREES.items():
+        each = [
+            list(times)
+            for times in transfers.filter(pl.col("phase") == phase).select("dst", "start_ns", "end_ns").rows()
+        ]
+        # The most are under way at the beginning of one of them.
+        most = max(
+            sum(dst == other[0] and other[1] <= start < max(other[2], other[1] + 10**6) for other in each)
+            for dst, start, _ in each
+        )
+        assert found[name] == found[f"{name}[hadoop-sort]"] == most
+
+
+def test_without_a_job_s_history_its_metrics_are_unknown(run: Path, plan: Plan) -> None:
+    found = application_metrics({}, None, plan, frozenset(), None)
+    assert set(HADOOP.metrics) <= set(found) and set(found.values()) == {None}
 
 
 def test_what_did_not_arrive_has_no_end(run: Path, plan: Plan) -> None:
