@@ -13,7 +13,7 @@ from sample_plans import CUBIC, DCTCP, GBPS, star
 from vm import Vm
 
 from fabriclab.formats.plan.node import Queue, Transport
-from fabriclab.formats.plan.traffic import FlowsTraffic, LongTraffic
+from fabriclab.formats.plan.traffic import FlowsTraffic, LongTraffic, Pairs
 
 pytestmark = pytest.mark.vm
 
@@ -122,6 +122,39 @@ def test_window_limits_of_two_senders_are_their_own(vm: Vm) -> None:
     assert vm.run(plan.model_copy(update={"nodes": nodes})).status == "complete"
     in_flight = vm.tcp().group_by("node").agg(pl.col("unacked").max())
     assert dict(in_flight.iter_rows()) == {"h1": 8, "h2": 24}
+
+
+def test_a_short_flow_behind_long_ones_of_its_host_sends_four_segments_a_passage(vm: Vm) -> None:
+    """TCP small queues (tcp_small_queue_check(), net/ipv4/tcp_output.c) let a flow have two buffers in its host's
+    queue; those of a flow that sends little in a millisecond have the least size, two segments (tcp_min_tso_segs). Its
+    window does not grow, because the flow does not use it (tcp_is_cwnd_limited(), include/net/tcp.h)."""
+    long = LongTraffic(
+        name="long",
+        senders=("h1",),
+        pairs=Pairs(pattern="all-to-all", senders=("h1",), receivers=tuple(f"h{number}" for number in range(3, 16))),
+        start_ns=0,
+        stop_ns=3 * 10**9,
+        stagger_ns=0,
+    )
+    short = FlowsTraffic(
+        name="short",
+        senders=("h1",),
+        receiver="h2",
+        size_bytes=500_000,
+        count=1,
+        start_ns=10**9,
+        interval_ns=1,
+        mode="push",
+    )
+    plan = star(15, queue=Queue(limit_bytes=10_000_000), traffic=(long, short))
+    plan = plan.model_copy(update={"probes": plan.probes.model_copy(update={"queue_ports": ("h1:eth1",)})})
+    assert vm.run(plan).status == "complete"
+    (flow,) = (one for one in vm.flows() if one["class"] == "short")
+    samples = pl.read_parquet(vm.directory / "run/queues.parquet")
+    waiting = samples.filter(pl.col("time_ns").is_between(flow["start_ns"], flow["end_ns"]))["bytes"]
+    passage_ns = statistics.mean(waiting) / PACKET_BYTES * WIRE_BYTES * 8e9 / GBPS
+    theory_ns = 500_000 / PAYLOAD_BYTES / 4 * passage_ns
+    known("500 KB behind 13 long flows of one host, 1 Gbps", theory_ns / 1e6, flow["fct_ns"] / 1e6, "ms", within=0.1)
 
 
 def test_one_cubic_flow_fills_the_buffer(vm: Vm) -> None:
