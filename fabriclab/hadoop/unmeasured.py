@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
-from fabriclab.hadoop.results.shuffles import COLUMNS as OF_CONNECTIONS
 from fabriclab.keys.wording import listed
 
+OF_CONNECTIONS = ("shuffle_retransmits", "shuffle_timeouts")
+"""The metrics that the connections of shuffles tell."""
 _CONNECTIONS = "write probes: {connections: {}}, which has all hosts that run programs"
 
 

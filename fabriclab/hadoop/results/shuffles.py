@@ -11,9 +11,9 @@ import polars as pl
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import HadoopTraffic
 from fabriclab.hadoop.ports import SHUFFLE
+from fabriclab.hadoop.unmeasured import OF_CONNECTIONS
 from fabriclab.results.flow_metrics import Metrics
 
-COLUMNS = ("shuffle_retransmits", "shuffle_timeouts")
 _LAST = 2**63 - 1
 Row = dict[str, Any]
 
@@ -46,16 +46,16 @@ def shuffle_metrics(
     """Return the columns as metrics: of each job, `CLUSTER-JOB`, and of all clusters' shuffles together, where it need
     not be known whose they were."""
     clusters = [traffic for traffic in plan.traffic if isinstance(traffic, HadoopTraffic)]
-    found: Metrics = dict.fromkeys(COLUMNS)
+    found: Metrics = dict.fromkeys(OF_CONNECTIONS)
     nodes = {node for cluster in clusters for node in cluster.compute_nodes}
     if connections is not None and clusters and watched >= nodes:
         every = [_sums(_of_shuffles(connections, cluster)) for cluster in clusters]
-        found |= {name: sum(one[name] for one in every) for name in COLUMNS}
+        found |= {name: sum(one[name] for one in every) for name in OF_CONNECTIONS}
     own = {} if jobs is None else {(row["cluster"], row["job"]): row for row in jobs.iter_rows(named=True)}
     for cluster in clusters:
         for job in cluster.jobs:
             row = own.get((cluster.name, job.name), {})
-            found |= {f"{name}[{cluster.name}-{job.name}]": row.get(name) for name in COLUMNS}
+            found |= {f"{name}[{cluster.name}-{job.name}]": row.get(name) for name in OF_CONNECTIONS}
     return found
 
 
@@ -66,7 +66,7 @@ def _of_shuffles(connections: pl.DataFrame, cluster: HadoopTraffic) -> pl.DataFr
 
 
 def _sums(rows: pl.DataFrame) -> dict[str, int]:
-    return {name: int(rows[name.removeprefix("shuffle_")].sum()) for name in COLUMNS}
+    return {name: int(rows[name.removeprefix("shuffle_")].sum()) for name in OF_CONNECTIONS}
 
 
 def _overlap(one: Row, other: Row) -> bool:

@@ -119,7 +119,7 @@ def test_transfers_are_told_apart_by_phase_and_add_up_to_the_counters(run: Path,
 
 
 def test_a_job_s_parts_its_fetches_and_its_in_cast_are_metrics(run: Path, plan: Plan) -> None:
-    """Of two maps and two reducers on two nodes each reducer fetches one map output from the other node."""
+    # Of two maps and two reducers on two nodes each reducer fetches one map output from the other node.
     tables = application_tables(run, plan)[0]
     found = application_metrics(tables, None, plan, frozenset(), None)
     (job,) = tables["hadoop_jobs"].to_dicts()
