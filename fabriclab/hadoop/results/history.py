@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fabriclab.hadoop.results.shuffles import COLUMNS as SHUFFLE_LOSSES
 from fabriclab.hadoop.results.times import TIME_COLUMNS
+from fabriclab.hadoop.unmeasured import OF_CONNECTIONS as SHUFFLE_LOSSES
 from fabriclab.results.csv_logs import ResultsError
 
 HEAD = "Avro-Json"
