@@ -89,9 +89,9 @@ def read_bgp(
         ),
         of_one_family={_LEFT_OUT: _LEFT_OUT.replace(ONLY_IPV4, WHERE_BOTH)},
         networks=tuple(_networks(tables, "ipv4_unicast", IPv4Network)),
-        announces_connected=_announces_connected(tables),
+        announces_connected=_announces_connected(tables, 4),
         networks6=tuple(_networks(tables, "ipv6_unicast", IPv6Network)),
-        announces_connected6=f"{DEFAULT_VRF}|connected|bgp|ipv6" in tables.keys("ROUTE_REDISTRIBUTE"),
+        announces_connected6=_announces_connected(tables, 6),
         policies=policies,
         policies6=policies6,
     )
@@ -147,12 +147,12 @@ def _networks(tables: Tables, of: str, make: Callable[[str], N]) -> Iterator[N]:
             tables.complain((entry.table, entry.key), message, prefix)
 
 
-def _announces_connected(tables: Tables) -> bool:
+def _announces_connected(tables: Tables, version: Family) -> bool:
     """Return whether frrcfgd announces all networks of its interfaces: ROUTE_REDISTRIBUTE, or a field of the family
-    that older versions have."""
-    older = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv4_unicast")
+    that newer versions have."""
+    older = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv{version}_unicast")
     is_older = any(Fields(tables, one).text("redistribute_connected") == "true" for one in older)
-    return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
+    return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv{version}" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
 def _as_chosen(one: BgpNeighbour) -> BgpNeighbour:

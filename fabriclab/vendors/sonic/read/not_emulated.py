@@ -14,6 +14,7 @@ from fabriclab.vendors.sonic.read.hash_tables import TABLE as HASH
 from fabriclab.vendors.sonic.read.hash_tables import SwitchHash
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
+from fabriclab.vendors.sonic.read.vrf_tables import FIELD as VRF_FIELD
 
 _Entries = Mapping[str, Mapping[str, Json]]
 _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
@@ -70,7 +71,7 @@ class _Reader:
         """Yield a field once for each value, with the ports of all entries that have it."""
         by_value: dict[str, list[str]] = {}
         for key, fields in self._entries(table).items():
-            if (table, key, name) in self._policies.acting:
+            if (table, key, name) in self._policies.acting or (name == VRF_FIELD and SEPARATOR in key):
                 continue
             value = "(set)" if name == acting.SECRET and fields.get(name) else _text(fields.get(name))
             if value not in acting.OFF and _number(value) >= acting.LEAST.get((table, name), 0):

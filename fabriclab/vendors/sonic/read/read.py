@@ -44,6 +44,7 @@ from fabriclab.vendors.sonic.read.source_text import (
     without_frr,
 )
 from fabriclab.vendors.sonic.read.trimming_tables import read_trimming
+from fabriclab.vendors.sonic.read.vrf_tables import read_vrfs
 
 
 def read_config_db(path: Path) -> ConfigDb:
@@ -132,6 +133,7 @@ def _read(tables: Tables) -> ConfigDb:
         tables.note(about_ipv6)
     addresses6 = {name: tuple(one for one in found if one is not None) for name, found in every6.items()}
     bgp = read_bgp(tables, ports, addresses, addresses6)
+    vrfs = read_vrfs(tables)
     pools = qos.named("BUFFER_POOL", qos.pool)
     profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
     schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
@@ -169,6 +171,7 @@ def _read(tables: Tables) -> ConfigDb:
         addresses6=addresses6,
         loopbacks=loopbacks,
         loopbacks6={name: tuple(one for one in found if one is not None) for name, found in others.items()},
+        vrfs=vrfs,
         port_channels=read_port_channels(tables, ports),
         vlans=read_vlans(tables, ports),
         bgp_neighbours=bgp.neighbours,
