@@ -88,7 +88,7 @@ def _core(name: str, asn: int, links: Mapping[str, tuple[str, str, int]]) -> Tab
     tables["BGP_NEIGHBOR_AF"] = {
         f"default|{peer}|ipv6_unicast": {"admin_status": "true"} for _, peer, _ in links.values()
     }
-    tables["INTERFACE"] = {f"{port}|{own}": {} for port, (own, _, _) in links.items()}
+    tables["INTERFACE"] = {key: {} for port, (own, _, _) in links.items() for key in (port, f"{port}|{own}")}
     tables["LOOPBACK_INTERFACE"] = {f"Loopback0|2001:db8:ff::{number}/128": {}}
     return tables
 

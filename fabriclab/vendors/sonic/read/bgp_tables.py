@@ -14,7 +14,15 @@ from typing import TypeVar
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
-from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
+from fabriclab.vendors.sonic.read.entries import (
+    Entry,
+    Fields,
+    FieldValue,
+    Tables,
+    parse_bare_address,
+    shortest_key,
+    suggestion,
+)
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies, read_policies
 
 N = TypeVar("N", IPv4Network, IPv6Network)
@@ -228,7 +236,7 @@ def _activated(tables: Tables) -> dict[tuple[str, Family], bool]:
     found: dict[tuple[str, Family], bool] = {}
     for table, kind in (("BGP_PEER_GROUP_AF", "group "), ("BGP_NEIGHBOR_AF", "")):
         for entry in tables.entries(table):
-            key, _, family = entry.key.rpartition("|")
+            key, _, family = shortest_key(entry.key).rpartition("|")
             status = Fields(tables, entry).text("admin_status")
             for each in FAMILIES:
                 if family == f"ipv{each}_unicast" and status is not None:
@@ -245,7 +253,7 @@ def _carried(
     said: dict[Family, bool] = {}
     for family in FAMILIES:
         of_group = activated.get((f"group {vrf}|{group}", family))
-        own = activated.get((entry.key, family), of_group)
+        own = activated.get((shortest_key(entry.key), family), of_group)
         if own is not None:
             said[family] = own
     silent = () if said and len(native) > 1 else native

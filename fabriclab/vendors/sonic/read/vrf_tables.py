@@ -28,6 +28,14 @@ def read_vrfs(tables: Tables) -> dict[str, tuple[str, ...]]:
     return {name: tuple(interfaces) for name, interfaces in found.items()}
 
 
+def vrf_fields(tables: Tables, vrfs: Mapping[str, tuple[str, ...]]) -> set[tuple[str, str, str]]:
+    """Return the fields that bind interfaces to VRFs, as table, key and field."""
+    for table in INTERFACES if vrfs else ():
+        tables.ask(table, FIELD)
+    inside = {name for every in vrfs.values() for name in every}
+    return {(table, name, FIELD) for table in INTERFACES for name in tables.keys(table) if name in inside}
+
+
 def bound_vrf(key: str, fields: Mapping[str, FieldValue]) -> str:
     """Return the VRF that an entry binds its interface to; empty: none, or the entry is that of an address."""
     value = fields.get(FIELD)

@@ -80,7 +80,7 @@ def without_rendered(left_out: Iterable[LeftOut]) -> Iterator[LeftOut]:
     """Yield what was left out, without the tables and fields that are in frr.conf or in the kernel."""
     for one in left_out:
         table, _, names = one.what.partition(": ")
-        if table in (*_WHOLE, *_TABLES):
+        if table in (*_WHOLE, *_TABLES) and not names:
             continue
         known = (*_FIELDS.get(table, ()), *_HANDED_OVER.get(table, ()), *((FIELD,) if table in INTERFACES else ()))
         kept = [name for name in names.split(", ") if name not in known]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address
 
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
-from fabriclab.vendors.sonic.read.entries import SEPARATOR
+from fabriclab.vendors.sonic.read.entries import SEPARATOR, shortest
 from fabriclab.vendors.sonic.read.json_text import Json
 
 DEFAULT = "default"
@@ -53,14 +52,6 @@ class Row:
 def is_word(text: str) -> bool:
     """Return whether a text is one word that FRR's configuration can have."""
     return bool(text) and text.isprintable() and " " not in text and text.isascii()
-
-
-def shortest(text: str) -> str:
-    """Return an address of IPv6 in its shortest form, as FRR shows it; anything else as it is."""
-    try:
-        return str(IPv6Address(text))
-    except ValueError:
-        return text
 
 
 def rows(config: ConfigDb, table: str) -> Iterator[Row]:
