@@ -21,6 +21,26 @@ def test_hosts_of_a_vrf_reach_those_of_their_own_and_no_others(vm: Vm, tmp_path:
     assert "6 of 8 answer, 2 do not" in done.stdout and "fail" not in done.stdout and "not judged" not in done.stdout
 
 
+def test_tags_and_round_trip_times_act_on_redistributed_routes(vm: Vm, tmp_path: Path) -> None:
+    """What a lab without VRFs does not have, because it calculates its routes before it runs."""
+    routes = {
+        f"VrfRed|10.{70 + tag}.0.0/16": {"blackhole": "true", "nexthop": "0.0.0.0", "tag": str(tag)} for tag in (7, 8)
+    }
+    tagged = {"route_operation": "permit", "match_tag": ["7"], "set_metric_action": "METRIC_SET_RTT"}
+    leaf = {
+        "STATIC_ROUTE": routes,
+        "ROUTE_MAP": {"TAGGED|10": tagged},
+        "ROUTE_REDISTRIBUTE": {"VrfRed|static|bgp|ipv4": {"route_map": ["TAGGED"]}},
+    }
+    write_vrfs(tmp_path / "files", {"leaf1": leaf})
+    assert called(tmp_path, "sonic", "import", "files", "-o", "lab").returncode == 0
+    done = called(tmp_path, "run", "lab", "--out", "run", "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "%" not in (tmp_path / "run/logs/vtysh@leaf1.log").read_text()  # FRR takes every line
+    there = {route["dst"] for route in json.loads((tmp_path / "run/collect/routes@leaf2").read_text())}
+    assert "10.77.0.0/16" in there and "10.78.0.0/16" not in there
+
+
 def test_route_targets_that_differ_part_a_vpn(vm: Vm, tmp_path: Path) -> None:
     write_vpn(tmp_path / "files", {"pe2": {"BGP_GLOBALS_AF": {"Vrf1|ipv4_unicast": {"rt_vpn_both": "2:2"}}}})
     assert called(tmp_path, "sonic", "import", "files", "-o", "lab").returncode == 0

@@ -205,7 +205,7 @@ class _Router:
                 more = " as-set" if row.says("as_set") else ""
                 more += " summary-only" if row.says("summary_only") else ""
                 yield f"aggregate-address {row.words[2]}{more}"
-        for row in rows(self._config, "ROUTE_REDISTRIBUTE"):
+        for row in rows(self._config, "ROUTE_REDISTRIBUTE") if family.endswith("_unicast") else ():
             if len(row.words) == 4 and (row.words[0], row.words[3]) == (self._vrf, family.partition("_")[0]):
                 named = next(filter(None, row.items("route_map")), "")
                 more = f" metric {row.word('metric')}" if row.word("metric") else ""

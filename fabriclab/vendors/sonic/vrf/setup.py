@@ -59,13 +59,14 @@ def _static(row: Row, config: ConfigDb) -> Iterator[str]:
     prefix, vrf = row.words[-1], vrf_of(row)
     if vrf != DEFAULT and vrf not in config.vrfs:
         return
-    lists = {name: row.items(name) for name in ("nexthop", "ifname", "distance", "blackhole", "nexthop-vrf")}
+    lists = {name: row.items(name) for name in ("nexthop", "ifname", "tag", "distance", "blackhole", "nexthop-vrf")}
     for number in range(max(map(len, lists.values()))):
         said = {name: words[number] if number < len(words) else "" for name, words in lists.items()}
         hop = "" if said["nexthop"] in _ANY else said["nexthop"]
         words = ["blackhole"] if said["blackhole"] == "true" else [one for one in (hop, said["ifname"]) if one]
         if not words:
             continue
+        words += ["tag", said["tag"]] if said["tag"] not in ("", "0") else []
         words += [said["distance"]] if said["distance"] not in ("", "0") else []
         words += [] if vrf == DEFAULT else ["vrf", vrf]
         words += ["nexthop-vrf", said["nexthop-vrf"]] if said["nexthop-vrf"] else []

@@ -78,6 +78,7 @@ def test_a_vrf_is_handed_over_as_frrcfgd_does() -> None:
     ):
         assert words in lines
     assert not any("local-as 65001" in line or "redistribute connected" in line or "10.9.9.9" in line for line in lines)
+    assert not any("vpn" in line for line in lines if line.startswith("address-family"))
     ipv6 = lines[lines.index("address-family ipv6 unicast") :]
     assert "neighbor fc00::2 activate" in ipv6 and "neighbor 10.0.0.1 activate" not in ipv6
 
@@ -122,7 +123,7 @@ def test_static_routes_have_their_vrf_and_their_next_hops() -> None:
     routes = {
         "Vrf1|10.5.0.0/16": {"nexthop": "10.0.0.1,10.0.0.3", "ifname": "Ethernet0,", "distance": "0,9"},
         "Vrf1|10.6.0.0/16": {"nexthop": "10.9.0.1", "nexthop-vrf": "default"},
-        "10.7.0.0/16": {"blackhole": "true", "nexthop": "0.0.0.0"},
+        "10.7.0.0/16": {"blackhole": "true", "nexthop": "0.0.0.0", "tag": "7", "distance": "9"},
         "Vrf7|10.8.0.0/16": {"nexthop": "10.0.0.1"},
     }
     lines = [line for line in conf_of(frrcfgd(STATIC_ROUTE=routes)) if line.startswith("ip")]
@@ -130,7 +131,7 @@ def test_static_routes_have_their_vrf_and_their_next_hops() -> None:
         "ip route 10.5.0.0/16 10.0.0.1 Ethernet0 vrf Vrf1",
         "ip route 10.5.0.0/16 10.0.0.3 9 vrf Vrf1",
         "ip route 10.6.0.0/16 10.9.0.1 vrf Vrf1 nexthop-vrf default",
-        "ip route 10.7.0.0/16 blackhole",
+        "ip route 10.7.0.0/16 blackhole tag 7 9",
     ]
 
 
