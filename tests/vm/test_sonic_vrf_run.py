@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -27,7 +28,7 @@ def test_tags_and_round_trip_times_act_on_redistributed_routes(vm: Vm, tmp_path:
         f"VrfRed|10.{70 + tag}.0.0/16": {"blackhole": "true", "nexthop": "0.0.0.0", "tag": str(tag)} for tag in (7, 8)
     }
     tagged = {"route_operation": "permit", "match_tag": ["7"], "set_metric_action": "METRIC_SET_RTT"}
-    leaf = {
+    leaf: Mapping[str, Mapping[str, Mapping[str, object]]] = {
         "STATIC_ROUTE": routes,
         "ROUTE_MAP": {"TAGGED|10": tagged},
         "ROUTE_REDISTRIBUTE": {"VrfRed|static|bgp|ipv4": {"route_map": ["TAGGED"]}},
