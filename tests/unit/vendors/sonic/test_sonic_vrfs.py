@@ -352,6 +352,21 @@ def test_a_diff_tells_which_vrf_loses_routes(tmp_path: Path) -> None:
     assert "leaf1/VrfBlue" in done.stdout and "leaf1/VrfRed" not in done.stdout
 
 
+def test_a_rollout_is_judged_within_each_vrf(tmp_path: Path) -> None:
+    """The spine is the only way of both VRFs; leaf1 is the way of its own hosts alone."""
+    write_vrfs(tmp_path / "old")
+    changed = {"PORT": {"Ethernet20": {"description": "spare"}}}
+    write_vrfs(tmp_path / "new", {"leaf1": changed, "spine1": changed})
+    done = called("diff", tmp_path / "old", tmp_path / "new", "--rollout", "--format", "json")
+    steps = {step["switch"]: step for step in json.loads(done.stdout)["rollout"]}
+    assert not steps["leaf1"]["lost_meanwhile"] and not steps["spine1"]["lost"]
+    lost = {(pair["source"], pair["owner"]) for pair in steps["spine1"]["lost_meanwhile"]}
+    assert lost == {
+        *(("leaf1/VrfRed", "leaf2/VrfRed"), ("leaf2/VrfRed", "leaf1/VrfRed")),
+        *(("leaf1/VrfBlue", "leaf2/VrfBlue"), ("leaf2/VrfBlue", "leaf1/VrfBlue")),
+    }
+
+
 def test_spellings_of_one_address_are_one_neighbour(tmp_path: Path) -> None:
     """FRR knows a neighbour by its address: BGP_NEIGHBOR_AF may write it otherwise than BGP_NEIGHBOR."""
     families = {
