@@ -12,6 +12,7 @@ from fabriclab.formats.family import AnyAddress, Family
 from fabriclab.formats.finding import Severity
 from fabriclab.formats.plan.filters import FilterTable
 from fabriclab.formats.plan.policies import Announcement, NeighbourPolicy, Policies
+from fabriclab.formats.plan.setup import Setup
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.load_balancing import WrittenLoadBalancing
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
@@ -112,6 +113,9 @@ class OwnConfiguration:
     """What to write where a rule finds something in a switch, in the words of its configuration, by rule."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """What it calls the fields of a switch, by the lab's words without numbers and names: `queues.wred.min`."""
+    setup: Setup | None = None
+    """What it does in the switch beyond that, where addresses and routes are its own matter; None: they are the
+    lab's."""
     contradictions: tuple[Contradiction, ...] = ()
     """What it and other switches' files say differently; told at one of them."""
     notes: tuple[str, ...] = ()

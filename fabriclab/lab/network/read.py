@@ -106,6 +106,7 @@ def parse_topology(
     nodes = _set_up(written, nodes, reader.apart, Problems() if any_kind else problems)
     apart = apart_sentences(reader.apart, {node.name: node.setup for node in written if node.setup is not None})
     configures = any(node.setup is not None and node.setup.configures_network for node in written)
+    configures = configures or any(node.own is not None and node.own.setup is not None for node in nodes)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
     notes = tuple(
         f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out, *apart, *impairments)
@@ -132,7 +133,10 @@ def _set_up(
     setups = {node.name: node.setup for node in written if node.setup is not None}
     settled = settle_order(setups, [node.name for node in written], apart, problems)
     versions = {name: setup.frr for name, setup in setups.items()}
-    return tuple(replace(node, setup=settled.get(node.name), frr=versions.get(node.name)) for node in nodes)
+    own = {node.name: node.own.setup for node in nodes if node.own is not None}
+    return tuple(
+        replace(node, setup=settled.get(node.name, own.get(node.name)), frr=versions.get(node.name)) for node in nodes
+    )
 
 
 def _bound(

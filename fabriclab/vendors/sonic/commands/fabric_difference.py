@@ -12,6 +12,7 @@ from fabriclab.vendors.sonic.commands.diff import Difference, difference
 from fabriclab.vendors.sonic.fabric import judge_files
 from fabriclab.vendors.sonic.fabric.routing import routings
 from fabriclab.vendors.sonic.fabric.view import read_view
+from fabriclab.vendors.sonic.fabric.vrf_view import by_vrf
 from fabriclab.vendors.sonic.judge import Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.check import with_more
 from fabriclab.vendors.sonic.lab.cabling import Cable
@@ -150,7 +151,7 @@ def _routes(files: Sequence[Path], cables: Sequence[Cable]) -> _Routes:
     next hop. Raises LabError."""
     return {
         (name, str(prefix)): tuple(sorted(hop.interface for hop in hops))
-        for routing in routings(read_view(files, cables))
+        for routing in routings(by_vrf(read_view(files, cables)))
         for name, table in routing.tables.items()
         for prefix, hops in table.items()
     }

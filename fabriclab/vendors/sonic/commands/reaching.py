@@ -21,6 +21,7 @@ from fabriclab.vendors.sonic.fabric.forwarding import Part
 from fabriclab.vendors.sonic.fabric.reach import Reach, ReachFinding, Way
 from fabriclab.vendors.sonic.fabric.routing import Destination, routings
 from fabriclab.vendors.sonic.fabric.view import View, read_view
+from fabriclab.vendors.sonic.fabric.vrf_view import by_vrf, part_ends, switch_of
 from fabriclab.vendors.sonic.fabric.wanted import HOSTS, Wanted, read_wanted, usual
 from fabriclab.vendors.sonic.lab.cabling import read_cabling
 from fabriclab.vendors.sonic.lab.fabric_switches import End
@@ -53,7 +54,7 @@ class Outputs:
 def reach(files: Sequence[Path], question: Question, outputs: Outputs) -> int:
     """Answer, and return the exit status."""
     view = read_view(given(files), read_cabling(question.cables))
-    answer = Reach(routings(view, _dead(view, question.without)))
+    answer = Reach(routings(by_vrf(view), part_ends(view, _dead(view, question.without))))
     if question.source is not None or question.to is not None:
         return _tell_ways(answer, question)
     wanted = usual(answer.networks) if question.wanted is None else read_wanted(question.wanted, answer.networks)
@@ -93,8 +94,8 @@ def _without_down(wanted: Sequence[Wanted], without: Sequence[str]) -> list[Want
     return [
         replace(
             one,
-            sources=tuple(name for name in one.sources if name not in down),
-            destinations=tuple(each for each in one.destinations if each.owner not in down),
+            sources=tuple(name for name in one.sources if switch_of(name) not in down),
+            destinations=tuple(each for each in one.destinations if switch_of(each.owner) not in down),
         )
         for one in wanted
     ]
@@ -109,6 +110,7 @@ def _verdict(answer: Reach, one: ReachFinding) -> str:
 def _demand(one: Wanted) -> str:
     """Return a demand in words."""
     to = {HOSTS: "all networks of hosts"}.get(one.to, one.to)
+    to += "" if not one.vrf else f" of {one.vrf}"
     to += "" if one.family is None else f", IPv{one.family}"
     widths = [f"{count} {what}" for count, what in ((one.next_hops, "next hops"), (one.paths, "paths")) if count]
     verbs = {
@@ -122,12 +124,13 @@ def _demand(one: Wanted) -> str:
 
 def _lines(answer: Reach, findings: Sequence[ReachFinding]) -> Iterator[str]:
     view = answer.view
+    switches = {switch_of(name) for name in view.fabric.switches}
     yield (
-        f"{format_count(len(view.fabric.switches), 'switch')}, {format_count(len(view.links), 'link')} between them, "
+        f"{format_count(len(switches), 'switch')}, {format_count(len(view.links), 'link')} between them, "
         f"{format_count(answer.sessions, 'session')} up, {format_count(len(answer.destinations), 'network')}"
     )
     for one in findings:
-        kept = one.pairs - len(one.breaches)
+        kept = one.pairs - len(one.breaches) - len(one.unknown)
         yield f"{_verdict(answer, one):10}  {one.wanted.kind:11}  {_demand(one.wanted)}: {kept} of {one.pairs} pairs"
         yield from _told(one)
     yield "ways of all switches to networks of hosts:"
@@ -150,7 +153,9 @@ def _shape(way: Way) -> str:
 
 
 def _told(one: ReachFinding) -> Iterator[str]:
-    """Yield the breaches, those of one network with one reason together."""
+    """Yield the breaches, those of one network with one reason together, and what is not known."""
+    for each in one.unknown[:_MOST_SHOWN]:
+        yield f"    {each.source} to {each.destination}: not known: routes of VPNs and other VRFs are not calculated"
     groups: dict[tuple[str, str], list[str]] = {}
     for breach in one.breaches:
         why = breach.why.replace(f"at {breach.source}:", "there:").replace(f"at {breach.source} (", "there (")
@@ -173,7 +178,7 @@ def _case(answer: Reach, one: ReachFinding) -> JunitCase:
 def _document(answer: Reach, findings: Sequence[ReachFinding]) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "switches": len(answer.view.fabric.switches),
+        "switches": len({switch_of(name) for name in answer.view.fabric.switches}),
         "links": len(answer.view.links),
         "sessions": answer.sessions,
         "wanted": [
@@ -183,6 +188,7 @@ def _document(answer: Reach, findings: Sequence[ReachFinding]) -> dict[str, Any]
                 "place": None if one.wanted.place is None else str(one.wanted.place),
                 "verdict": _verdict(answer, one),
                 "pairs": one.pairs,
+                **({"unknown": len(one.unknown)} if one.unknown else {}),
                 "breaches": [
                     {"from": each.source, "to": str(each.destination.network), "why": each.why} for each in one.breaches
                 ],

@@ -16,6 +16,7 @@ from fabriclab.vendors.sonic.fabric import judge_files
 from fabriclab.vendors.sonic.fabric.reach import Reach
 from fabriclab.vendors.sonic.fabric.routing import routings
 from fabriclab.vendors.sonic.fabric.view import View, read_view
+from fabriclab.vendors.sonic.fabric.vrf_view import by_vrf, switch_of
 from fabriclab.vendors.sonic.lab.cabling import Cable
 
 _MOST_SHOWN = 3
@@ -68,7 +69,7 @@ class _State:
     def view(self) -> View | str:
         """The fabric, or why there is none."""
         try:
-            return read_view(list(self.files.values()), self.cables)
+            return by_vrf(read_view(list(self.files.values()), self.cables))
         except LabError as error:
             return str(error.mistakes[0]) if error.mistakes else str(error)
 
@@ -92,7 +93,7 @@ class _State:
         """Return the pairs all of whose paths arrive while a switch is down; its own are left out."""
         if isinstance(self.view, str):
             return frozenset()
-        dead = frozenset(end for link in self.view.links for end in link.ends if end.switch == switch)
+        dead = frozenset(end for link in self.view.links for end in link.ends if switch_of(end.switch) == switch)
         both = frozenset(end for link in self.view.links if any(one in dead for one in link.ends) for end in link.ends)
         reach = Reach(routings(self.view, both))
         with_hosts = {(one.owner, one.network.version) for one in reach.destinations if not one.is_loopback}
@@ -101,7 +102,7 @@ class _State:
             for way in reach.ways()
             if (way.source, way.destination.network.version) in with_hosts
             if not way.destination.is_loopback and way.fate.lost is None
-            if switch not in (way.source, way.destination.owner)
+            if switch not in (switch_of(way.source), switch_of(way.destination.owner))
         )
 
 
@@ -171,7 +172,7 @@ class Rollout:
         both = before.reached & after.reached
         lost = both - state.reached
         was = self._state(files)
-        others = frozenset(pair for pair in both & was.reached if name not in (pair.source, pair.owner))
+        others = frozenset(pair for pair in both & was.reached if name not in map(switch_of, (pair.source, pair.owner)))
         meanwhile = others - was.reached_without(name)
         what = "changed" if name in files and name in self.new else "added" if name in self.new else "removed"
         return Step(name, what, tuple(errors), tuple(sorted(lost)), tuple(sorted(meanwhile))), following

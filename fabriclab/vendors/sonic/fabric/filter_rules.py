@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import ip_network
 from typing import Literal, NamedTuple
 
+from fabriclab.formats.family import AnyAddress, AnyNetwork, is_within
 from fabriclab.formats.plan.filters import PacketRule
 from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
 from fabriclab.vendors.sonic.fabric.view import FabricFinding
@@ -45,11 +46,9 @@ def cut_off_hosts(routing: FabricRouting) -> Iterator[FabricFinding]:
 
 def _cut_off(routing: FabricRouting, one: Destination, hosts: Sequence[Destination]) -> _CutOff | None:
     switch = routing.view.fabric.switches[one.owner]
-    every = [network for other in hosts if isinstance(network := other.network, IPv4Network)]
-    if not isinstance(one.network, IPv4Network):
-        return None
-    others = [network for network in every if not network.overlaps(one.network)]
-    own = frozenset(address.ip for address in switch.config.addresses[one.interface])
+    others = [other.network for other in hosts if not is_within(other.network, one.network)]
+    others = [network for network in others if not is_within(one.network, network)]
+    own = frozenset(address.ip for address in switch.addresses_of(routing.family)[one.interface])
     for table in switch.config.acls if others else ():
         if not _is_bound(switch, table, one.interface):
             continue
@@ -71,12 +70,12 @@ def _is_bound(switch: FabricSwitch, table: AclTable, interface: str) -> bool:
 
 
 def _verdict(
-    rules: Sequence[PacketRule], source: IPv4Network, destination: IPv4Network, own: frozenset[IPv4Address]
+    rules: Sequence[PacketRule], source: AnyNetwork, destination: AnyNetwork, own: frozenset[AnyAddress]
 ) -> PacketRule | None:
     """Return the rule that decides over all packets from one network to another; None: that depends on the packet, or
     no rule matches. The rules are in the order of their priorities."""
     for rule in rules:
-        if rule.frames not in ("all", "ip"):
+        if rule.frames not in ("all", "ip" if source.version == 4 else "ipv6"):
             continue
         sides = (_overlap(rule.source, source, own), _overlap(rule.destination, destination, own))
         if "none" in sides:
@@ -88,16 +87,16 @@ def _verdict(
     return None
 
 
-def _overlap(said: str | None, network: IPv4Network, own: frozenset[IPv4Address]) -> Literal["all", "some", "none"]:
+def _overlap(said: str | None, network: AnyNetwork, own: frozenset[AnyAddress]) -> Literal["all", "some", "none"]:
     """Return how many of a network's hosts a rule means; the switch's own addresses are none of them."""
     if said is None:
         return "all"
-    written = IPv4Network(said)
-    if network.subnet_of(written):
+    written = ip_network(said)
+    if is_within(network, written):
         return "all"
-    if not written.overlaps(network):
+    if not is_within(written, network):
         return "none"
-    hosts = set(written) - own if written.prefixlen >= written.max_prefixlen - 1 else {written.network_address}
+    hosts = {*written} - own if written.prefixlen >= written.max_prefixlen - 1 else {written.network_address}
     return "some" if hosts else "none"
 
 

@@ -10,15 +10,16 @@ from fabriclab.lab.reading.problems import Mistake, Problems
 from fabriclab.vendors.sonic.fabric.class_rules import CLASS_RULES
 from fabriclab.vendors.sonic.fabric.filter_rules import FILTER_RULES
 from fabriclab.vendors.sonic.fabric.link_rules import LINK_RULES
-from fabriclab.vendors.sonic.fabric.overlay_rules import OVERLAY_RULES, TUNNEL_RULES
+from fabriclab.vendors.sonic.fabric.overlay_rules import OVERLAY_RULES, TUNNEL_RULES, tunnels_of_ipv6
 from fabriclab.vendors.sonic.fabric.pair_rules import PAIR_RULES, shares_gateway
 from fabriclab.vendors.sonic.fabric.path_rules import PATH_RULES
 from fabriclab.vendors.sonic.fabric.route_rules import ROUTE_RULES
-from fabriclab.vendors.sonic.fabric.routing import routings
+from fabriclab.vendors.sonic.fabric.routing import FabricRouting, routings
 from fabriclab.vendors.sonic.fabric.session_rules import SESSION_RULES
 from fabriclab.vendors.sonic.fabric.sibling_rules import SIBLING_RULES
 from fabriclab.vendors.sonic.fabric.tier_rules import RELAY_RULES, TIER_RULES
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
+from fabriclab.vendors.sonic.fabric.vrf_view import of_default
 from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import split_path
@@ -39,7 +40,7 @@ _FATES = {
 
 _ROUTED = {
     4: (*TUNNEL_RULES, *SESSION_RULES, *PATH_RULES, *FILTER_RULES, *RELAY_RULES),
-    6: (*SESSION_RULES, *PATH_RULES),
+    6: (*TUNNEL_RULES, *SESSION_RULES, *PATH_RULES, *FILTER_RULES, *RELAY_RULES),
 }
 """The rules of routes, by the family that they are asked about."""
 
@@ -55,9 +56,15 @@ def judge_fabric(
     found = list(_contradictions(view, down))
     for rule in (*LINK_RULES, *CLASS_RULES, *ROUTE_RULES, *TIER_RULES, *SIBLING_RULES, *PAIR_RULES, *OVERLAY_RULES):
         found += rule(view)
-    for routing in routings(view):
+    default = of_default(view)
+    every = routings(default)
+    for routing in every:
         for routed in _ROUTED[routing.family]:
             found += routed(routing)
+    if len(every) == 1 and tunnels_of_ipv6(default):
+        # Hosts of IPv4 alone, in tunnels over IPv6.
+        for routed in TUNNEL_RULES:
+            found += routed(FabricRouting(default, family=6))
     return [
         FabricFinding(name, replace(one, line=one.line or switch.config.place(*one.path).line))
         for name, switch in fabric.switches.items()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv6Network, ip_address, ip_network
 
-from fabriclab.formats.family import is_within
+from fabriclab.formats.family import AnyAddress, AnyInterface, Family, is_within
 from fabriclab.keys.wording import listed
 from fabriclab.vendors.sonic.fabric.routing import FabricRouting
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.lab.fabric_switches import FabricSwitch
-from fabriclab.vendors.sonic.read.entries import FieldValue, parse_bare_address
+from fabriclab.vendors.sonic.read.entries import FieldValue
 
-_HEADERS = 50
-"""Bytes that VXLAN adds to a packet: outer Ethernet, IPv4, UDP and VXLAN headers (RFC 7348, section 5)."""
+_HEADERS: Mapping[int, int] = {4: 50, 6: 70}
+"""Bytes that VXLAN adds to a packet: outer Ethernet, IP, UDP and VXLAN headers (RFC 7348, section 5)."""
 _UNDELIVERED = "no tunnel leads to the switch, and its VLANs are islands"
 
 
@@ -25,23 +25,31 @@ def _text(fields: Mapping[str, FieldValue], name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _vteps(view: View) -> Iterator[tuple[FabricSwitch, str, str]]:
-    """Yield switch, name and source address of each VTEP whose source is an address of IPv4."""
+def _vteps(view: View) -> Iterator[tuple[FabricSwitch, str, AnyAddress]]:
+    """Yield switch, name and source address of each VTEP."""
     for switch in view.fabric.switches.values():
         for key, fields in entries(switch.config, "VXLAN_TUNNEL").items():
-            if parse_bare_address(_text(fields, "src_ip")) is not None:
-                yield switch, key, _text(fields, "src_ip")
+            try:
+                yield switch, key, ip_address(_text(fields, "src_ip"))
+            except ValueError:
+                continue
+
+
+def tunnels_of_ipv6(view: View) -> bool:
+    """Return whether a VTEP's source is an address of IPv6."""
+    return any(source.version == 6 for *_, source in _vteps(view))
 
 
 def sources(routing: FabricRouting) -> Iterator[FabricFinding]:
     """A VTEP's source is a loopback of the switch alone, and others have routes to it."""
-    vteps = list(_vteps(routing.view))
+    vteps = [one for one in _vteps(routing.view) if one[2].version == routing.family]
     counts = Counter(source for *_, source in vteps)
     for switch, key, source in vteps:
         path = ("VXLAN_TUNNEL", key, "src_ip")
-        loopbacks = {str(one.ip) for every in switch.config.loopbacks.values() for one in every}
+        loopbacks = {one.ip for every in _loopbacks(switch, routing.family) for one in every}
         if source not in loopbacks:
-            bound = f"no loopback's address of the switch ({listed(sorted(loopbacks)) or 'it has none'})"
+            there = listed(sorted(map(str, loopbacks)))
+            bound = f"no loopback's address of the switch ({there or 'it has none'})"
             yield FabricFinding(
                 switch.name, finding("vtep-source", path, source, bound, _UNDELIVERED, "write Loopback's address")
             )
@@ -63,8 +71,12 @@ def sources(routing: FabricRouting) -> Iterator[FabricFinding]:
             yield FabricFinding(switch.name, finding("vtep-source", path, source, bound, _UNDELIVERED, "announce it"))
 
 
-def _has_route(routing: FabricRouting, name: str, source: str) -> bool:
-    address = IPv4Network(source)
+def _loopbacks(switch: FabricSwitch, family: Family) -> Iterable[Sequence[AnyInterface]]:
+    return switch.config.loopbacks.values() if family == 4 else switch.config.loopbacks6.values()
+
+
+def _has_route(routing: FabricRouting, name: str, source: AnyAddress) -> bool:
+    address = ip_network(source)
     return any(hops and is_within(address, prefix) for prefix, hops in routing.tables[name].items())
 
 
@@ -145,12 +157,13 @@ def packet_sizes(view: View) -> Iterator[FabricFinding]:
     """Links between switches carry the packets of hosts with VXLAN's headers, where both switches have a VTEP or lie
     between two."""
     with_vtep = [switch for switch, *_ in _vteps(view)]
+    headers = max((_HEADERS[source.version] for *_, source in _vteps(view)), default=0)
     ports = [switch.mtu(port) for switch in with_vtep for port in view.host_ports(switch)]
     for link in view.links if ports else ():
         for end in link.ends:
             mtu = view.switch(end).mtu(end.port)
-            if mtu < max(ports) + _HEADERS:
-                bound = f"below {max(ports) + _HEADERS}, the MTU of hosts' ports with VXLAN's {_HEADERS} bytes"
+            if mtu < max(ports) + headers:
+                bound = f"below {max(ports) + headers}, the MTU of hosts' ports with VXLAN's {headers} bytes"
                 fate = "full packets of hosts are dropped in the tunnel"
                 one = finding(
                     "vxlan-mtu",

@@ -13,9 +13,12 @@ from fabriclab.units import format_count
 from fabriclab.vendors.sonic.fabric.forwarding import Fate, Forwarding, Part
 from fabriclab.vendors.sonic.fabric.routing import Destination, FabricRouting
 from fabriclab.vendors.sonic.fabric.view import View
+from fabriclab.vendors.sonic.fabric.vrf_view import vrf_of
 from fabriclab.vendors.sonic.fabric.wanted import Networks, Wanted
 
 _MOST_CAUSES = 2
+_LEAKS = ("import_vpn", "import_vrf")
+"""Fields of BGP_GLOBALS_AF by which routes come from elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class ReachFinding:
     pairs: int
     """Of a switch and a network, a part of it each."""
     breaches: tuple[Breach, ...]
+    unknown: tuple[Breach, ...] = ()
+    """Pairs whose routes come from a VPN or another VRF, which nobody calculates."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +100,23 @@ class Reach:
     def not_judged(self) -> tuple[NotEmulated, ...]:
         """What acts on routes in a switch, and is not part of the answer."""
         switches = self.view.fabric.switches.values()
-        return tuple(one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
+        every = (one for switch in switches for one in switch.config.not_emulated if one.touches == "routes")
+        return tuple({one.sentence: one for one in every}.values())
+
+    @cached_property
+    def _leaking(self) -> frozenset[str]:
+        """The parts of switches that take routes of VPNs or of other VRFs."""
+        switches = self.view.fabric.switches.values()
+        return frozenset(
+            switch.name for switch in switches if any(one.path[-1] in _LEAKS for one in switch.config.not_emulated)
+        )
 
     def ways(self) -> Iterator[Way]:
         """Yield the ways of each switch to each network that it is not in."""
         for destination in self.destinations:
             for part in self.parts(destination):
                 for name in self.view.fabric.switches:
-                    if name not in part.owners:
+                    if name not in part.owners and vrf_of(name) == vrf_of(destination.owner):
                         yield Way(name, destination, part.fate(name))
 
     def judged(self, wanted: Sequence[Wanted]) -> tuple[ReachFinding, ...]:
@@ -110,17 +124,23 @@ class Reach:
         return tuple(self._judged(one) for one in wanted)
 
     def _judged(self, wanted: Wanted) -> ReachFinding:
-        pairs, breaches = 0, []
+        pairs, breaches, unknown = 0, list[Breach](), list[Breach]()
         for destination in wanted.destinations:
             for part in self.parts(destination):
                 for source in wanted.sources:
-                    if source in part.owners or source == destination.owner:
+                    if (
+                        source in part.owners
+                        or source == destination.owner
+                        or not _is_asked(wanted, source, destination)
+                    ):
                         continue
                     pairs += 1
                     why = self._breach(wanted, source, destination, part)
                     if why:
-                        breaches.append(Breach(source, destination, why))
-        return ReachFinding(wanted, pairs, tuple(breaches))
+                        lost = part.fate(source).lost
+                        is_unknown = lost is not None and lost.switch in self._leaking
+                        (unknown if is_unknown else breaches).append(Breach(source, destination, why))
+        return ReachFinding(wanted, pairs, tuple(breaches), tuple(unknown))
 
     def _breach(self, wanted: Wanted, source: str, destination: Destination, part: Part) -> str:
         """Return why a pair is not as it is wanted; empty: it is."""
@@ -154,6 +174,11 @@ class Reach:
         looped = () if fate.lost is None else (one for one in outcome.looped if one.switch == fate.lost.switch)
         kept = dict.fromkeys(_sentence(one) for one in outcome.kept_out or looped)
         return f"; {listed(list(kept)[:_MOST_CAUSES])}" if kept else ""
+
+
+def _is_asked(wanted: Wanted, source: str, destination: Destination) -> bool:
+    """Return whether a demand means a pair: switches of a VRF need reach hosts and loopbacks of the same one only."""
+    return wanted.kind == "unreachable" or wanted.is_of_prefix or vrf_of(source) == vrf_of(destination.owner)
 
 
 def _sentence(kept: KeptOut) -> str:

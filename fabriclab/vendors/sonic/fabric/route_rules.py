@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address
 
 from fabriclab.formats.family import FAMILIES, AnyNetwork, is_within
+from fabriclab.formats.finding import Severity
 from fabriclab.keys.wording import listed
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
@@ -20,6 +21,12 @@ from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
 
 _BITS_A_MBIT = 10**6
 _LOOPBACK = "Loopback0"
+_MILD: Severity = "warning"
+_SAME_AS = "the two have no session with each other, and others take one's routes for loops or duplicates"
+_OTHER_AS = (
+    "sessions between different AS numbers come up (RFC 6286, section 2.2), but nobody can tell the routes of the two "
+    "apart"
+)
 _DYNAMIC = ("BGP_PEER_RANGE", "BGP_GLOBALS_LISTEN_PREFIX")
 
 
@@ -35,8 +42,11 @@ def router_ids(view: View) -> Iterator[FabricFinding]:
             path = _router_id_path(switch)
             place = other.config.place(*_router_id_path(other))
             bound = f"also the router id of {other.name} ({place})"
-            fate = "the two have no session with each other, and others take one's routes for loops or duplicates"
-            yield FabricFinding(switch.name, finding("router-id-twice", path, own, bound, fate, "write its own"))
+            asns = (switch.config.asn, other.config.asn)
+            differ = None not in asns and asns[0] != asns[1]
+            fate, severity = (_OTHER_AS, _MILD) if differ else (_SAME_AS, None)
+            one = finding("router-id-twice", path, own, bound, fate, "write its own", severity=severity)
+            yield FabricFinding(switch.name, one)
 
 
 def _router_id(switch: FabricSwitch) -> IPv4Address | None:

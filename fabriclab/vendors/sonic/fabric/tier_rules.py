@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 
+from fabriclab.formats.family import FAMILIES, AnyAddress, Family
 from fabriclab.keys.wording import listed
 from fabriclab.vendors.sonic.fabric.routing import FabricRouting
 from fabriclab.vendors.sonic.fabric.view import FabricFinding, View
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.lab.fabric_switches import End, FabricSwitch
-from fabriclab.vendors.sonic.read.entries import FieldValue, parse_bare_address
+from fabriclab.vendors.sonic.read.entries import FieldValue, shortest
 
 _OF_TIER = (
     *("WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", "SCHEDULER", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"),
@@ -26,6 +28,11 @@ _FEWEST = 4
 """Of fewer switches nobody knows which one is meant."""
 _MOST_OTHERS = 0.25
 _DOWN = ("down", "false")
+_RELAYS: Mapping[Family, tuple[tuple[str, str], ...]] = {
+    4: (("DHCPV4_RELAY", "dhcpv4_servers"), ("VLAN", "dhcp_servers")),
+    6: (("DHCP_RELAY", "dhcpv6_servers"), ("VLAN", "dhcpv6_servers")),
+}
+"""The tables and fields that name servers to which requests of a VLAN are relayed."""
 
 
 def missing_sessions(view: View) -> Iterator[FabricFinding]:
@@ -155,14 +162,16 @@ def _text(value: FieldValue | None) -> str:
 
 def relays(view: View) -> Iterator[FabricFinding]:
     """Switches relay the requests of one VLAN to the same servers, which are not the switch itself."""
+    for family in FAMILIES:
+        yield from _relays(view, family)
+
+
+def _relays(view: View, family: Family) -> Iterator[FabricFinding]:
     servers: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for switch in view.fabric.switches.values():
-        own = {
-            str(one.ip)
-            for every in (*switch.config.addresses.values(), *switch.config.loopbacks.values())
-            for one in every
-        }
-        for vlan, path, found in _servers(switch):
+        loopbacks = switch.config.loopbacks if family == 4 else switch.config.loopbacks6
+        own = {str(one.ip) for every in (*switch.addresses_of(family).values(), *loopbacks.values()) for one in every}
+        for vlan, path, found in _servers(switch, family):
             servers[vlan][switch.name] = found
             mine = [server for server in found if server in own]
             if mine:
@@ -182,7 +191,7 @@ def relays(view: View) -> Iterator[FabricFinding]:
         for name, found in by_switch.items():
             if tuple(sorted(found)) != usual and count * 2 > len(by_switch):
                 bound = f"not {listed(usual)}, to which {count} of {len(by_switch)} switches relay {vlan}"
-                path = next(path for each, path, _ in _servers(view.fabric.switches[name]) if each == vlan)
+                path = next(path for each, path, _ in _servers(view.fabric.switches[name], family) if each == vlan)
                 fate = "hosts behind this switch ask other servers than those of the same VLAN elsewhere"
                 one = finding("dhcp-servers", path, listed(found), bound, fate, "write the same")
                 yield FabricFinding(name, one)
@@ -196,10 +205,10 @@ def lost_servers(routing: FabricRouting) -> Iterator[FabricFinding]:
     found = {
         (switch.name, server): path
         for switch in routing.view.fabric.switches.values()
-        for _, path, servers in _servers(switch)
+        for _, path, servers in _servers(switch, routing.family)
         for server in servers
     }
-    addresses = {server: parse_bare_address(server) for _, server in found}
+    addresses = {server: _address(server, routing.family) for _, server in found}
     inside = [one.network for one in routing.destinations]
     outside = {
         server for server, one in addresses.items() if one is not None and not any(one in network for network in inside)
@@ -211,15 +220,24 @@ def lost_servers(routing: FabricRouting) -> Iterator[FabricFinding]:
             yield FabricFinding(name, finding("dhcp-servers", path, server, bound, fate, "correct the address"))
 
 
-def _servers(switch: FabricSwitch) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Yield VLAN, place and servers of each relay: of DHCPV4_RELAY, or of the field of VLAN."""
+def _address(text: str, family: Family) -> AnyAddress | None:
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return None
+    return found if found.version == family else None
+
+
+def _servers(switch: FabricSwitch, family: Family) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Yield VLAN, place and servers of each relay of DHCP or DHCPv6: of the relays' own table, or of the field of VLAN;
+    addresses of IPv6 in their shortest form."""
     root = switch.config.json.value if switch.config.json is not None else None
-    for table, name in (("DHCPV4_RELAY", "dhcpv4_servers"), ("VLAN", "dhcp_servers")):
+    for table, name in _RELAYS[family]:
         written = root.get(table) if isinstance(root, dict) else None
         for key, fields in written.items() if isinstance(written, dict) else ():
             servers = fields.get(name) if isinstance(fields, dict) else None
             found = servers.split(",") if isinstance(servers, str) else servers if isinstance(servers, list) else []
-            words = tuple(one.strip() for one in found if isinstance(one, str) and one.strip())
+            words = tuple(shortest(one.strip()) for one in found if isinstance(one, str) and one.strip())
             if words:
                 yield key, (table, key, name), words
 

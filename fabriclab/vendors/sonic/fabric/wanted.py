@@ -21,6 +21,7 @@ from fabriclab.lab.reading.document import read_document
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.reading.section import Section
 from fabriclab.vendors.sonic.fabric.routing import Destination
+from fabriclab.vendors.sonic.fabric.vrf_view import vrf_of
 
 Kind = Literal["reach", "unreachable", "waypoint", "width"]
 HOSTS, LOOPBACKS = "hosts", "loopbacks"
@@ -46,6 +47,13 @@ class Wanted:
     """The sources as they are written."""
     family: Family | None = None
     """Of the networks; None: of all families that there are."""
+    vrf: str = ""
+    """The VRF of switches and networks, where nobody names what is wanted; empty: the default one."""
+
+    @property
+    def is_of_prefix(self) -> bool:
+        """Whether it names a prefix, and not a kind of networks."""
+        return self.to not in (HOSTS, LOOPBACKS)
 
 
 @dataclass(frozen=True)
@@ -60,9 +68,18 @@ class Networks:
 def usual(networks: Networks) -> tuple[Wanted, ...]:
     """Return what is wanted where nobody says it: switches with hosts of a family reach all networks of hosts of it."""
     every = [one for one in networks.destinations if not one.is_loopback]
+    by_vrf: dict[str, list[Destination]] = {}
+    for one in every:
+        by_vrf.setdefault(vrf_of(one.owner), []).append(one)
+    # A VRF whose hosts are at one switch wants nothing of others.
+    asked = {vrf: found for vrf, found in by_vrf.items() if len({one.owner for one in found}) > 1}
+    return tuple(one for vrf, found in (asked or {"": every}).items() for one in _usual(vrf, found, networks))
+
+
+def _usual(vrf: str, every: list[Destination], networks: Networks) -> Iterator[Wanted]:
     by_family = {family: [one for one in every if one.network.version == family] for family in networks.families}
     found = {family: hosts for family, hosts in by_family.items() if hosts} or {4: every}
-    return tuple(
+    yield from (
         Wanted(
             "reach",
             tuple(dict.fromkeys(one.owner for one in hosts)),
@@ -70,6 +87,7 @@ def usual(networks: Networks) -> tuple[Wanted, ...]:
             tuple(hosts),
             words="each switch with hosts",
             family=family if len(found) > 1 else None,
+            vrf=vrf,
         )
         for family, hosts in found.items()
     )

@@ -45,13 +45,15 @@ def _every(config: ConfigDb) -> list[tuple[str, IPv4Interface]]:
 
 
 def addresses(bindings: Bindings) -> Iterator[SonicFinding]:
-    """Networks of interfaces do not overlap, and an address is a host's."""
+    """Networks of interfaces of one VRF do not overlap, and an address is a host's."""
     every = _every(bindings.config)
+    vrf_of = {name: vrf for vrf, names in bindings.config.vrfs.items() for name in names}
     for index, (name, address) in enumerate(every):
         path = (_table(name), f"{name}|{address}")
         yield from _host(path, address)
         for other, theirs in every[:index]:
-            if other != name and address.network.overlaps(theirs.network):
+            is_one_table = vrf_of.get(name) == vrf_of.get(other)
+            if other != name and is_one_table and address.network.overlaps(theirs.network):
                 bound = f"in the network of {other}, {theirs.network}"
                 fate = (
                     "the kernel has two routes to one network, and hosts behind one of the interfaces are not reached"

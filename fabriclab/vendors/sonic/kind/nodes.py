@@ -21,6 +21,7 @@ from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.judge.places import FIELDS
 from fabriclab.vendors.sonic.judge.switch_rules import REMEDIES
 from fabriclab.vendors.sonic.kind.groups import written_layer2
+from fabriclab.vendors.sonic.kind.vrfs import with_vrfs
 from fabriclab.vendors.sonic.lab.files import LOOPBACK
 from fabriclab.vendors.sonic.lab.load_balancing import written_load_balancing
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
@@ -130,6 +131,8 @@ class _NodeBinder:
             fields=FIELDS,
             notes=(*self.notes, *self._static_notes, *config.adaptive_routing.notes),
         )
+        if any(any(one.vrfs.values()) for one in self.configs.values()):
+            own = with_vrfs(own, self.node.name, config, [near.interface for near, _ in self.links_here])
         loopback6 = self._loopback6() if self._has6 else self.node.loopback6
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), loopback6=loopback6, own=own)
 

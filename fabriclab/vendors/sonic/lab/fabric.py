@@ -12,6 +12,7 @@ from fabriclab.keys.wording import listed
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.vendors.sonic.lab import vrf_files
 from fabriclab.vendors.sonic.lab.cabling import Cable
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
 from fabriclab.vendors.sonic.lab.fabric_files import (
@@ -27,9 +28,11 @@ from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing, Stub, StubFinder, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
 from fabriclab.vendors.sonic.lab.laid_cables import laid_cables
+from fabriclab.vendors.sonic.lab.vrf_edge import Edge
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
 from fabriclab.vendors.sonic.read.config_db import ConfigDb, LeftOut
 from fabriclab.vendors.sonic.read.families import lab_families
+from fabriclab.vendors.sonic.vrf.rendered import is_of_routing, without_rendered
 
 _BITS_A_MBIT = 10**6
 
@@ -87,8 +90,7 @@ def import_fabric(
     return ImportedFabric(
         name=name,
         files={
-            topology.FILE_NAME: topology_text(name, fabric, links, stubs, families).encode(),
-            experiment.FILE_NAME: experiment_text(name, fabric, stubs, cell).encode(),
+            **_texts(name, fabric, links, stubs, families, cell, notes),
             **{bound_file(switch.name): switch.data for switch in fabric.switches.values()},
         },
         sources={bound_file(switch.name): switch.config.file for switch in fabric.switches.values()},
@@ -98,6 +100,36 @@ def import_fabric(
         notes=tuple(notes),
         left_out=_left_out(fabric),
     )
+
+
+def _texts(
+    name: str,
+    fabric: Fabric,
+    links: Sequence[FabricLink],
+    stubs: Sequence[Stub],
+    families: Sequence[Family],
+    cell: str | None,
+    notes: dict[str, None],
+) -> dict[str, bytes]:
+    """Return the lab's own files, and of a fabric with VRFs those of neighbours without a file."""
+    if not has_vrfs(fabric):
+        return {
+            topology.FILE_NAME: topology_text(name, fabric, links, stubs, families).encode(),
+            experiment.FILE_NAME: experiment_text(name, fabric, stubs, cell).encode(),
+        }
+    edge = Edge(fabric, stubs, notes)
+    confs = {vrf_files.conf_file(one.name): vrf_files.router_conf(one).encode() for one in edge.routers}
+    return {
+        topology.FILE_NAME: vrf_files.topology_text(name, fabric, links, edge).encode(),
+        experiment.FILE_NAME: vrf_files.experiment_text(name, fabric, edge, cell).encode(),
+        **confs,
+        **({vrf_files.DAEMONS: b"bgpd=yes\n"} if confs else {}),
+    }
+
+
+def has_vrfs(fabric: Fabric) -> bool:
+    """Return whether any switch has an interface in a VRF of its file."""
+    return any(any(switch.config.vrfs.values()) for switch in fabric.switches.values())
 
 
 def _families(fabric: Fabric, stubs: Sequence[Stub]) -> tuple[Family, ...]:
@@ -184,6 +216,8 @@ def _note_switches(
     switches_of: dict[str, list[str]] = {}
     for switch in fabric.switches.values():
         found = dict.fromkeys(_notes(switch.config, families))
+        if has_vrfs(fabric):
+            found = dict.fromkeys(note for note in found if not is_of_routing(note))
         if (rates := _rates(switch, ends)) and says_memory(switch.config, found):
             switch_profile(switch.name, switch.config, rates, None, found, problems)
         _note_networks(switch, stubs, found)
@@ -229,4 +263,5 @@ def _left_out(fabric: Fabric) -> tuple[LeftOut, ...]:
     for switch in fabric.switches.values():
         for one in switch.config.left_out:
             entries[one.what, one.why] = entries.get((one.what, one.why), 0) + one.entries
-    return tuple(LeftOut(what, count, why) for (what, why), count in entries.items())
+    every = (LeftOut(what, count, why) for (what, why), count in entries.items())
+    return tuple(without_rendered(every) if has_vrfs(fabric) else every)

@@ -29,6 +29,11 @@ class _Address:
     interface: str
     value: IPv4Interface
 
+    @property
+    def vrf(self) -> str:
+        """The VRF of its interface; empty: the default one."""
+        return self.switch.vrf_of(self.interface)
+
     def complain(self, problems: Problems, message: str, other: _Address) -> None:
         """Record what is wrong with it and another one; `{other}` of the message is that one with its place."""
         place = other.switch.address_place(other.interface, other.value)
@@ -208,17 +213,19 @@ class FabricChecks:
 
     def _check_addresses(self) -> None:
         """No address occurs twice, the ends of a link share a network, and no two other networks overlap."""
-        owners: dict[IPv4Address, _Address] = {}
+        owners: dict[tuple[str, IPv4Address], _Address] = {}
         for address in self._addresses():
-            other = owners.setdefault(address.value.ip, address)
+            other = owners.setdefault((address.vrf, address.value.ip), address)
             if other is not address:
                 address.complain(self._problems, "is also {other}; each interface needs its own address", other)
         different = self._check_ends()
         found = sorted(
-            owners.values(), key=lambda one: (int(one.value.network.network_address), one.value.network.prefixlen)
+            owners.values(),
+            key=lambda one: (one.vrf, int(one.value.network.network_address), one.value.network.prefixlen),
         )
         widest = None
         for address in found:
+            widest = widest if widest is not None and widest.vrf == address.vrf else None
             if widest is not None and self._is_overlap(address, widest) and not different & {address, widest}:
                 address.complain(
                     self._problems,
@@ -250,6 +257,8 @@ class FabricChecks:
         """Return whether two networks overlap that are not those of one interface, or of the two ends of a link."""
         if not one.value.network.overlaps(other.value.network):
             return False
+        if one.vrf and one.switch is not other.switch:
+            return False  # a VRF may have a network at several switches; an import notes it
         if one.switch is other.switch:
             return one.interface != other.interface
         return not any(

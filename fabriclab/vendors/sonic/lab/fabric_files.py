@@ -26,7 +26,8 @@ def bound_file(switch: str) -> str:
     return f"{switch}.json"
 
 
-def _bind(switch: str) -> str:
+def bind(switch: str) -> str:
+    """Return the bind of a switch's file."""
     return f"{bound_file(switch)}:{SONIC_VS.config_paths[0]}"
 
 
@@ -53,13 +54,13 @@ def topology_text(
         f"    {SONIC_VS.name}: {{image: '{SONIC_IMAGE}'}}",
         LINUX_KIND,
         "  nodes:",
-        *(f"    {switch}: {{kind: {SONIC_VS.name}, binds: ['{_bind(switch)}']}}" for switch in fabric.switches),
+        *(f"    {switch}: {{kind: {SONIC_VS.name}, binds: ['{bind(switch)}']}}" for switch in fabric.switches),
         *map(_switch_node, switches),
         *(f"    {host}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for host in hosts_of(stubs)),
         "  links:",
         *(_stub_link(link, fabric, families) for stub in stubs for link in stub.links),
         *(_link_behind(stub, fabric) for stub in switches if stub.has_host),
-        *map(_link, links),
+        *map(link_line, links),
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -70,7 +71,7 @@ def experiment_text(name: str, fabric: Fabric, stubs: Sequence[Stub], cell: str 
     lines = [
         f"title: {name}, as the config_db.json files of its switches describe it",
         "",
-        *_switches(fabric, switches, cell),
+        *switch_lines(fabric, [stub.name for stub in switches], cell),
     ]
     lines += [
         "traffic:  # a first traffic: one in-cast",
@@ -97,16 +98,17 @@ def hosts_of(stubs: Sequence[Stub]) -> list[str]:
     ]
 
 
-def _switches(fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> Iterator[str]:
+def switch_lines(fabric: Fabric, others: Sequence[str], cell: str | None) -> Iterator[str]:
+    """Yield the experiment's section `switches`. `others`: switches that no file describes."""
     without = [switch.name for switch in fabric.switches.values() if not switch.config.pools]
-    if not stubs and cell is None and not without:
+    if not others and cell is None and not without:
         yield from ("# Switches and routing are configured by the config_db.json files.", "")
         return
     yield "switches:"
     if cell is not None:
         yield from (f"  {switch}: {{cell: {cell}}}" for switch in fabric.switches if switch not in without)
     yield from (f"  {switch}: {{buffer: 16 MB}}  # its file has no BUFFER_POOL" for switch in without)
-    yield from (f"  {stub.name}: {{buffer: 16 MB}}  # no file gives the buffer" for stub in stubs)
+    yield from (f"  {name}: {{buffer: 16 MB}}  # no file gives the buffer" for name in others)
     yield ""
 
 
@@ -119,15 +121,16 @@ def _host_behind(stub: Stub) -> str:
     return f"{stub.name}-host"
 
 
-def _link(link: FabricLink) -> str:
-    return f"    - {{endpoints: ['{_clab(link.a)}', '{_clab(link.b)}']}}  # {link.found_by}"
+def link_line(link: FabricLink) -> str:
+    """Return the line of a link between two switches with files."""
+    return f"    - {{endpoints: ['{clab(link.a)}', '{clab(link.b)}']}}  # {link.found_by}"
 
 
 def _stub_link(link: StubLink, fabric: Fabric, families: Sequence[Family]) -> str:
     address = "" if link.address is None else f", ipv4: ['{link.address}', '']"
     address += f", ipv6: ['{link.address6}', '']" if link.address6 is not None and 6 in families else ""
-    ends = f"'{link.node}:{link.interface}', '{_clab(link.end)}'"
-    return f"    - {{endpoints: [{ends}]{address}, vars: {_variables(link.end, fabric)}}}  # {_comment(link.found_by)}"
+    ends = f"'{link.node}:{link.interface}', '{clab(link.end)}'"
+    return f"    - {{endpoints: [{ends}]{address}, vars: {variables(link.end, fabric)}}}  # {comment(link.found_by)}"
 
 
 def _link_behind(stub: Stub, fabric: Fabric) -> str:
@@ -137,22 +140,24 @@ def _link_behind(stub: Stub, fabric: Fabric) -> str:
     mtu = fabric.switches[first.switch].mtu(first.port)
     ends = f"'{_host_behind(stub)}:eth1', '{stub.name}:eth{number}'"
     return (
-        f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {_variables(first, fabric)}}}  # added, like the link to "
+        f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {variables(first, fabric)}}}  # added, like the link to "
         f"{first}"
     )
 
 
-def _variables(end: End, fabric: Fabric) -> str:
+def variables(end: End, fabric: Fabric) -> str:
+    """Return what a link to a node without a file has of the port at its other end."""
     config = fabric.switches[end.switch].config
     rate_bps = (config.ports[end.port].speed_mbps or 1) * _BITS_A_MBIT
     delay_ns = config.cable_metres.get(end.port, 0) * NS_A_METRE
     return f"{{rate: {format_rate(rate_bps)}, delay: {format_duration(delay_ns)}}}"
 
 
-def _clab(end: End) -> str:
+def clab(end: End) -> str:
+    """Return an end by Containerlab's name."""
     return f"{end.switch}:{link_name(end.port)}"
 
 
-def _comment(text: str) -> str:
+def comment(text: str) -> str:
     """Return a comment: names of a file may hold anything, a comment is one line."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -9,9 +9,10 @@ is found once, by the first of these; what contradicts it is an error that names
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
+from typing import TypeVar
 
 from fabriclab.formats.family import AnyAddress
 from fabriclab.keys.wording import shown
@@ -26,6 +27,8 @@ _LINK_PREFIX = 30
 """Networks at least as long as this one have two ends."""
 
 
+N = TypeVar("N", IPv4Network, IPv6Network)
+InterfaceT = TypeVar("InterfaceT", Interface, Interface6)
 _AnyInterface = Interface | Interface6
 FabricLink = FoundLink[End]
 """A link between two switches of the fabric."""
@@ -164,10 +167,9 @@ class LinkFinder:
             for interface in switch.cabled.values():
                 if (interface.address.network.prefixlen >= _LINK_PREFIX) is not alone:
                     by_network[interface.address.network].append(interface)
-        for network, interfaces in by_network.items():
-            if len(interfaces) != 2 or interfaces[0].switch == interfaces[1].switch:
-                continue
+        for interfaces in self._pairs(by_network):
             near, far = interfaces
+            network = near.address.network
             if not alone:
                 self._pair(near, far, f"addresses of {network}")
             elif near.address.ip != far.address.ip and self._unlinked(near) and self._unlinked(far):
@@ -184,17 +186,27 @@ class LinkFinder:
                 is_larger = network.prefixlen < LINK_PREFIX6 and not network.is_link_local
                 if is_larger if alone else is_for_two:
                     by_network[network].append(interface)
-        for network, interfaces in by_network.items():
-            if len(interfaces) == 2 and interfaces[0].switch != interfaces[1].switch:
-                near, far = interfaces
-                is_free = self._unlinked(near) and self._unlinked(far)
-                if is_free and near.address.ip != far.address.ip:
-                    self._pair(near, far, f"addresses of {network}{', in which no other port is' if alone else ''}")
+        for near, far in self._pairs(by_network):
+            is_free = self._unlinked(near) and self._unlinked(far)
+            if is_free and near.address.ip != far.address.ip:
+                network = near.address.network
+                self._pair(near, far, f"addresses of {network}{', in which no other port is' if alone else ''}")
+
+    def _pairs(self, by_network: Mapping[N, list[InterfaceT]]) -> Iterator[tuple[InterfaceT, InterfaceT]]:
+        """Yield the interfaces of networks that have two, of different switches. If a network has more, those of each
+        VRF count by themselves."""
+        for every in by_network.values():
+            by_vrf: dict[str, list[InterfaceT]] = defaultdict(list)
+            for one in every:
+                by_vrf[self._fabric.switches[one.switch].vrf_of(one.name) if len(every) > 2 else ""].append(one)
+            for found in by_vrf.values():
+                if len(found) == 2 and found[0].switch != found[1].switch:
+                    yield found[0], found[1]
 
     def _link_by_sessions(self) -> None:
         owners: dict[AnyAddress, Interface] = {}
         for switch in self._switches():
-            for interface in switch.interfaces.values():
+            for interface in switch.interfaces.values() if not switch.config.vrfs else _of_default(switch):
                 owners.setdefault(interface.address.ip, interface)
         for switch in self._switches():
             for session, name in switch.sessions():
@@ -278,3 +290,7 @@ class LinkFinder:
     def _complain(self, end: End, message: str, field: str = "") -> None:
         path = ("DEVICE_NEIGHBOR", end.port, *([field] if field else []))
         self._fabric.switches[end.switch].config.complain(self._problems, path, message)
+
+
+def _of_default(switch: FabricSwitch) -> Iterator[Interface]:
+    return (one for one in switch.interfaces.values() if not switch.vrf_of(one.name))

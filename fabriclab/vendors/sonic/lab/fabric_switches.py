@@ -115,6 +115,10 @@ class FabricSwitch:
         found = ((name, one) for name, every in alone.items() for one in every if members.get(name))
         return tuple(Interface6(self.name, name, members[name], address) for name, address in found)
 
+    def vrf_of(self, interface: str) -> str:
+        """Return the VRF that an interface is in; empty: the default one."""
+        return next((vrf for vrf, every in self.config.vrfs.items() if interface in every), "")
+
     def mtu(self, port: str) -> int:
         """Return a port's MTU in bytes, of a member that of its port channel."""
         return port_mtu(self.config, self.config.ports[port])
@@ -170,7 +174,11 @@ class FabricSwitch:
 
     def _interface_towards(self, address: AnyAddress | None) -> str | None:
         return next(
-            (name for name, one in self.interfaces.items() if address is not None and address in one.address.network),
+            (
+                name
+                for name, one in self.interfaces.items()
+                if address is not None and address in one.address.network and not self.vrf_of(name)
+            ),
             None,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Problems
@@ -11,6 +12,7 @@ from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.lab.files import experiment_text, topology_text
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
 from fabriclab.vendors.sonic.read.config_db import ConfigDb, LeftOut
+from fabriclab.vendors.sonic.read.interface_names import table_of
 from fabriclab.vendors.sonic.read.neighbours import LabGroups, LabLink, LinkResolver, node_name
 
 
@@ -49,6 +51,12 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
             "the file has these routes"
         )
         notes[f"{left_out}: {why}"] = None
+    if bound := [name for names in config.vrfs.values() for name in names]:
+        place = config.place(table_of(bound[0]), bound[0], "vrf_name")
+        why = "a lab made from one file has the default VRF only; that of several files has each VRF"
+        notes[f"{place}: in {listed(vrf for vrf, names in config.vrfs.items() if names)}: {listed(bound)}; {why}"] = (
+            None
+        )
     has_memory = says_memory(config, notes)
     profile = switch_profile(switch, config, rates, cell, notes, problems) if has_memory else None
     problems.raise_if_any()

@@ -33,6 +33,7 @@ _MARKING = Acting("classes", "the switch port rewrites the DSCP of trimmed packe
 _FORWARDING_CLASSES = Acting("classes", "forwarding classes are not emulated")
 _PORT_LIMIT = Acting("memory", "the switch port has no limit for a whole port, only for its queues and groups")
 _POLICING = Acting("rates", "traffic is not policed")
+_VPN = Acting("routes", "routes of VPNs are not calculated, and a lab has them if an interface is in a VRF")
 _SPEAKERS = Acting("routes", "a lab has the sessions of BGP_NEIGHBOR only")
 
 TABLES: dict[str, Acting] = {
@@ -43,7 +44,10 @@ TABLES: dict[str, Acting] = {
     **dict.fromkeys(("OSPFV2_ROUTER", "OSPFV2_INTERFACE", "VLAN_SUB_INTERFACE", "SAG", "VNET_ROUTE"), _ROUTES),
     **dict.fromkeys(("MCLAG_DOMAIN", "MCLAG_INTERFACE", "MUX_CABLE", "EVPN_ETHERNET_SEGMENT"), _ROUTES),
     **dict.fromkeys(("VXLAN_TUNNEL_MAP", "VXLAN_EVPN_NVO", "NVGRE_TUNNEL_MAP", "VNET_ROUTE_TUNNEL", "TUNNEL"), _TUNNEL),
-    **dict.fromkeys(("SRV6_MY_SIDS", "SUBNET_DECAP"), _TUNNEL),
+    "SRV6_MY_SIDS": Acting(
+        "routes", "routes over SRv6 are not calculated, and a lab has them if an interface is in a VRF"
+    ),
+    "SUBNET_DECAP": _TUNNEL,
     **dict.fromkeys(("STATIC_NAT", "STATIC_NAPT", "NAT_BINDINGS"), _REWRITE),
     **dict.fromkeys(("DASH_ENI", "DASH_ROUTE_TABLE", "DASH_VNET_MAPPING_TABLE"), _TUNNEL),
     "DASH_QOS": _POLICING,
@@ -71,6 +75,7 @@ FIELDS: dict[tuple[str, str], Acting] = {
     **{(table, name): _SESSION for table in _NEIGHBOURS[:2] for name in _SESSION_FIELDS},
     ("BGP_GLOBALS_AF_NETWORK", "policy"): _POLICY,
     ("ROUTE_REDISTRIBUTE", "route_map"): _POLICY,
+    **{("BGP_GLOBALS_AF", name): _VPN for name in ("import_vpn", "export_vpn")},
     **{("BGP_GLOBALS_AF", name): _POLICY for name in ("import_vrf", "import_vrf_route_map", "route_download_filter")},
     **{("BGP_GLOBALS", name): _POLICY for name in ("graceful_shutdown", "max_med_admin", "ignore_as_path_length")},
     **{("BGP_GLOBALS", name): _POLICY for name in ("default_shutdown", "confed_id", "rr_cluster_id")},
@@ -84,7 +89,10 @@ FIELDS: dict[tuple[str, str], Acting] = {
     ("BGP_DEVICE_GLOBAL", "idf_isolation_state"): _POLICY,
     ("BGP_DEVICE_GLOBAL", "wcmp_enabled"): Acting("paths", "all next hops of a route have the same weight"),
     ("BGP_BBR", "status"): _POLICY,
-    **{(table, "vrf_name"): Acting("routes", "a lab has the default VRF only") for table in _INTERFACES},
+    **{
+        (table, "vrf_name"): Acting("routes", "VRF has no such name, so the switch waits for it")
+        for table in _INTERFACES
+    },
     **{(table, "vnet_name"): Acting("routes", "a lab has the default VRF only") for table in _INTERFACES},
     ("PORT_QOS_MAP", "dot1p_to_tc_map"): _NO_TAGS,
     ("PORT_QOS_MAP", "tc_to_dscp_map"): _MARKING,

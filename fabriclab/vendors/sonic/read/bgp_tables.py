@@ -14,7 +14,15 @@ from typing import TypeVar
 from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.keys.wording import shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
-from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
+from fabriclab.vendors.sonic.read.entries import (
+    Entry,
+    Fields,
+    FieldValue,
+    Tables,
+    parse_bare_address,
+    shortest_key,
+    suggestion,
+)
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies, read_policies
 
 N = TypeVar("N", IPv4Network, IPv6Network)
@@ -89,9 +97,9 @@ def read_bgp(
         ),
         of_one_family={_LEFT_OUT: _LEFT_OUT.replace(ONLY_IPV4, WHERE_BOTH)},
         networks=tuple(_networks(tables, "ipv4_unicast", IPv4Network)),
-        announces_connected=_announces_connected(tables),
+        announces_connected=_announces_connected(tables, 4),
         networks6=tuple(_networks(tables, "ipv6_unicast", IPv6Network)),
-        announces_connected6=f"{DEFAULT_VRF}|connected|bgp|ipv6" in tables.keys("ROUTE_REDISTRIBUTE"),
+        announces_connected6=_announces_connected(tables, 6),
         policies=policies,
         policies6=policies6,
     )
@@ -147,12 +155,12 @@ def _networks(tables: Tables, of: str, make: Callable[[str], N]) -> Iterator[N]:
             tables.complain((entry.table, entry.key), message, prefix)
 
 
-def _announces_connected(tables: Tables) -> bool:
+def _announces_connected(tables: Tables, version: Family) -> bool:
     """Return whether frrcfgd announces all networks of its interfaces: ROUTE_REDISTRIBUTE, or a field of the family
-    that older versions have."""
-    older = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv4_unicast")
+    that newer versions have."""
+    older = (one for one in tables.entries("BGP_GLOBALS_AF") if one.key == f"{DEFAULT_VRF}|ipv{version}_unicast")
     is_older = any(Fields(tables, one).text("redistribute_connected") == "true" for one in older)
-    return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
+    return is_older or f"{DEFAULT_VRF}|connected|bgp|ipv{version}" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
 def _as_chosen(one: BgpNeighbour) -> BgpNeighbour:
@@ -228,7 +236,7 @@ def _activated(tables: Tables) -> dict[tuple[str, Family], bool]:
     found: dict[tuple[str, Family], bool] = {}
     for table, kind in (("BGP_PEER_GROUP_AF", "group "), ("BGP_NEIGHBOR_AF", "")):
         for entry in tables.entries(table):
-            key, _, family = entry.key.rpartition("|")
+            key, _, family = shortest_key(entry.key).rpartition("|")
             status = Fields(tables, entry).text("admin_status")
             for each in FAMILIES:
                 if family == f"ipv{each}_unicast" and status is not None:
@@ -245,7 +253,7 @@ def _carried(
     said: dict[Family, bool] = {}
     for family in FAMILIES:
         of_group = activated.get((f"group {vrf}|{group}", family))
-        own = activated.get((entry.key, family), of_group)
+        own = activated.get((shortest_key(entry.key), family), of_group)
         if own is not None:
             said[family] = own
     silent = () if said and len(native) > 1 else native

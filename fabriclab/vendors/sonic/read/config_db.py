@@ -328,6 +328,8 @@ class ConfigDb:
     """Those of IPv6: they tell who is at the other end of a link, and a lab whose files have no others has them."""
     loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     loopbacks6: Mapping[str, tuple[IPv6Interface, ...]] = field(default_factory=dict)
+    vrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The interfaces of each VRF."""
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()
     bgp_neighbours: tuple[BgpNeighbour, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 
 from fabriclab.keys.wording import did_you_mean, nearest, shown
 from fabriclab.lab.reading.problems import Problems
@@ -330,6 +330,20 @@ def parse_bare_address(text: str) -> IPv4Address | None:
         return IPv4Address(text)
     except ValueError:
         return None
+
+
+def shortest(text: str) -> str:
+    """Return an address of IPv6 in its shortest form, as FRR knows it; anything else as it is."""
+    try:
+        return str(IPv6Address(text))
+    except ValueError:
+        return text
+
+
+def shortest_key(key: str) -> str:
+    """Return a key whose addresses of IPv6 are in their shortest form: `default|fc07::02|ipv6_unicast` is of the
+    neighbour `default|fc07::2`."""
+    return SEPARATOR.join(shortest(word.strip()) for word in key.split(SEPARATOR)) if ":" in key else key
 
 
 def port_list(text: str, ports: Collection[str]) -> tuple[list[str], list[str]]:

@@ -13,7 +13,7 @@ from fabriclab.vendors.sonic.read.config_db import LeftOut
 from fabriclab.vendors.sonic.read.entries import Tables, printable
 
 READ = (
-    *("DEVICE_METADATA", "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE"),
+    *("DEVICE_METADATA", "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE", "VRF"),
     *(
         "PORTCHANNEL",
         "PORTCHANNEL_MEMBER",

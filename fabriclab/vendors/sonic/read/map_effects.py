@@ -18,6 +18,7 @@ class MapEffect(NamedTuple):
     what: str
 
 
+_WITH_VRFS = ". A lab whose switches have VRFs has it: there FRR alone decides"
 MAP_FIELDS = {
     "name": MapEffect("acts", "the map's name"),
     "stmt_name": MapEffect("acts", "the entry's number"),
@@ -26,7 +27,7 @@ MAP_FIELDS = {
         "acts",
         "`match interface`: of routes over link-local addresses, and of redistributed connected networks; told in "
         "a map of redistributed static routes, and in `route_map_out` of a switch that redistributes, because a lab "
-        "announces these by `network`, which knows no interface",
+        f"announces these by `network`, which knows no interface{_WITH_VRFS}",
     ),
     "match_prefix_set": MapEffect(
         "acts",
@@ -43,14 +44,17 @@ MAP_FIELDS = {
         "acts",
         "`match ip next-hop prefix-list`, which no route of IPv6 fits; told in a map of redistributed static routes, "
         "and in `route_map_out` of a switch that redistributes them, because a lab announces these by `network`, which "
-        "knows no next hop",
+        f"knows no next hop{_WITH_VRFS}",
     ),
-    "match_src_vrf": MapEffect("acts", "no route of the default VRF fits, so the entry is skipped"),
+    "match_src_vrf": MapEffect(
+        "acts",
+        "no route of the default VRF fits, so the entry is skipped; `match source-vrf` in a lab with VRFs",
+    ),
     "match_neighbor": MapEffect("acts", "`match peer`"),
     "match_tag": MapEffect(
         "acts",
         "no route fits, so the entry is skipped; told if STATIC_ROUTE has tags, because a lab announces static routes "
-        "by `network`, which has none, and if FRR refuses the number",
+        f"by `network`, which has none, and if FRR refuses the number{_WITH_VRFS}",
     ),
     "match_med": MapEffect("acts", "`match metric`"),
     "match_origin": MapEffect("acts", "`match origin`"),
@@ -65,7 +69,7 @@ MAP_FIELDS = {
     "set_metric_action": MapEffect(
         "acts",
         "`set metric`, `set metric +`, `set metric -`; told: the three by round-trip time, which bgpd measures on the "
-        "session, so that nobody can calculate the metric",
+        f"session, so that nobody can calculate the metric{_WITH_VRFS}",
     ),
     "set_metric": MapEffect("acts", "the number of `set_metric_action`"),
     "set_next_hop": MapEffect(

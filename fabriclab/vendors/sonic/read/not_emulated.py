@@ -14,9 +14,11 @@ from fabriclab.vendors.sonic.read.hash_tables import TABLE as HASH
 from fabriclab.vendors.sonic.read.hash_tables import SwitchHash
 from fabriclab.vendors.sonic.read.json_text import Json, JsonText
 from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
+from fabriclab.vendors.sonic.read.vrf_tables import FIELD as VRF_FIELD
 
 _Entries = Mapping[str, Mapping[str, Json]]
 _INTERFACES = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE")
+_LOCAL_AS = ("BGP_NEIGHBOR", "local_asn")
 _PASSING = frozenset({"FORWARD", "ACCEPT"})
 _PORT_LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _DOWN = frozenset({"false", "down", "False"})
@@ -70,8 +72,10 @@ class _Reader:
         """Yield a field once for each value, with the ports of all entries that have it."""
         by_value: dict[str, list[str]] = {}
         for key, fields in self._entries(table).items():
-            if (table, key, name) in self._policies.acting:
+            if (table, key, name) in self._policies.acting or (name == VRF_FIELD and SEPARATOR in key):
                 continue
+            if (table, name) == _LOCAL_AS and _text(fields.get(name)) == self._own_as(key):
+                continue  # FRR refuses the router's own number
             value = "(set)" if name == acting.SECRET and fields.get(name) else _text(fields.get(name))
             if value not in acting.OFF and _number(value) >= acting.LEAST.get((table, name), 0):
                 by_value.setdefault(value, []).append(key)
@@ -82,6 +86,11 @@ class _Reader:
             told = what._replace(why=why)
             one = self._one((table, keys[0], name), value, told, ports if table.startswith("PORT") else ())
             yield replace(one, value=f"{one.value} {more}".rstrip())
+
+    def _own_as(self, neighbour: str) -> str:
+        """Return the AS number of a neighbour's router, as frrcfgd's tables have it."""
+        vrf = neighbour.partition(SEPARATOR)[0]
+        return _text(self._entries("BGP_GLOBALS").get(vrf, {}).get("local_asn"))
 
     def _inactive(self) -> Iterator[NotEmulated]:
         """Yield neighbours whose exchange of routes is shut: of IPv4, and of IPv6 where interfaces have no other."""

@@ -22,7 +22,7 @@ from fabriclab.formats.plan.policies import (
     RouteMap,
 )
 from fabriclab.keys.wording import shown
-from fabriclab.vendors.sonic.read.entries import Entry, FieldValue, Tables
+from fabriclab.vendors.sonic.read.entries import Entry, FieldValue, Tables, shortest_key
 from fabriclab.vendors.sonic.read.policy_maps import TABLE as ROUTE_MAP
 from fabriclab.vendors.sonic.read.policy_maps import MapReader, named_sets
 from fabriclab.vendors.sonic.read.policy_sets import FIELDS as SETS
@@ -116,12 +116,14 @@ class _Reader:
     def read(self) -> SwitchPolicies:
         """Return what acts."""
         groups = {entry.key: entry for entry in self._of_family("BGP_PEER_GROUP_AF")}
-        own = {entry.key: entry for entry in self._of_family("BGP_NEIGHBOR_AF")}
+        own = {shortest_key(entry.key): entry for entry in self._of_family("BGP_NEIGHBOR_AF")}
         for neighbour in self._tables.entries("BGP_NEIGHBOR"):
             vrf, _, _ = neighbour.key.rpartition("|")
             if vrf == _VRF:
                 group = groups.get(f"{vrf}|{_text(neighbour.fields.get('peer_group_name'))}|{self._family}")
-                entries = [one for one in (group, own.get(f"{neighbour.key}|{self._family}")) if one is not None]
+                entries = [
+                    one for one in (group, own.get(f"{shortest_key(neighbour.key)}|{self._family}")) if one is not None
+                ]
                 policy = self._neighbour_policy(entries)
                 if policy != NeighbourPolicy():
                     self._found.neighbours[neighbour.key] = policy

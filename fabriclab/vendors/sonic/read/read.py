@@ -3,7 +3,9 @@ value and what would be right."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
@@ -17,7 +19,7 @@ from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
 from fabriclab.vendors.sonic.read.entries import Tables, TooManyProblemsError
 from fabriclab.vendors.sonic.read.hash_tables import read_hash
-from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, parse_json
+from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, JsonText, parse_json
 from fabriclab.vendors.sonic.read.left_out import READ, left_out
 from fabriclab.vendors.sonic.read.lldp_text import LldpText, parse_lldp
 from fabriclab.vendors.sonic.read.network_tables import (
@@ -32,6 +34,7 @@ from fabriclab.vendors.sonic.read.network_tables import (
 )
 from fabriclab.vendors.sonic.read.not_emulated import not_emulated
 from fabriclab.vendors.sonic.read.policy_tables import TABLES as POLICY_TABLES
+from fabriclab.vendors.sonic.read.policy_tables import SwitchPolicies
 from fabriclab.vendors.sonic.read.qos_tables import QosReader
 from fabriclab.vendors.sonic.read.route_tables import read_static_routes
 from fabriclab.vendors.sonic.read.source_text import (
@@ -44,6 +47,7 @@ from fabriclab.vendors.sonic.read.source_text import (
     without_frr,
 )
 from fabriclab.vendors.sonic.read.trimming_tables import read_trimming
+from fabriclab.vendors.sonic.read.vrf_tables import read_vrfs, vrf_fields
 
 
 def read_config_db(path: Path) -> ConfigDb:
@@ -105,6 +109,11 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
     return config, problems
 
 
+def config_of(json: JsonText) -> ConfigDb:
+    """Return the typed tables of a file that has been examined, or of a part of it."""
+    return _read(Tables(json, Problems()))
+
+
 _LEFT_OUT = f"were left out; {ONLY_IPV4}"
 _ALONE = "are in a lab if none of its files has addresses of IPv4 at interfaces; else it has only IPv4"
 
@@ -132,6 +141,7 @@ def _read(tables: Tables) -> ConfigDb:
         tables.note(about_ipv6)
     addresses6 = {name: tuple(one for one in found if one is not None) for name, found in every6.items()}
     bgp = read_bgp(tables, ports, addresses, addresses6)
+    vrfs = read_vrfs(tables)
     pools = qos.named("BUFFER_POOL", qos.pool)
     profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
     schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
@@ -169,6 +179,7 @@ def _read(tables: Tables) -> ConfigDb:
         addresses6=addresses6,
         loopbacks=loopbacks,
         loopbacks6={name: tuple(one for one in found if one is not None) for name, found in others.items()},
+        vrfs=vrfs,
         port_channels=read_port_channels(tables, ports),
         vlans=read_vlans(tables, ports),
         bgp_neighbours=bgp.neighbours,
@@ -192,7 +203,7 @@ def _read(tables: Tables) -> ConfigDb:
         acls=tuple(acls.tables),
         hash=hashing,
         left_out=left_out(tables, _acting_tables(bgp, acls)),
-        not_emulated=not_emulated(tables.json, bgp.policies.beside(bgp.policies6), acls, hashing),
+        not_emulated=not_emulated(tables.json, _acting_fields(bgp, tables, vrfs), acls, hashing),
         notes=tuple(tables.notes),
         of_one_family={about_ipv6: about_ipv6.replace(ONLY_IPV4, WHERE_BOTH), **bgp.of_one_family},
         json=tables.json,
@@ -200,6 +211,12 @@ def _read(tables: Tables) -> ConfigDb:
     if not ports and not tables.problems:
         tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")
     return config
+
+
+def _acting_fields(bgp: Bgp, tables: Tables, vrfs: Mapping[str, tuple[str, ...]]) -> SwitchPolicies:
+    """Return the fields that act, of policies and of VRFs, and why others do not."""
+    policies = bgp.policies.beside(bgp.policies6)
+    return replace(policies, acting=policies.acting | vrf_fields(tables, vrfs))
 
 
 def _acting_tables(bgp: Bgp, acls: SwitchAcls) -> tuple[str, ...]:

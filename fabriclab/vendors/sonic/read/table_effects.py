@@ -75,6 +75,7 @@ _ACTS = {
     "VLAN": "bridges",
     "VLAN_INTERFACE": "addresses of bridges",
     "VLAN_MEMBER": "members of bridges, untagged",
+    "VRF": "VRFs of the kernel, each with its router of FRR, in the lab of several files",
     "WRED_PROFILE": "ECN marks and early drops of green frames",
 }
 _JUDGED = {"BREAKOUT_CFG": "the rule `breakout-mode` compares it with the lanes of PORT"}
@@ -88,7 +89,6 @@ _OF_FIELDS = {
     "EXP_TO_FC_MAP": "through PORT_QOS_MAP `exp_to_fc_map`: forwarding classes are not emulated",
     "TC_TO_DSCP_MAP": "through PORT_QOS_MAP `tc_to_dscp_map`: only trimmed packets get another DSCP",
     "MACSEC_PROFILE": "through PORT `macsec`: MACsec is not emulated",
-    "VRF": "through `vrf_name` of interfaces: a lab has the default VRF only",
     "VNET": "through `vnet_name` of interfaces: a lab has the default VRF only",
 }
 """Tables that act through a field which is told, of their own or of another table."""

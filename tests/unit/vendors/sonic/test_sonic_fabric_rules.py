@@ -130,7 +130,7 @@ BAD: dict[str, tuple[Changes, str, str, str]] = {
         "which is not a member of a port channel",
     ),
 }
-WARNINGS = {"bfd-one-sided", "link-lanes", "ecmp-rates"}
+WARNINGS = {"router-id-twice", "bfd-one-sided", "link-lanes", "ecmp-rates"}
 RIGHT: dict[str, Changes] = {
     "fec at both": {"leaf1": of_port(AT_LEAF, fec="rs"), "spine1": of_port(AT_SPINE, fec="rs")},
     "fec is negotiated": {
@@ -281,7 +281,7 @@ def test_a_lab_whose_link_would_stay_down_is_refused(rule: str, tmp_path: Path) 
     assert Path(mistake.file).stem == BAD[rule][1] and mistake.line and mistake.key == BAD[rule][2]
 
 
-@pytest.mark.parametrize("rule", ["session-as", "router-id-twice", "class-differs", "blackhole-hides-hosts"])
+@pytest.mark.parametrize("rule", ["session-as", "class-differs", "blackhole-hides-hosts"])
 def test_a_lab_that_contradicts_itself_runs_and_its_check_fails(rule: str, tmp_path: Path) -> None:
     fabric(tmp_path, BAD[rule][0])
     checked = check_lab(tmp_path)
