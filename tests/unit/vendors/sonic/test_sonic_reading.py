@@ -70,7 +70,7 @@ def test_fields_that_are_not_emulated_are_told_together() -> None:
     assert [(left.what, left.entries, left.why) for left in config.left_out] == [
         ("PORT: fec, lanes", 2, "settings of the front panel, the transceiver, or the chip"),
         ("PORT: pfc_asym", 1, "PFC is the same both ways"),
-        ("INTERFACE: vrf_name", 1, "a lab has the default VRF only"),
+        ("INTERFACE: vrf_name", 1, "VRF has no such name, so the switch waits for it"),
     ]
 
 
