@@ -221,7 +221,9 @@ class _Router:
         )
         in_vrfs = {name for every in config.vrfs.values() for name in every}
         if self._vrf == DEFAULT:
-            yield from (f"network {one.ip}" for one in loopbacks.get("Loopback0", ())[:1] if "Loopback0" not in in_vrfs)
+            own = loopbacks.get("Loopback0", ())[:1] if "Loopback0" not in in_vrfs else ()
+            # Without a length FRR would take an address for a network of its class.
+            yield from (f"network {one.ip}/{one.max_prefixlen}" for one in own)
             names = [name for name in addresses if name.startswith("Vlan") and name not in in_vrfs]
             yield from (f"network {addresses[name][0].network}" for name in names)
         if any("true" in row.items("advertise") for row in rows(config, "STATIC_ROUTE") if vrf_of(row) == self._vrf):

@@ -152,7 +152,7 @@ def test_bgpcfgd_announces_loopbacks_and_vlans_of_the_default_vrf_only() -> None
         }
     )
     default, vrf = section(lines, "router bgp 65001"), section(lines, "router bgp 65001 vrf Vrf1")
-    assert [line for line in default if line.startswith("network")] == ["network 10.255.0.1", "network 10.2.0.0/24"]
+    assert [line for line in default if line.startswith("network")] == ["network 10.255.0.1/32", "network 10.2.0.0/24"]
     assert "neighbor 10.0.0.1 activate" in default and "redistribute static" not in default
     assert "neighbor 10.0.1.1 activate" in vrf and "redistribute static" in vrf
     assert not [line for line in vrf if line.startswith("network")]
