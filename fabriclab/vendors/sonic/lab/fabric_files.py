@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fabriclab.formats.family import Family
 from fabriclab.registry.vendors import SONIC_VS
@@ -45,9 +45,25 @@ def topology_text(
 ) -> str:
     """Return topology.clab.yml, for a lab that has these families. A comment says by what each link was found."""
     switches = [stub for stub in stubs if stub.role == "switch"]
+    nodes = (
+        *map(_switch_node, switches),
+        *(f"    {host}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for host in hosts_of(stubs)),
+    )
+    edge = (
+        *(_stub_link(link, fabric, families) for stub in stubs for link in stub.links),
+        *(_link_behind(stub, fabric) for stub in switches if stub.has_host),
+    )
+    return topology_of(name, fabric, nodes, (*edge, *map(link_line, links)))
+
+
+def topology_of(
+    name: str, fabric: Fabric, nodes: Iterable[str], links: Iterable[str], comments: Iterable[str] = ()
+) -> str:
+    """Return topology.clab.yml with the fabric's switches, and with lines of other nodes and of links."""
     lines = [
         f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each with its own config_db.json.",
         "# Containerlab's eth1 is Ethernet0 in SONiC, and eth2 is Ethernet4. A comment says how each link was found.",
+        *comments,
         f"name: {name}",
         "topology:",
         "  kinds:",
@@ -55,12 +71,9 @@ def topology_text(
         LINUX_KIND,
         "  nodes:",
         *(f"    {switch}: {{kind: {SONIC_VS.name}, binds: ['{bind(switch)}']}}" for switch in fabric.switches),
-        *map(_switch_node, switches),
-        *(f"    {host}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for host in hosts_of(stubs)),
+        *nodes,
         "  links:",
-        *(_stub_link(link, fabric, families) for stub in stubs for link in stub.links),
-        *(_link_behind(stub, fabric) for stub in switches if stub.has_host),
-        *map(link_line, links),
+        *links,
     ]
     return "".join(f"{line}\n" for line in lines)
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabriclab.formats.family import AnyInterface
-from fabriclab.registry.vendors import SONIC_VS
-from fabriclab.vendors.sonic.lab.fabric_files import INCAST, bind, clab, comment, link_line, switch_lines, variables
+from fabriclab.vendors.sonic.lab.fabric_files import (
+    INCAST,
+    clab,
+    comment,
+    link_line,
+    switch_lines,
+    topology_of,
+    variables,
+)
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_stubs import StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import Fabric
-from fabriclab.vendors.sonic.lab.files import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
+from fabriclab.vendors.sonic.lab.files import SWITCH_IMAGE
 from fabriclab.vendors.sonic.lab.vrf_edge import Edge, EdgeHost, EdgeRouter
 from fabriclab.vendors.sonic.vrf.routers import RETRY_S
 from fabriclab.vendors.sonic.vrf.segments import HEADERS_BYTES, has_segments
@@ -29,26 +36,17 @@ def conf_file(router: str) -> str:
 def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], edge: Edge) -> str:
     """Return topology.clab.yml. A comment says by what each link was found."""
     mtu = _host_mtu(fabric, links)
-    lines = [
-        f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each with its own config_db.json.",
-        "# Containerlab's eth1 is Ethernet0 in SONiC, and eth2 is Ethernet4. A comment says how each link was found.",
-        "# Interfaces are in VRFs, so FRR of each switch runs what SONiC makes of its file.",
-        f"name: {name}",
-        "topology:",
-        "  kinds:",
-        f"    {SONIC_VS.name}: {{image: '{SONIC_IMAGE}'}}",
-        LINUX_KIND,
-        "  nodes:",
-        *(f"    {switch}: {{kind: {SONIC_VS.name}, binds: ['{bind(switch)}']}}" for switch in fabric.switches),
+    nodes = (
         *(line for router in edge.routers for line in _router(router)),
         *(line for host in edge.hosts for line in _host(host, mtu)),
-        "  links:",
+    )
+    of_edge = (
         *(_stub_link(link, fabric, ()) for router in edge.routers for link, _, _ in router.sessions),
         *(_stub_link(link, fabric, _on_link(host)) for host in edge.hosts for link in host.links),
         *(_link_behind(router, fabric) for router in edge.routers),
-        *map(link_line, links),
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    )
+    why = "# Interfaces are in VRFs, so FRR of each switch runs what SONiC makes of its file."
+    return topology_of(name, fabric, nodes, (*of_edge, *map(link_line, links)), [why])
 
 
 def _host_mtu(fabric: Fabric, links: Sequence[FabricLink]) -> int | None:
