@@ -30,6 +30,8 @@ MARGIN_SHARE = 0.04
 _BLUE, _GREEN, _VIOLET, _GREY = (CAUSES[name] for name in ("queue limit", "pool full", "VOQ limit", "port down"))
 PHASES = {"map": _BLUE, "shuffle": _GREEN, "sort and reduce": _VIOLET, "application master": _GREY}
 COLORS = {"hdfs-read": _BLUE, "shuffle": _GREEN, "hdfs-write": _VIOLET}
+# Not "shuffle", which is the name of a phase's bars: a legend draws what has one name alike.
+_TRANSFERS = {"hdfs-read": "blocks read", "shuffle": "map outputs fetched", "hdfs-write": "blocks written"}
 _LOSSES = {
     "fetch_failures": "failed fetch",
     "failed_attempts": "failed attempt",
@@ -159,7 +161,9 @@ def _of_tasks(results: Results) -> pl.DataFrame | None:
 def _degrees_panel(degrees: Mapping[str, tuple[np.ndarray, np.ndarray]], begin: float, end: float) -> ChartPanel:
     time = axis_for("ns", [end])
     series = tuple(
-        ChartSeries(phase, COLORS[phase], times / time.scale, most.astype(np.float64), steps=True, width=1.2)
+        ChartSeries(
+            _TRANSFERS[phase], COLORS[phase], times / time.scale, most.astype(np.float64), steps=True, width=1.2
+        )
         for phase, (times, most) in degrees.items()
     )
     highest = max(int(most.max()) for _, most in degrees.values())
@@ -178,7 +182,9 @@ def _times(transfers: pl.DataFrame | None) -> list[str]:
         if times.len():
             middle, longest = (format_duration(int(times[at]), 3) for at in (times.len() // 2, -1))
             number = format_count(times.len(), "transfer")
-            said.append(f"{phase}: {number} between nodes, with a median time of {middle} and a maximum of {longest}.")
+            said.append(
+                f"{_TRANSFERS[phase].capitalize()}: {number} between nodes, with a median time of {middle} and a maximum of {longest}."
+            )
     return said
 
 

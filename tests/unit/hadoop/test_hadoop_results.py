@@ -341,7 +341,10 @@ def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
         "2 maps, 2 reducers" in picture.caption and "sort: succeeded in 6.783 s, 8.724 MB shuffled" in picture.caption
     )
     assert all(f">{word}<" in picture.svg for word in ("c1", "c2", "map", "shuffle", "sort and reduce", "hdfs-write"))
-    assert "shuffle: 2 transfers between nodes, with a median time of 27 ms and a maximum of 27 ms." in picture.caption
+    assert (
+        "Map outputs fetched: 2 transfers between nodes, with a median time of 27 ms and a maximum of 27 ms."
+        in picture.caption
+    )
     for table in ("hadoop_jobs", "hadoop_tasks", "hadoop_transfers"):
         (run / f"{table}.parquet").unlink()
     assert run_exhibits(results, kinds=("hadoop",)) == []
