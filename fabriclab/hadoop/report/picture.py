@@ -182,9 +182,8 @@ def _times(transfers: pl.DataFrame | None) -> list[str]:
         if times.len():
             middle, longest = (format_duration(int(times[at]), 3) for at in (times.len() // 2, -1))
             number = format_count(times.len(), "transfer")
-            said.append(
-                f"{_TRANSFERS[phase].capitalize()}: {number} between nodes, with a median time of {middle} and a maximum of {longest}."
-            )
+            what = _TRANSFERS[phase].capitalize()
+            said.append(f"{what}: {number} between nodes, with a median time of {middle} and a maximum of {longest}.")
     return said
 
 

@@ -340,7 +340,9 @@ def test_tasks_are_drawn_above_in_cast_and_queue(run: Path, plan: Plan) -> None:
     assert (
         "2 maps, 2 reducers" in picture.caption and "sort: succeeded in 6.783 s, 8.724 MB shuffled" in picture.caption
     )
-    assert all(f">{word}<" in picture.svg for word in ("c1", "c2", "map", "shuffle", "sort and reduce", "hdfs-write"))
+    assert all(
+        f">{word}<" in picture.svg for word in ("c1", "c2", "map", "shuffle", "sort and reduce", "blocks written")
+    )
     assert (
         "Map outputs fetched: 2 transfers between nodes, with a median time of 27 ms and a maximum of 27 ms."
         in picture.caption
