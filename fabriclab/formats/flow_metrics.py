@@ -239,17 +239,7 @@ FLOWS = (
     Metric("throughput_bps", "Goodput", "the goodput of one class of flows", ("traffic",), better="more"),
 )
 """Flows; those of a class are measured for the 100 classes with the most flows."""
-JOBS = (
-    Metric(
-        "job_ns",
-        "Job completion time",
-        "the completion time of a shuffle with all its phases, of all iterations of a collective, or of a Hadoop job "
-        "from its submission to its end "
-        "(from Hadoop's own history); null if a job is not complete",
-        _CLASS,
-        "largest",
-        better="less",
-    ),
+HADOOP = (
     *(
         Metric(
             f"job_{part}_ns",
@@ -292,6 +282,20 @@ JOBS = (
         "sum",
         better="less",
     ),
+)
+"""Metrics that Hadoop adds to those of jobs."""
+JOBS = (
+    Metric(
+        "job_ns",
+        "Job completion time",
+        "the completion time of a shuffle with all its phases, of all iterations of a collective, or of a Hadoop job "
+        "from its submission to its end "
+        "(from Hadoop's own history); null if a job is not complete",
+        _CLASS,
+        "largest",
+        better="less",
+    ),
+    *HADOOP,
     Metric(
         "program_ns",
         "Program's time",

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from fabriclab.formats import flow_metrics
+
 if TYPE_CHECKING:
     from fabriclab.formats.plan import Plan
 
@@ -56,11 +58,7 @@ class Application:
 HADOOP = Application(
     "hadoop",
     tables=("hadoop_jobs", "hadoop_tasks", "hadoop_transfers", "hadoop_costs"),
-    metrics=(
-        *("job_cpu_ns", "job_disk_ns", "job_network_ns", "job_waiting_ns", "fetch_median_ns", "fetch_max_ns"),
-        *("incast_degree_read", "incast_degree_shuffle", "incast_degree_write"),
-        *("shuffle_retransmits", "shuffle_timeouts"),
-    ),
+    metrics=tuple(metric.name for metric in flow_metrics.HADOOP),
 )
 APPLICATIONS = (HADOOP,)
 
