@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.api.lab import Lab, PathLike
-from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import directory_of, find_lab_or_file
 from fabriclab.api.rendering import rendered
 from fabriclab.lab import LabError
 from fabriclab.lab.network.read import read_one_topology
@@ -35,7 +35,8 @@ def lab_as_frr(file: PathLike, name: str | None = None, *, variables: Sequence[P
     Raises LabError for mistakes in the file, ArgumentError where it is not there.
     """
     path = find_lab_or_file(Path(file))
-    made = frr_lab(read_one_topology(path, rendered(path, variables)), str(path), name)
+    directory = directory_of(path, Path(file)) if path.is_file() else None
+    made = frr_lab(read_one_topology(path, rendered(path, variables), directory), str(path), name)
     try:
         lab = Lab.from_yaml(made.topology, made.experiment)
     except LabError as error:

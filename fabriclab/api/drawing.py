@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.api.lab import Lab, PathLike
-from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import directory_of, find_lab_or_file
 from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.files import write_text
@@ -52,7 +52,8 @@ def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture
         topology = lab.written.topology
     else:
         path = find_lab_or_file(Path(lab))
-        topology = read_one_topology(path, rendered(path, variables))
+        directory = directory_of(path, Path(lab)) if path.is_file() else None
+        topology = read_one_topology(path, rendered(path, variables), directory)
     return Picture(topology.name, network_svg(network_of_topology(topology)))
 
 

@@ -8,7 +8,9 @@ from pathlib import Path, PurePosixPath
 from fabriclab.files import open_file, read_all
 from fabriclab.lab import Lab, experiment
 from fabriclab.lab.network import topology
+from fabriclab.lab.network.named_files import read_files
 from fabriclab.lab.reading.document import MappingValue, read_document
+from fabriclab.lab.reading.files import read_lab_file
 from fabriclab.lab.reading.plain_data import yaml_text
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.setup.netlab import variables_file
@@ -27,6 +29,8 @@ def kept_files(lab: Lab) -> dict[str, bytes]:
     documents = {topology.FILE_NAME: lab.topology_document, experiment.FILE_NAME: lab.document}
     kept = {name: _text(lab.directory / name, document) for name, document in documents.items()}
     others = {**dict(_others(lab.directory)), **dict(_of_nodes(lab)), **dict(_of_modules(lab))}
+    for name in read_files(lab.topology_document):
+        others.setdefault(str(PurePosixPath(name)), read_lab_file(lab.directory, name, MOST_BYTES))
     return kept | {name: content for name, content in others.items() if name not in kept}
 
 
@@ -35,7 +39,7 @@ def _of_nodes(lab: Lab) -> Iterator[tuple[str, bytes]]:
     for node in lab.topology.nodes:
         if node.setup is None:
             continue
-        yield from ((str(PurePosixPath(file.source)), file.text.encode()) for file in node.setup.files if file.source)
+        yield from ((str(PurePosixPath(file.source)), file.content) for file in node.setup.files if file.source)
         if any(command.by == "netlab" for command in node.setup.commands):
             yield variables_file(node.name), _bytes(lab.directory / variables_file(node.name))
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fabriclab.api.lab_names import find_lab_or_own_file
+from fabriclab.api.lab_names import directory_of, find_lab_or_own_file
 from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.formats import ranges
@@ -199,25 +199,34 @@ def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
     Raises LabError with every mistake in its two files, ArgumentError if there is no lab.
     """
     path = find_lab_or_own_file(Path(lab))
-    return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path, variables)
+    if path.is_dir():
+        return Lab(parse_lab(path, every_point=False))
+    return lab_of_file(path, variables, directory_of(path, Path(lab)))
 
 
-def lab_of_file(file: Path, variables: Sequence[PathLike] = ()) -> Lab:
+def lab_of_file(file: Path, variables: Sequence[PathLike] = (), directory: Path | None = None) -> Lab:
     """Return the lab that a Containerlab file is by itself; what was made up for it is among the notes of its topology.
 
-    `variables` are files with the variables of a Go template, by default those beside it.
+    `variables` are files with the variables of a Go template, by default those beside it. `directory` is the lab's, in
+    which all of its files lie, by default the one that the file lies in.
 
     Raises LabError with everything that is wrong in it.
     """
     from fabriclab.other_labs import own_lab
 
+    directory = file.parent if directory is None else directory
     text = rendered(file, variables)
-    made = own_lab(file, text)
-    written = parse_documents(file.parent, made.topology, made.experiment)
+    made = own_lab(file, text, directory)
+    written = parse_documents(directory, made.topology, made.experiment)
     notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
     noted = replace(written.topology, notes=notes)
     return Lab(
-        replace(written, topology=noted, topology_file=file.name, topology_text=None if text is None else text.text)
+        replace(
+            written,
+            topology=noted,
+            topology_file=str(file.relative_to(directory)),
+            topology_text=None if text is None else text.text,
+        )
     )
 
 

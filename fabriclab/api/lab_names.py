@@ -65,6 +65,8 @@ def find_lab_or_file(written: Path) -> Path:
         return conf
     if (made := _netlab(written)) is not None:
         return made
+    if (below := _alone_below(written)) is not None:
+        return below
     is_file = _is_there(written) and not written.is_dir()
     if is_file and (said := other_program(written)) is not None:
         raise ArgumentError("{0}: {1}", written, said)
@@ -76,7 +78,36 @@ def find_lab_or_own_file(written: Path) -> Path:
     if (made := _netlab(written)) is not None:
         return made
     is_file = _kathara(written) is not None or (written.suffix in _CONTAINERLAB and not is_part_of_lab(written))
-    return find_lab_or_file(written) if is_file else find_lab(written)
+    return find_lab_or_file(written) if is_file or _alone_below(written) is not None else find_lab(written)
+
+
+def directory_of(file: Path, written: Path) -> Path:
+    """Return the directory of the lab that a topology file is by itself: the one that was `written`, if the file was
+    found in it. All files of the lab lie there."""
+    return written if written.is_dir() and file.is_relative_to(written) else file.parent
+
+
+def _alone_below(written: Path) -> Path | None:
+    """Return the only Containerlab file in a directory that is no lab of ours, or in a directory directly below, as
+    people keep `topology/` beside `configs/`.
+
+    Containerlab finds such a file in the working directory, too. A home directory, or one above it, is no lab's: a
+    stranger's file in it would be given all that lies there. Raises ArgumentError where there are several.
+    """
+    if not (_is_there(written) and written.is_dir()) or _is_ours(written):
+        return None
+    holds_home = Path.home().resolve().is_relative_to(written.resolve())
+    for pattern in ("*.clab.y*ml",) if holds_home else ("*.clab.y*ml", "*/*.clab.y*ml"):
+        found = sorted(file for file in written.glob(pattern) if file.is_file() and not is_part_of_lab(file))
+        if len(found) > 1:
+            raise ArgumentError("{0}: holds several Containerlab files; name one of them: {1}", written, _named(found))
+        if found:
+            return found[0]
+    return None
+
+
+def _is_ours(directory: Path) -> bool:
+    return is_lab(directory) or (directory / experiment.FILE_NAME).is_file()
 
 
 def _netlab(written: Path) -> Path | None:
@@ -93,8 +124,7 @@ def _kathara(written: Path) -> Path | None:
     if not _is_there(written):
         return None
     if written.is_dir():
-        is_ours = is_lab(written) or (written / experiment.FILE_NAME).is_file()
-        return None if is_ours or not is_lab_conf(written / LAB_CONF) else written / LAB_CONF
+        return None if _is_ours(written) or not is_lab_conf(written / LAB_CONF) else written / LAB_CONF
     return written if is_lab_conf(written) else None
 
 

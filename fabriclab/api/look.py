@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fabriclab.api.idle_wishes import refuse_idle_wishes, unseen_lines
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
-from fabriclab.api.lab_names import find_lab_or_own_file
+from fabriclab.api.lab_names import directory_of, find_lab_or_own_file
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.rendering import rendered
 from fabriclab.api.warnings import counted_sentences
@@ -156,21 +156,25 @@ def check(
         return _checked(lab.written, compile_own, tell)
     path = find_lab_or_own_file(Path(lab))
     try:
-        chosen = load_lab(path, variables)
+        chosen = load_lab(lab, variables)
     except LabError as refusal:
-        foreign = None if path.is_dir() else _foreign_topology(path, variables, refusal)
+        foreign = None if path.is_dir() else _foreign_topology(path, Path(lab), variables, refusal)
         if foreign is None:
             raise
         return foreign
     return _checked(chosen.written, compile_own, tell)
 
 
-def _foreign_topology(file: Path, variables: Sequence[PathLike], refusal: LabError) -> CheckedTopology | None:
+def _foreign_topology(
+    file: Path, written: Path, variables: Sequence[PathLike], refusal: LabError
+) -> CheckedTopology | None:
     """Return what a file has that is refused for its nodes' kinds; None where it is refused for something else.
 
     Raises LabError for mistakes that are mistakes whatever runs the file.
     """
-    topology = read_one_topology(file, rendered(file, variables))
+    if not any(mistake.key.endswith(".kind") for mistake in refusal.mistakes):
+        return None
+    topology = read_one_topology(file, rendered(file, variables), directory_of(file, written))
     foreign = sum(node.foreign not in (None, *BRIDGES) for node in topology.nodes)
     if not foreign:
         return None

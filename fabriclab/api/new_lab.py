@@ -13,7 +13,7 @@ from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import PathLike, lab_of_file
 from fabriclab.api.lab_copy import README, copied_files, named
-from fabriclab.api.lab_names import STARTERS, find_lab_or_own_file, known_labs
+from fabriclab.api.lab_names import STARTERS, directory_of, find_lab_or_own_file, known_labs
 from fabriclab.errors import ArgumentError
 from fabriclab.files import write_files
 from fabriclab.formats.names import NODE_NAME
@@ -85,15 +85,15 @@ def new(
         generated = generate(_SHAPES[word](name=name))
         return NewLab(place, word, generated.write(place), generated, trusted_or_why_not(place))
     lab = find_lab_or_own_file(Path(word))
-    copied = copied_files(lab, place, with_results=with_results) if lab.is_dir() else _of_file(lab, name)
+    copied = copied_files(lab, place, with_results=with_results) if lab.is_dir() else _of_file(lab, name, Path(word))
     files = {place / file: content for file, content in copied.items()}
     write_files(files, force=False)
     return NewLab(place, lab.name, tuple(files), untrusted=trusted_or_why_not(place, lab))
 
 
-def _of_file(file: Path, name: str) -> dict[str, bytes]:
+def _of_file(file: Path, name: str, written: Path) -> dict[str, bytes]:
     """Return the files of the lab that a Containerlab file is by itself, those that its nodes bind among them."""
-    kept = kept_files(lab_of_file(file).written)
+    kept = kept_files(lab_of_file(file, directory=directory_of(file, written)).written)
     return {path: named(text, name) if path == topology.FILE_NAME else text for path, text in kept.items()}
 
 

@@ -37,6 +37,8 @@ class NodeFiles(NamedTuple):
     ip6: str = ""
     rdma: str = ""
     root: Mapping[str, str] = {}
+    binaries: Mapping[str, bytes] = {}
+    """Files below `root/` that are no texts."""
     executables: frozenset[str] = frozenset()
     """Paths below `root/` of files that can be run."""
 
@@ -76,7 +78,8 @@ class NodeCompiler:
             bridge=compile_bridge(node, plan),
             ip6=compile_ip6(node, plan),
             rdma=compile_rdma(node),
-            root={**root, **preloads(node), **{file.path.lstrip("/"): file.text for file in own}},
+            root={**root, **preloads(node), **{file.path.lstrip("/"): file.text for file in own if not file.base64}},
+            binaries={file.path.lstrip("/"): file.content for file in own if file.base64},
             executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
         )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fabriclab.lab.network.keys import CONTAINERLAB_MTU_BYTES
+from fabriclab.lab.network.named_files import moved_up
 from fabriclab.lab.network.netem import is_by_netem
 from fabriclab.lab.network.read import parse_topology, read_file_or_text
 from fabriclab.lab.network.topology import Link, Topology
@@ -40,19 +41,21 @@ class OwnLab(NamedTuple):
     """What was made up, a sentence each."""
 
 
-def own_lab(file: Path, made_text: MadeText | None = None) -> OwnLab:
+def own_lab(file: Path, made_text: MadeText | None = None, directory: Path | None = None) -> OwnLab:
     """Return the lab of a Containerlab file; `made_text`: what it comes to, where it is a template or another
-    program's.
+    program's; `directory`: the lab's, if that is not the one in which the file lies, but one above.
 
     Raises LabError with everything that is wrong in it.
     """
     problems = Problems()
     document = read_file_or_text(file, made_text, problems, named=True)
-    topology = None if document is None else parse_topology(document, problems, file.parent)
+    directory = file.parent if directory is None else directory
+    document = None if document is None else moved_up(document, file, directory)
+    topology = None if document is None else parse_topology(document, problems, directory)
     problems.raise_if_any()
     if document is None or topology is None:
         raise AssertionError("a file that cannot be read leaves a problem")
-    tests = netlab_tests(file.parent, [node.name for node in topology.nodes])
+    tests = netlab_tests(directory, [node.name for node in topology.nodes])
     made = _MadeUp(topology, tests, _addressed(topology))
     text = "".join(f"{line}\n" for line in made.experiment(file.name))
     experiment = parse_document(text, f"(made of {file.name})", problems)

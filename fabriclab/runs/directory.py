@@ -103,6 +103,10 @@ def write_inputs(
             path = below(files, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)
+        for name, data in compiled.binaries.items():
+            path = below(files / "root", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
         for name in compiled.executables:
             below(files / "root", name).chmod(0o755)
 

@@ -3,6 +3,7 @@ its own configuration asks for."""
 
 from __future__ import annotations
 
+from base64 import b64decode
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -18,11 +19,19 @@ class NodeFile(Record):
     path: Annotated[str, names.NODE_PATH]
     """Absolute, in the node."""
     text: Annotated[str, names.CONTENT]
+    """Empty: also of a file that is no text."""
     source: Annotated[str, names.LINE] = ""
     """Where it is from, relative to the topology; empty: written there."""
     executable: bool = False
     bound: bool = True
     """Whether Containerlab binds it; else it is copied in."""
+    base64: Annotated[str, names.CONTENT] = ""
+    """The bytes of a file that is not UTF-8, such as a picture."""
+
+    @property
+    def content(self) -> bytes:
+        """The file's bytes."""
+        return b64decode(self.base64) if self.base64 else self.text.encode()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from fabriclab.lab.network.apart import apart_sentences
 from fabriclab.lab.network.dummies import dummies_of
 from fabriclab.lab.network.kinds import LINUX
 from fabriclab.lab.network.links import read_links
+from fabriclab.lab.network.named_files import moved_up
 from fabriclab.lab.network.netem import with_netem
 from fabriclab.lab.network.not_applied import merged, unapplied_of_file
 from fabriclab.lab.network.topology import (
@@ -52,17 +53,19 @@ class Kind(Protocol):
         files below `directory`, say of them."""
 
 
-def read_one_topology(path: Path, made: MadeText | None = None) -> Topology:
+def read_one_topology(path: Path, made: MadeText | None = None, directory: Path | None = None) -> Topology:
     """Return the topology in a lab's directory, or in a file of any name, with nodes of any kind (`LabNode.foreign`).
 
-    `made`: what the file comes to, where it is a template or another program's. Raises LabError with everything that is
-    wrong in it.
+    `made`: what the file comes to, where it is a template or another program's. `directory`: the lab's, if that is not
+    the one in which the file lies, but one above. Raises LabError with everything that is wrong in it.
     """
     problems = Problems()
     is_lab = path.is_dir() or not path.exists()
     file = path / FILE_NAME if is_lab else path
     document = read_file_or_text(file, made, problems, named=not is_lab)
-    topology = None if document is None else parse_topology(document, problems, file.parent, any_kind=True)
+    directory = file.parent if directory is None else directory
+    document = None if document is None else moved_up(document, file, directory)
+    topology = None if document is None else parse_topology(document, problems, directory, any_kind=True)
     problems.raise_if_any()
     if topology is None:
         raise AssertionError("a file that cannot be read leaves a problem")
@@ -94,13 +97,15 @@ def parse_topology(
     written = reader.nodes()
     foreign = {node.name: node.kind or "" for node in written if node.is_foreign}
     if not foreign:
-        section.require("links", example="links: with a list of endpoints")
+        section.require("links", example="links: with a list of endpoints (there is no management network here)")
     links_before = len(problems)
     able = [] if any_kind else [name for name in reader.names if name in {*reader.apart, *_linux(written)}]
-    links, left_out, dummies = read_links(section, reader.names, foreign, able, reader.unmanaged)
-    is_whole = links_before == len(problems) and not left_out
+    unmanaged = {*reader.unmanaged, *reader.apart}
+    links, left_out, dummies = read_links(section, reader.names, foreign, able, unmanaged)
+    is_whole = links_before == len(problems) and not left_out and "links" in section
+    lone = reader.alone if is_whole and not foreign else reader.names
     written, links, impairments = (written, links, ()) if any_kind else with_netem(written, links)
-    nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
+    nodes, guesses = settle_roles(written, links, lone, problems)
     nodes, links = _bound(written, nodes, links, directory, problems)
     nodes = tuple(replace(node, dummies=dummies_of(node.name, dummies)) for node in nodes)
     nodes = _set_up(written, nodes, reader.apart, Problems() if any_kind else problems)

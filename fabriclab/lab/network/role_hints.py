@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fabriclab.lab.reading.document import ScalarValue, SequenceValue
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
 from fabriclab.lab.reading.section import Section
+
+_FORWARDING = ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding", "net.ipv6.conf.all.forwarding")
+_FORWARDS = re.compile(
+    r"net[./]ipv4[./]ip_forward\s*=\s*1|net[./]ipv[46][./]conf[./]all[./]forwarding\s*=\s*1"
+    r"|echo\s+[\"']?1[\"']?\s*>\s*/proc/sys/net/ipv4/ip_forward"
+)
+"""A command of Linux that lets a node forward packets, as people write it."""
 
 
 class RoleHints(NamedTuple):
@@ -18,6 +26,8 @@ class RoleHints(NamedTuple):
     commands: tuple[str, ...] = ()
     inherited: tuple[str, ...] = ()
     """Binds of its group, its kind and the defaults."""
+    forwards: bool = False
+    """Whether its sysctls or its commands let it forward packets."""
 
 
 NO_HINTS = RoleHints()
@@ -28,7 +38,16 @@ def read_hints(layers: Sequence[Section]) -> RoleHints:
     layer."""
     (image, *_), commands = (_texts(layers, key) for key in ("image", "exec"))
     inherited = (bind for layer in layers[1:] for bind in _texts([layer], "binds"))
-    return RoleHints(image, _texts(layers[:1], "binds"), commands, tuple(inherited))
+    forwards = any(map(_FORWARDS.search, commands)) or any(map(_lets_forward, layers))
+    return RoleHints(image, _texts(layers[:1], "binds"), commands, tuple(inherited), forwards)
+
+
+def _lets_forward(layer: Section) -> bool:
+    sysctls = layer.get("sysctls")
+    entries = sysctls.entries if isinstance(sysctls, MappingValue) else {}
+    return any(
+        isinstance(value := entries.get(name), ScalarValue) and value.text.strip() == "1" for name in _FORWARDING
+    )
 
 
 def binds_one_of(layers: Sequence[Section], paths: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ error; keys that nothing here acts on are listed (`not_applied.py`), never ignor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
@@ -221,8 +221,10 @@ class NodeReader:
         self._by_group = dict(self._named(topology, "groups"))
         self._nodes = list(self._named(topology, "nodes"))
         self._links = count_links(topology, self.names)
-        self.apart: dict[str, Place] = {} if any_kind or not self._links else dict(self._apart())
-        """Nodes that are left out, as no link joins them with another one."""
+        self.alone: dict[str, Place] = dict(self._alone()) if self._links else {}
+        """Nodes that no link joins with another one, and that need none."""
+        self.apart: Mapping[str, Place] = {} if any_kind else self.alone
+        """Those of them that are left out."""
         self.unmanaged: set[str] = set()
         """Nodes that were read and are not in the management network: they may have an eth0 of their own."""
 
@@ -235,7 +237,7 @@ class NodeReader:
         """Return the nodes in the order of the file, without those that stand apart."""
         return [self._node(name, section) for name, section in self._nodes if name not in self.apart]
 
-    def _apart(self) -> Iterator[tuple[str, Place]]:
+    def _alone(self) -> Iterator[tuple[str, Place]]:
         """Yield the nodes that stand apart; what is wrong in them is nobody's matter here."""
         for name, section in self._nodes:
             if not self._links[name] and stands_apart(*self._layers(section, Problems())):
@@ -357,12 +359,12 @@ def _group(layer: Section) -> Written[str] | None:
 
 
 def settle_roles(
-    nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems, *, any_kind: bool
+    nodes: list[WrittenNode], links: tuple[Link, ...], lone: Collection[str], problems: Problems
 ) -> tuple[tuple[LabNode, ...], tuple[str, ...]]:
     """Give every node a role: the label's, or the one that its kind, image, binds, commands and links hint at.
 
     Return the nodes, and a sentence on each role that was guessed of a node with several links. Record nodes without a
-    link, unless `any_kind` are to be drawn.
+    link, except those that need none (`lone`).
     """
     degree = dict.fromkeys((node.name for node in nodes), 0)
     for link in links:
@@ -377,7 +379,7 @@ def settle_roles(
         role = node.labels.role or guess
         if is_switch and role == "host":
             problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
-        if degree[node.name] == 0 and links_are_good and not (any_kind or is_configured):
+        if degree[node.name] == 0 and node.name not in lone and not is_configured:
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
         is_plain = guess == "host" and degree[node.name] <= 1 and not any(map(is_frr_bind, node.hints.inherited))
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):

@@ -6,6 +6,7 @@ are merged, the nearest one of a path in the node holds.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,12 +18,14 @@ from fabriclab.lab.reading.document import ScalarValue, SequenceValue
 from fabriclab.lab.reading.files import OutsideError, UnreadableError, read_lab_file
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_words
+from fabriclab.lab.setup.frr import DIRECTORY
 
-LARGEST_FILE_BYTES = 1 << 20
+LARGEST_FILE_BYTES = 4 << 20
 MOST_FILES = 256
 _HOSTS_OWN = ("/", "~", "__clabDir__", "__clabNodeDir__")
 """What begins a path that is the host's, not the lab's."""
 _EXECUTABLE = 0o100
+_NAME_BOTH = "; if the topology is a file by itself, you may name a directory that holds both instead"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,12 @@ def _words(layer: Section, key: str, problems: Problems) -> list[Written[str]]:
 
 def is_of_lab(bind: Bind) -> bool:
     """Return whether a bind names a file of the lab, not one of the host that it runs on."""
-    return not bind.source.startswith(_HOSTS_OWN)
+    return is_of_lab_path(bind.source)
+
+
+def is_of_lab_path(path: str) -> bool:
+    """Return whether what a node names, as written, is a file of the lab."""
+    return not path.startswith(_HOSTS_OWN)
 
 
 def bound_files(bind: Bind, directory: Path, problems: Problems) -> list[NodeFile]:
@@ -99,17 +107,31 @@ def _file(bind: Bind, directory: Path, name: str, target: str, problems: Problem
         )
         return None
     try:
-        text = read_lab_file(directory, name, LARGEST_FILE_BYTES).decode()
+        data = read_lab_file(directory, name, LARGEST_FILE_BYTES)
         executable = bool((directory / name).stat().st_mode & _EXECUTABLE)
-    except OutsideError as error:
-        bind.written.complain(problems, f"{shown(name)} {error}")
     except (UnreadableError, OSError) as error:
-        bind.written.complain(problems, f"{shown(name)}: {error}; a bind names a file beside the topology")
+        bind.written.complain(problems, _why_not(name, error, "; a bind names a file beside the topology"))
+        return None
+    text, base64 = _as_text(data)
+    if base64 and str(path).startswith(f"{DIRECTORY}/"):
+        bind.written.complain(problems, f"{shown(name)} is not text (UTF-8), but FRR reads it; save it as UTF-8")
+        return None
+    return NodeFile(path=str(path), text=text, source=name, executable=executable, base64=base64)
+
+
+def _why_not(name: str, error: Exception, advice: str = "") -> str:
+    """Return why a file is not read; `advice` where it is the lab's own."""
+    return (
+        f"{shown(name)} {error}{_NAME_BOTH}" if isinstance(error, OutsideError) else f"{shown(name)}: {error}{advice}"
+    )
+
+
+def _as_text(data: bytes) -> tuple[str, str]:
+    """Return what a file holds as text and as base64, of which one is empty."""
+    try:
+        return data.decode(), ""
     except UnicodeDecodeError:
-        bind.written.complain(problems, f"{shown(name)} is not text (UTF-8); the virtual machine binds texts")
-    else:
-        return NodeFile(path=str(path), text=text, source=name, executable=executable)
-    return None
+        return "", b64encode(data).decode()
 
 
 def environment_of_files(layers: list[Section], directory: Path, problems: Problems) -> Iterator[tuple[str, str]]:
@@ -119,7 +141,7 @@ def environment_of_files(layers: list[Section], directory: Path, problems: Probl
             try:
                 text = read_lab_file(directory, word.value, LARGEST_FILE_BYTES).decode()
             except (UnreadableError, UnicodeDecodeError) as error:
-                word.complain(problems, f"{shown(word.value)}: {error}")
+                word.complain(problems, _why_not(word.value, error))
                 continue
             for line in text.splitlines():
                 name, equals, variable = line.strip().removeprefix("export ").partition("=")

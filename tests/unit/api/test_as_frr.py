@@ -238,6 +238,50 @@ def test_roles_are_guessed(
     assert guessed_role(kind, links, image, binds, commands)[0] == role
 
 
+FORWARDING = (
+    "sysctls: {net.ipv4.ip_forward: 1}",
+    "sysctls: {net.ipv6.conf.all.forwarding: '1'}",
+    "exec: [sysctl -w net.ipv4.ip_forward=1]",
+    "exec: [sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward']",
+    "exec: [sh -c 'apk add nftables && sysctl -w net/ipv4/ip_forward=1']",
+)
+
+
+def gateway(directory: Path, key: str) -> Path:
+    file = directory / "gw.clab.yml"
+    hosts = "a: {kind: linux, image: alpine}\n    b: {kind: linux, image: alpine, sysctls: {net.ipv4.ip_forward: 1}}"
+    file.write_text(
+        f"name: gw\ntopology:\n  nodes:\n    {hosts}\n    gw: {{kind: linux, image: alpine, {key}}}\n"
+        "  links:\n    - endpoints: ['a:eth1', 'gw:eth1']\n    - endpoints: ['gw:eth2', 'b:eth1']\n"
+    )
+    return file
+
+
+@pytest.mark.parametrize("key", FORWARDING)
+def test_a_node_that_is_told_to_forward_is_no_host(tmp_path: Path, key: str) -> None:
+    topology = read_one_topology(gateway(tmp_path, key))
+    assert [node.role for node in topology.nodes] == ["host", "host", "switch"]
+    said = "gw (line 6) is taken for a switch: net.ipv4.ip_forward, which it sets, lets it forward packets"
+    assert f"gw.clab.yml: {said}" in topology.notes
+
+
+@pytest.mark.parametrize("key", ["sysctls: {net.ipv4.ip_forward: 0}", "exec: [sysctl -w net.ipv4.ip_forward=0]"])
+def test_a_node_that_is_told_not_to_is_one(tmp_path: Path, key: str) -> None:
+    with pytest.raises(LabError, match=r"topology\.nodes\.b: no path from host 'a' to here"):
+        read_one_topology(gateway(tmp_path, key))
+
+
+def test_what_is_wrong_first_is_told_where_nodes_without_a_link_stand_by(tmp_path: Path) -> None:
+    (tmp_path / "topology.clab.yml").write_text(
+        "name: t\ntopology:\n  defaults: {kind: linux, image: alpine}\n  nodes:\n    a: {binds: ['gone:/gone']}\n"
+        "    b: {}\n    grafana: {}\n  links: [endpoints: ['a:eth1', 'b:eth1']]\n"
+    )
+    file = (tmp_path / "topology.clab.yml").rename(tmp_path / "t.clab.yml")
+    status, output = run("check", file)
+    assert status == 2 and "t.clab.yml:5: topology.nodes.a.binds[0]: 'gone': no such file" in output
+    assert "grafana" not in output
+
+
 @pytest.mark.parametrize(
     ("links", "image", "binds", "role"),
     [

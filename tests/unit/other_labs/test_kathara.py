@@ -171,6 +171,13 @@ def test_one_device_alone_is_a_lab_and_the_hosts_interface_is_not_joined(tmp_pat
     assert "lab.ext joins collision domains with interfaces of the host; nothing here reaches the host" in output
 
 
+def test_a_device_that_meets_no_other_is_left_out_and_said(tmp_path: Path) -> None:
+    conf = 'r1[0]="A"\nr2[0]="A"\nweb[0]="TODO"\n'
+    written = load_lab(lab(tmp_path / "exam", conf, {"web.startup": "ip address add 10.0.0.1/24 dev eth0\n"})).written
+    assert [node.name for node in written.topology.nodes] == ["r1", "r2"]
+    assert "lab.conf: web (line 3) is left out: no link joins it with another node" in written.topology.notes
+
+
 def test_an_option_is_told_with_its_own_line_and_name(tmp_path: Path) -> None:
     """Before: `topology.nodes.r1.exec[1] (line 1)`, a key that nobody wrote, and the device's first line."""
     options = ('r1[exec]="nginx -v"', 'r1[exec]="sysctl -w net.foo.bar=1"', 'r1[mem]="64m"', 'r1[port]="80:80"')

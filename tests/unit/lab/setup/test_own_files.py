@@ -19,6 +19,7 @@ from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.setup import NodeFile
 from fabriclab.lab import LabError
 from fabriclab.lab.setup.frr import OLDER_DEFAULTS, frr_daemons, of_older_routers, starts_frr
+from fabriclab.runs.directory import write_inputs
 
 DAEMONS = """# which run
 zebra=no
@@ -167,6 +168,31 @@ def test_a_run_and_a_new_lab_have_the_files_that_nodes_bind(own: Path, tmp_path:
     copied, original = (one.node("r1").setup for one in (plan(mine), planned(own)))
     assert mine.name == "mine" and copied is not None and original is not None
     assert copied.files == original.files and copied.daemons == original.daemons
+
+
+def test_a_file_that_is_no_text_is_bound_byte_by_byte(tmp_path: Path) -> None:
+    logo = bytes(range(256))
+    own = write(tmp_path, TOPOLOGY.replace("cmd: bash", "binds: ['logo.png:/srv/logo.png', 'tool:/bin/tool']"))
+    (own.parent / "logo.png").write_bytes(logo)
+    (own.parent / "tool").write_bytes(b"\x7fELF\xff")
+    (own.parent / "tool").chmod(0o755)
+    made = plan(own)
+    files = compile_node(made.node("h2"), made)
+    assert dict(files.binaries) == {"srv/logo.png": logo, "bin/tool": b"\x7fELF\xff"}
+    assert files.executables == {"bin/tool"}
+    assert kept_files(load_lab(own).written)["logo.png"] == logo
+    write_inputs(made, own.parent, tmp_path / "run")
+    assert (tmp_path / "run/nodes/h2/root/srv/logo.png").read_bytes() == logo
+    assert (tmp_path / "run/nodes/h2/root/bin/tool").stat().st_mode & 0o111
+
+
+def test_what_frr_reads_is_text(tmp_path: Path) -> None:
+    own = write(tmp_path)
+    (own.parent / "r1/frr.conf").write_bytes(b"hostname \xff\n")
+    with pytest.raises(
+        LabError, match=r"topology\.nodes\.r1\.binds\[1\]: 'r1/frr\.conf' is not text \(UTF-8\), but FRR"
+    ):
+        load_lab(own)
 
 
 def test_routers_alone_have_no_traffic(tmp_path: Path) -> None:
