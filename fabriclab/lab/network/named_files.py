@@ -27,12 +27,14 @@ def read_files(document: MappingValue) -> Iterator[str]:
     """Yield the lab's files that nodes name and do not bind."""
     topology = document.entries.get("topology")
     entries = topology.entries if isinstance(topology, MappingValue) else {}
-    sections = [section for name in _LAYERS if isinstance(section := entries.get(name), MappingValue)]
-    for layer in [entries.get("defaults"), *(layer for section in sections for layer in section.entries.values())]:
-        for name in _READ if isinstance(layer, MappingValue) else ():
-            value = layer.entries.get(name)
-            items = value.items if isinstance(value, SequenceValue) else (value,)
-            yield from (item.text for item in items if isinstance(item, ScalarValue) and _is_path(item))
+    layers = [entries["defaults"]] if "defaults" in entries else []
+    for section in (entries[name] for name in _LAYERS if name in entries):
+        layers += section.entries.values() if isinstance(section, MappingValue) else ()
+    for layer in layers:
+        if isinstance(layer, MappingValue):
+            for value in (layer.entries[name] for name in _READ if name in layer.entries):
+                items = value.items if isinstance(value, SequenceValue) else (value,)
+                yield from (item.text for item in items if isinstance(item, ScalarValue) and _is_path(item))
 
 
 def moved_up(document: MappingValue, file: Path, directory: Path) -> MappingValue:

@@ -46,6 +46,12 @@ _BEFORE_COMMAND = (
 """Words after which a shell looks for a command, as it does at the beginning of a line."""
 _UNREADABLE = ("case", "esac", "select", "function")
 _HERE = "<<"
+_TEST, _END_OF_TEST = "[[", "]]"
+"""In what stands between them `&&` ends no command. The lexer makes two words of each."""
+_ASKS = ("-v", "-V")
+"""Behind `command`: it only says whether there is such a program."""
+_CONTINUED = re.compile(r"\\\r?\n")
+"""A line that goes on in the next one."""
 
 
 def programs_of(argv: Sequence[str]) -> list[str]:
@@ -85,21 +91,24 @@ def programs_of_script(text: str) -> list[str]:
 
 def _commands(text: str) -> Iterator[tuple[str, str]]:
     """Yield each word that stands where a command does, with the word after it."""
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=_PUNCTUATION)
+    lexer = shlex.shlex(_CONTINUED.sub(" ", text), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.commenters = " \t\r", ""
     words = list(_without_comments(lexer))
-    at_command, redirected = True, False
+    at_command, redirected, in_test = True, False, False
     for word, following in zip(words, [*words[1:], "\n"], strict=True):
         if word.startswith(_HERE):
             return
-        if set(word) <= set(_PUNCTUATION):
+        if in_test or (at_command and word + following == _TEST):
+            in_test, at_command = word + following != _END_OF_TEST, False
+        elif set(word) <= set(_PUNCTUATION):
             redirected = any(letter in "<>" for letter in word)
-            at_command = at_command if redirected else True
+            # Behind what a command prints, `$(...)`, its line goes on.
+            at_command = at_command if redirected else word == "()" or not word.endswith(")")
         elif redirected:
             redirected = False
         elif at_command and word in _UNREADABLE:
             return
-        elif at_command and word == "for":
+        elif at_command and (word == "for" or word in _ASKS):
             at_command = False
         elif at_command and not (_ASSIGNMENT.fullmatch(word) or word in _BEFORE_COMMAND or word.isdigit()):
             yield word, following

@@ -76,6 +76,11 @@ def test_the_run_goes_on(tmp_path: Path) -> None:
         ("a\ncase x in y) b;; esac", ["a"]),
         ("a <<END\nb\nEND\n", ["a"]),
         ("(a; b) | c", ["a", "b", "c"]),
+        ("[ $(a | b) -eq 1 ] || c", ["a", "b", "c"]),
+        ("while [[ $(a) -eq 0 && -e /x ]]; do b; done", ["b"]),
+        ("a $(b) -e c\nd", ["a", "b", "d"]),
+        ("a filter \\\n  match c \\\n  police d\nb", ["a", "b"]),
+        ("if command -v a >/dev/null; then b; fi", ["b"]),
         ("a 'no end", []),
     ],
 )
