@@ -24,7 +24,7 @@ class NodeFile(Record):
     """Where it is from, relative to the topology; empty: written there."""
     executable: bool = False
     bound: bool = True
-    """Whether Containerlab binds it; else it is copied in."""
+    """Whether it is in a container by itself, as Containerlab binds it or the image has it; else it is copied in."""
     base64: Annotated[str, names.CONTENT] = ""
     """The bytes of a file that is not UTF-8, such as a picture."""
 

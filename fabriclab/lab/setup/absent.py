@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fabriclab.formats.plan.setup import NodeFile, Setup
 from fabriclab.lab.setup.frr import starts_frr
+from fabriclab.lab.setup.ifupdown import NETWORKING, SERVICES, without_networking
 from fabriclab.lab.setup.kernel_lacks import of_lacking_feature
 from fabriclab.lab.setup.machine_contents import has_program, has_sysctl
 from fabriclab.lab.setup.shell_words import SHELLS, programs_of, programs_of_script, shell_text
@@ -22,10 +23,12 @@ _NAME_LIKE = ("net.", "kernel.", "vm.", "fs.", "user.", "dev.")
 
 def absent(name: str, setup: Setup) -> Iterator[str]:
     """Yield a sentence on each program that a node asks for and the machine does not have, and one on such sysctls."""
+    # Of services the stand-ins have networking alone.
+    files = [file for file in setup.files if file.path not in SERVICES]
     found: dict[str, list[str]] = {}
     for where, programs in _asked(setup):
         for program in programs:
-            if not (is_there(program, setup.files) or of_lacking_feature(program)):
+            if not (is_there(program, files) or of_lacking_feature(program)):
                 found.setdefault(program, []).append(where)
     for program, places in found.items():
         each = "; ".join(dict.fromkeys(places))
@@ -59,13 +62,15 @@ def _asked(setup: Setup) -> Iterator[tuple[str, list[str]]]:
         yield f"the node's main program ({_shortly(setup.main)})", programs_of(setup.main)
     if setup.health is not None:
         yield f"its health check ({_shortly(setup.health.argv)})", programs_of(setup.health.argv)
+    has_ifupdown = any(file.path == NETWORKING for file in setup.files)
+    told = without_networking if has_ifupdown else list
     run = {word for command in setup.commands for word in command.argv}
     for command in setup.commands:
         if not (setup.daemons and starts_frr(command.argv)):
-            yield f"{command.key} ({_shortly(command.argv)})", programs_of(command.argv)
+            yield f"{command.key} ({_shortly(command.argv)})", programs_of(told(command.argv))
     for file in setup.files:
         if file.path in run and _is_shell_script(file.text):
-            yield file.source or file.path, programs_of_script(file.text)
+            yield file.source or file.path, programs_of_script(*told([file.text]))
 
 
 def _is_shell_script(text: str) -> bool:

@@ -17,6 +17,7 @@ from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_l
 from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
 from fabriclab.lab.setup.frr_versions import choose_frr
+from fabriclab.lab.setup.ifupdown import NETWORKING, ifupdown
 from fabriclab.lab.setup.kernel_lacks import lacking
 from fabriclab.lab.setup.netlab import netlab_steps
 
@@ -51,7 +52,9 @@ class WrittenSetup:
     def configures_network(self) -> bool:
         """Whether addresses or routes are the node's own matter."""
         setup = self.setup
-        return bool(setup.daemons) or setup.is_bridge or any(_sets_addresses(one) for one in setup.commands)
+        starts_networking = any(file.path == NETWORKING for file in setup.files)
+        acts = bool(setup.daemons) or setup.is_bridge or starts_networking
+        return acts or any(_sets_addresses(one) for one in setup.commands)
 
 
 def _sets_addresses(command: SetupCommand) -> bool:
@@ -93,6 +96,9 @@ def read_setup(
     stage = read_stages(layers, problems)
     notes += [f"{where} is run on Containerlab's host, not here" for where in stage.host_side]
     commands = _numbered((*stage.before, *read_exec(layers, problems), *stage.after, *netlab))
+    scripts, unset = ifupdown(name, commands, files)
+    files += scripts
+    notes += unset
     setup = Setup(
         files=tuple(files),
         environment={**dict(environment_of_files(list(layers), directory, problems)), **_merged(layers, "env")},
