@@ -131,10 +131,11 @@ def guessed_role(
     binds: Sequence[str],
     commands: Sequence[str],
     inherited: Sequence[str] = (),
-    forwards: bool = False,
+    switching: str = "",
 ) -> tuple[Role, str]:
     """Return what a node without a role is, and why: of a vendor's kind a switch, but a generator of traffic; of the
-    others by image, binds, commands, and links. A node of several links that is told to forward packets is no host.
+    others by image, binds, commands, and links. A node of several links that passes packets on (`switching` says how)
+    is no host.
 
     Binds that it has from its group, its kind or the defaults (`inherited`) are often meant for its neighbours: they
     say less than one link, or than an image of a host.
@@ -151,8 +152,8 @@ def guessed_role(
     less = ", which says more than an inherited bind of /etc/frr: FRR is not started in it" if inherits else ""
     if links <= 1:
         return "host", f"one link{less}"
-    if forwards:
-        return "switch", "net.ipv4.ip_forward, which it sets, lets it forward packets"
+    if switching:
+        return "switch", switching
     if _HOST_IMAGE.search(image):
         return "host", f"an image of a host{less}"
     if inherits:

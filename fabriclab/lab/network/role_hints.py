@@ -15,6 +15,9 @@ _FORWARDS = re.compile(
     r"|echo\s+[\"']?1[\"']?\s*>\s*/proc/sys/net/ipv4/ip_forward"
 )
 """A command of Linux that lets a node forward packets, as people write it."""
+_FORWARDING_ON = "a sysctl that lets it forward packets"
+_A_BRIDGE = "a bridge that its commands make"
+_BRIDGES = re.compile(r"\btype\s+bridge\b|\bbrctl\s+addbr\b|\bovs-vsctl\s.*\badd-br\b")
 
 
 class RoleHints(NamedTuple):
@@ -26,8 +29,8 @@ class RoleHints(NamedTuple):
     commands: tuple[str, ...] = ()
     inherited: tuple[str, ...] = ()
     """Binds of its group, its kind and the defaults."""
-    forwards: bool = False
-    """Whether its sysctls or its commands let it forward packets."""
+    switching: str = ""
+    """Which of its sysctls or commands let it pass packets on; empty: none."""
 
 
 NO_HINTS = RoleHints()
@@ -39,7 +42,10 @@ def read_hints(layers: Sequence[Section]) -> RoleHints:
     (image, *_), commands = (_texts(layers, key) for key in ("image", "exec"))
     inherited = (bind for layer in layers[1:] for bind in _texts([layer], "binds"))
     forwards = any(map(_FORWARDS.search, commands)) or any(map(_lets_forward, layers))
-    return RoleHints(image, _texts(layers[:1], "binds"), commands, tuple(inherited), forwards)
+    bridges = _A_BRIDGE if any(map(_BRIDGES.search, commands)) else ""
+    return RoleHints(
+        image, _texts(layers[:1], "binds"), commands, tuple(inherited), _FORWARDING_ON if forwards else bridges
+    )
 
 
 def _lets_forward(layer: Section) -> bool:

@@ -5,9 +5,10 @@ A command whose program is absent fails, and the run goes on, as in Containerlab
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabriclab.formats.plan.setup import NodeFile, Setup
+from fabriclab.formats.plan.setup import NodeFile, Setup, SetupCommand
 from fabriclab.lab.setup.frr import starts_frr
 from fabriclab.lab.setup.ifupdown import NETWORKING, SERVICES, without_networking
 from fabriclab.lab.setup.kernel_lacks import of_lacking_feature
@@ -16,6 +17,8 @@ from fabriclab.lab.setup.shell_words import SHELLS, programs_of, programs_of_scr
 
 _SYSCTL = "sysctl"
 _MOST_SHOWN = 60
+_ENDLESS_LOOP = re.compile(r"\bwhile\s+(?:true|:|\[\s*1\s*\])\s*(?:;|\n)\s*do\b(.*?)\bdone\b", re.DOTALL)
+_WAITS = re.compile(r"\b(?:read|wait)\b")
 _MPLS = "net.mpls."
 """The kernel gets these once a lab speaks of them."""
 _NAME_LIKE = ("net.", "kernel.", "vm.", "fs.", "user.", "dev.")
@@ -36,6 +39,18 @@ def absent(name: str, setup: Setup) -> Iterator[str]:
     sysctls = [*unknown_sysctls(setup.sysctls), *_sysctls_of_commands(setup)]
     if sysctls:
         yield f"{name}: the virtual machine's kernel has no sysctl {', '.join(sysctls)}; it is left out"
+
+
+def spinning(command: SetupCommand, files: Sequence[NodeFile]) -> str | None:
+    """Return what is absent of an endless loop that would only wait for that; None of any other command.
+
+    Such a loop takes no virtual time, so the run would hang.
+    """
+    text = shell_text(command.argv) if command.argv else None
+    loop = None if text is None else _ENDLESS_LOOP.search(text)
+    asked = [] if loop is None else programs_of_script(loop[1])
+    missing = [program for program in asked if not is_there(program, files)]
+    return missing[0] if missing and missing == asked and not _WAITS.search(loop[1] if loop else "") else None
 
 
 def is_there(program: str, files: Sequence[NodeFile] = ()) -> bool:

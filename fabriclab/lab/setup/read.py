@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from fabriclab.keys.wording import did_you_mean, shown
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
-from fabriclab.lab.setup.absent import absent
-from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
-from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
+from fabriclab.lab.setup.absent import absent, spinning
+from fabriclab.lab.setup.binds import Bind, bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
+from fabriclab.lab.setup.commands import Stage, read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
 from fabriclab.lab.setup.frr_versions import choose_frr
 from fabriclab.lab.setup.ifupdown import NETWORKING, ifupdown
@@ -69,56 +69,90 @@ def read_setup(
     `layers`: the node and what it inherits from, the nearest first. `inherits_frr`: binds of FRR's files start it in
     the node, also those that it inherits.
     """
-    problems, name = node.problems, node.key.rpartition(".")[2]
-    binds = read_binds(list(layers), problems)
-    by_bind = [(bind, bound_files(bind, directory, problems)) for bind in binds if is_of_lab(bind)]
-    refuse_nested(by_bind, problems)
-    files = [*{file.path: file for _, found in by_bind for file in found}.values()]
-    older = of_older_routers(files)
-    files += older
-    image = _nearest_text(layers, "image")
-    starting = [found for bind, found in by_bind if inherits_frr or bind.written.key.startswith(f"{node.key}.")]
-    runs_frr = (
-        bool(older)
-        or any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found)
-        or (is_frr_image(image) and _OWN_SWITCH not in image)
-    )
-    notes = []
-    startup = _startup_config(layers, directory, problems) if runs_frr else None
-    if startup is not None and all(file.path != INTEGRATED_FILE for file in files):
-        files.append(replace(startup, bound=False))
-        notes.append(f"{name}: startup-config is FRR's {INTEGRATED_FILE} here; Containerlab has none of this kind")
-    scripts, netlab = netlab_steps(name, directory, node.place, problems)
-    bound = {file.path for file in files}
-    run = {script.path for script in scripts}
-    files = [replace(file, executable=True) if file.path in run else file for file in files]
-    files += [script for script in scripts if script.path not in bound]
-    stage = read_stages(layers, problems)
-    notes += [f"{where} is run on Containerlab's host, not here" for where in stage.host_side]
-    commands = _numbered((*stage.before, *read_exec(layers, problems), *stage.after, *netlab))
-    scripts, unset = ifupdown(name, commands, files)
-    files += scripts
-    notes += unset
-    setup = Setup(
-        files=tuple(files),
-        environment={**dict(environment_of_files(list(layers), directory, problems)), **_merged(layers, "env")},
-        sysctls=_merged(layers, "sysctls"),
-        daemons=frr_daemons(files) if runs_frr else (),
-        main=read_main(layers, problems),
-        commands=commands,
-        health=read_health(layers, problems),
-        is_bridge=is_bridge,
-    )
-    if setup.daemons and not any(file.path.startswith(f"{DIRECTORY}/") for file in files):
-        notes.append(
-            f"{name}: nothing is bound below {DIRECTORY}, so FRR has no configuration here; what image {image} brings "
-            "is not in the virtual machine"
-        )
-    frr = choose_frr(name, image, setup)
-    notes += [*lacking(name, setup), *absent(name, setup), *frr.notes]
-    outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
-    written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes), frr.version)
+    reader = _SetupReader(node, layers, directory)
+    written = reader.read(is_bridge=is_bridge, inherits_frr=inherits_frr)
     return written if written != WrittenSetup(Setup()) else None
+
+
+class _SetupReader:
+    """Reads one node's setup: its files are collected in the order in which they come to be, and so are notes."""
+
+    def __init__(self, node: Section, layers: Sequence[Section], directory: Path) -> None:
+        self._node, self._layers, self._directory = node, list(layers), directory
+        self._problems, self._name = node.problems, node.key.rpartition(".")[2]
+        self._image = _nearest_text(layers, "image")
+        self._files: list[NodeFile] = []
+        self._notes: list[str] = []
+
+    def read(self, *, is_bridge: bool, inherits_frr: bool) -> WrittenSetup:
+        """Return the setup; it may be empty."""
+        layers, problems = self._layers, self._problems
+        binds = read_binds(layers, problems)
+        runs_frr = self._bind(binds, inherits_frr=inherits_frr)
+        stage = read_stages(layers, problems)
+        commands = self._commands(stage)
+        environment = {**dict(environment_of_files(layers, self._directory, problems)), **_merged(layers, "env")}
+        setup = Setup(
+            files=tuple(self._files),
+            environment=environment,
+            sysctls=_merged(layers, "sysctls"),
+            daemons=frr_daemons(self._files) if runs_frr else (),
+            main=read_main(layers, problems),
+            commands=commands,
+            health=read_health(layers, problems),
+            is_bridge=is_bridge,
+        )
+        frr = choose_frr(self._name, self._image, setup)
+        notes = (*self._notes, *self._unconfigured(setup), *lacking(self._name, setup), *absent(self._name, setup))
+        outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
+        return WrittenSetup(setup, stage.waits, stage.wants_health, outside, (*notes, *frr.notes), frr.version)
+
+    def _bind(self, binds: Sequence[Bind], *, inherits_frr: bool) -> bool:
+        """Collect the files that are bound; return whether the node runs FRR."""
+        problems, own = self._problems, f"{self._node.key}."
+        by_bind = [(bind, bound_files(bind, self._directory, problems)) for bind in binds if is_of_lab(bind)]
+        refuse_nested(by_bind, problems)
+        self._files = [*{file.path: file for _, found in by_bind for file in found}.values()]
+        older = of_older_routers(self._files)
+        self._files += older
+        starting = [found for bind, found in by_bind if inherits_frr or bind.written.key.startswith(own)]
+        is_bound = any(file.path.startswith(f"{DIRECTORY}/") for found in starting for file in found)
+        if not (older or is_bound or (is_frr_image(self._image) and _OWN_SWITCH not in self._image)):
+            return False
+        startup = _startup_config(self._layers, self._directory, problems)
+        if startup is not None and all(file.path != INTEGRATED_FILE for file in self._files):
+            self._files.append(replace(startup, bound=False))
+            what = f"startup-config is FRR's {INTEGRATED_FILE} here; Containerlab has none of this kind"
+            self._notes.append(f"{self._name}: {what}")
+        return True
+
+    def _commands(self, stage: Stage) -> tuple[SetupCommand, ...]:
+        """Return the commands, after collecting the files that netlab and ifupdown need for them."""
+        name = self._name
+        scripts, netlab = netlab_steps(name, self._directory, self._node.place, self._problems)
+        bound, run = {file.path for file in self._files}, {script.path for script in scripts}
+        self._files = [replace(file, executable=True) if file.path in run else file for file in self._files]
+        self._files += [script for script in scripts if script.path not in bound]
+        self._notes += [f"{where} is run on Containerlab's host, not here" for where in stage.host_side]
+        commands = _numbered((*stage.before, *read_exec(self._layers, self._problems), *stage.after, *netlab))
+        stand_ins, unset = ifupdown(name, commands, self._files)
+        self._files += stand_ins
+        missing = {command.name: spinning(command, self._files) for command in commands}
+        endless = [
+            f"{name}: {command.key}: the virtual machine has no {missing[command.name]}, without which the loop would "
+            "never wait; it is left out"
+            for command in commands
+            if missing[command.name] is not None
+        ]
+        self._notes += [*unset, *endless]
+        return tuple(command for command in commands if missing[command.name] is None)
+
+    def _unconfigured(self, setup: Setup) -> Iterator[str]:
+        if setup.daemons and not any(file.path.startswith(f"{DIRECTORY}/") for file in setup.files):
+            yield (
+                f"{self._name}: nothing is bound below {DIRECTORY}, so FRR has no configuration here; what image "
+                f"{self._image} brings is not in the virtual machine"
+            )
 
 
 def may_address(setup: Setup) -> bool:

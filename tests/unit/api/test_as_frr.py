@@ -261,8 +261,15 @@ def gateway(directory: Path, key: str) -> Path:
 def test_a_node_that_is_told_to_forward_is_no_host(tmp_path: Path, key: str) -> None:
     topology = read_one_topology(gateway(tmp_path, key))
     assert [node.role for node in topology.nodes] == ["host", "host", "switch"]
-    said = "gw (line 6) is taken for a switch: net.ipv4.ip_forward, which it sets, lets it forward packets"
+    said = "gw (line 6) is taken for a switch: a sysctl that lets it forward packets"
     assert f"gw.clab.yml: {said}" in topology.notes
+
+
+@pytest.mark.parametrize("command", ["ip link add name br0 type bridge vlan_filtering 1", "brctl addbr br0"])
+def test_a_node_that_makes_a_bridge_is_no_host(tmp_path: Path, command: str) -> None:
+    topology = read_one_topology(gateway(tmp_path, f"exec: [{command}]"))
+    assert [node.role for node in topology.nodes] == ["host", "host", "switch"]
+    assert "gw.clab.yml: gw (line 6) is taken for a switch: a bridge that its commands make" in topology.notes
 
 
 @pytest.mark.parametrize("key", ["sysctls: {net.ipv4.ip_forward: 0}", "exec: [sysctl -w net.ipv4.ip_forward=0]"])

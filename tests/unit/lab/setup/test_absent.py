@@ -63,6 +63,29 @@ def test_the_run_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "is_left_out"),
+    [
+        ("sh -c 'while true; do nc -l -p 22 >/dev/null; done &'", True),
+        ("bash -c 'while :; do nc -l -p 22 || socat x; done'", True),
+        ("sh -c 'while true; do nc -l; sleep 1; done'", False),
+        ("sh -c 'while read x; do nc -l; done'", False),
+        ("sh -c 'while true; do read x; nc -l; done'", False),
+        ("sh -c 'nc -l -p 22'", False),
+    ],
+)
+def test_a_loop_that_would_never_wait_is_left_out(tmp_path: Path, command: str, is_left_out: bool) -> None:
+    file = written(tmp_path)
+    file.write_text(LAB.replace("/tmp/own.sh, bash", f'"{command}", bash'))
+    made = plan(file)
+    setup = made.node("h2").setup
+    assert setup is not None
+    assert any("while" in word or "nc" in word for one in setup.commands for word in one.argv) != is_left_out
+    said = [one for one in made.warnings if "the virtual machine has no nc" in one]
+    ends = "without which the loop would never wait; it is left out" if is_left_out else "and the run goes on"
+    assert said and all(one.endswith(ends) for one in said)
+
+
+@pytest.mark.parametrize(
     ("text", "programs"),
     [
         ("a; b && c | d || e & f", ["a", "b", "c", "d", "e", "f"]),
