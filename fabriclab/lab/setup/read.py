@@ -28,6 +28,7 @@ KEYS = (
 """Keys of a node that act in the virtual machine as in containers."""
 _OWN_SWITCH = "fabriclab/switch"
 _ADDRESSING = re.compile(r"(?:^|[/\s;&|])(?:ip|ifconfig|route|vtysh|dhclient|udhcpc)(?:\s|$)")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.MULTILINE)
 _NO_ADDRESS = re.compile(
     r"(?:\S*/)?(?:ip (?:-\S+ )*(?:l(?:ink)?|r(?:oute)?|ru(?:le)?|n(?:eigh)?) |(?:sysctl|touch|echo|sleep|ethtool) )"
 )
@@ -53,12 +54,12 @@ class WrittenSetup:
         """Whether addresses or routes are the node's own matter."""
         setup = self.setup
         starts_networking = any(file.path == NETWORKING for file in setup.files)
-        acts = bool(setup.daemons) or setup.is_bridge or starts_networking
-        return acts or any(_sets_addresses(one) for one in setup.commands)
-
-
-def _sets_addresses(command: SetupCommand) -> bool:
-    return command.by == "netlab" or _ADDRESSING.search(" ".join(command.argv)) is not None
+        if setup.daemons or setup.is_bridge or starts_networking or any(one.by == "netlab" for one in setup.commands):
+            return True
+        run = [setup.main, *(one.argv for one in setup.commands)]
+        words = {word for argv in run for word in argv}
+        scripts = (_COMMENT.sub("", file.text) for file in setup.files if file.path in words)
+        return any(map(_ADDRESSING.search, (*map(" ".join, run), *scripts)))
 
 
 def read_setup(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fabriclab.api.lab import load_lab
 from fabriclab.api.look import plan
 from fabriclab.formats.plan.setup import Setup, SetupCommand
 from fabriclab.lab.setup.read import may_address
@@ -26,6 +27,25 @@ topology:
     - endpoints: ['h1:eth1', 'r1:eth1']
     - endpoints: ['h2:eth1', 'r1:eth2']
 """
+
+
+@pytest.mark.parametrize(
+    ("key", "script", "configures"),
+    [
+        ("exec: [bash /setup.sh]", "set -e\nip addr add 10.7.0.1/24 dev eth1\n", True),
+        ("cmd: sh /setup.sh", "x=1; /sbin/ifconfig eth1 10.7.0.1\n", True),
+        ("exec: [bash /setup.sh]", "# ip addr add 10.7.0.1/24 dev eth1\nsleep 1  # then ip\n", False),
+        ("exec: [bash /other.sh]", "ip addr add 10.7.0.1/24 dev eth1\n", False),
+    ],
+)
+def test_a_script_that_sets_addresses_makes_them_the_labs_own(
+    tmp_path: Path, key: str, script: str, configures: bool
+) -> None:
+    (tmp_path / "setup.sh").write_text(script)
+    file = tmp_path / "m.clab.yml"
+    text = LAB.format(command="'true'").replace("own/frr}", "own, " + key + ", binds: ['setup.sh:/setup.sh']}")
+    file.write_text(text)
+    assert load_lab(file).written.topology.configures_network == configures
 
 
 @pytest.mark.parametrize(
