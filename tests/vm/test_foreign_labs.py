@@ -137,6 +137,39 @@ def test_a_lab_of_kathara_s_comes_up_with_its_routes(vm: Vm, tmp_path: Path) -> 
     ]
 
 
+def test_networking_sets_what_a_nodes_own_file_says(vm: Vm, tmp_path: Path) -> None:
+    """As older labs of Kathará's have it; `r1` starts it within a script, and brings a file that is no text."""
+    ports = "auto eth0\niface eth0 inet static\n address 10.{n}.0.{host}\n netmask 255.255.255.0\n{more}"
+    second = "auto eth1\niface eth1 inet static\n address 10.2.0.1/24\n"
+    interfaces = {
+        "r1": ports.format(n=1, host=1, more=" mtu 1400\n" + second),
+        "pc1": ports.format(n=1, host=2, more=" gateway 10.1.0.1\n"),
+        "pc2": ports.format(n=2, host=2, more=" up route add default gw 10.2.0.1\n"),
+    }
+    for name, text in interfaces.items():
+        (tmp_path / name / "etc/network").mkdir(parents=True)
+        (tmp_path / name / "etc/network/interfaces").write_text(text)
+    (tmp_path / "r1/root").mkdir()
+    (tmp_path / "r1/root/logo").write_bytes(bytes(range(256)))
+    write(
+        tmp_path,
+        {
+            "lab.conf": 'r1[0]="A"\nr1[1]="B"\npc1[0]="A"\npc2[0]="B"\n',
+            "r1.startup": "if true; then\n systemctl restart networking\n cksum /root/logo\nfi\n",
+            "pc1.startup": "/etc/init.d/networking stop; /etc/init.d/networking start\n",
+            "pc2.startup": "ifup -a\nservice apache2 start\n",
+        },
+    )
+    done = called(tmp_path, "validate", ".", "--json", "validation.json", "--out", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
+    assert [(each["measured"], each["verdict"]) for each in found] == [("2 of 2 answer", "pass")]
+    (of_r1,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-1@r1.log"))
+    assert of_r1.startswith("1313719201 256 "), of_r1
+    (of_pc2,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-2@pc2.log"))
+    assert "service: the virtual machine has no services: apache2 start" in of_pc2
+
+
 QUAGGA = {
     "lab.conf": 'r1[0]="A"\nr1[1]="B"\nr2[0]="C"\nr2[1]="B"\npc1[0]="A"\npc2[0]="C"\n',
     "r1.startup": "ifconfig eth0 10.0.1.1/24 up\nifconfig eth1 10.0.9.1/24 up\nsystemctl start quagga\n",
