@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from fabriclab.keys.wording import listed
 from fabriclab.lab.network.keys import CONTAINERLAB_MTU_BYTES
 from fabriclab.lab.network.named_files import moved_up
 from fabriclab.lab.network.netem import is_by_netem
@@ -123,6 +124,13 @@ class _MadeUp:
         return [link for link in self.topology.links if link.mtu is None]
 
     @property
+    def unaddressed(self) -> list[str]:
+        """Hosts that will have no address, where others have one: such as one that only captures."""
+        if self.tests.wanted or len(self.hosts) < _LEAST_HOSTS:
+            return []
+        return [name for name in self.topology.hosts if name not in self.hosts]
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of hosts that netlab expects to reach each other."""
         pings = [ping for ping in self.tests.wanted.get("pings", {}).values() if ping["answers"]]
@@ -151,6 +159,15 @@ class _MadeUp:
             # netlab pings nobody where its tests name nobody; some of its hosts are bridges without an address.
             asks_otherwise = self.tests.wanted.keys() & {"answers", "steps"}
             yield f"validation: {json.dumps({**({'pings': {}} if asks_otherwise else {}), **self.tests.wanted})}"
+        elif self.unaddressed:
+            yield f"validation: {json.dumps({'pings': self._pings()})}"
+
+    def _pings(self) -> dict[str, Any]:
+        """Return what `validate` asks where some hosts have no address."""
+        return {
+            f"to-{host}": {"from": [other for other in self.hosts if other != host], "to": host, "answers": True}
+            for host in self.hosts
+        }
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence on each thing that was made up."""
@@ -165,6 +182,8 @@ class _MadeUp:
             yield f"traffic is made up: each of {len(self.hosts)} hosts asks another one every 5 ms, which answers"
         else:
             yield "no traffic: fewer than two hosts get an address by a link's ipv4 or their own exec"
+        if self.unaddressed:
+            yield f"{listed(self.unaddressed)}: nothing gives an address, so nothing is sent or asked"
         if self.tests.asked:
             count = format_count(len(self.tests.asked), "test")
             yield f"fabriclab validate asks {count} of netlab's own validation"

@@ -10,7 +10,8 @@ import pytest
 
 from fabriclab.api.lab import load_lab
 from fabriclab.api.look import plan
-from fabriclab.formats.plan.setup import Setup, SetupCommand
+from fabriclab.formats.plan.setup import NodeFile, Setup, SetupCommand
+from fabriclab.lab.setup.ifupdown import INTERFACES, ifupdown
 from fabriclab.lab.setup.read import may_address
 
 LAB = """\
@@ -63,6 +64,44 @@ def test_a_script_that_sets_addresses_makes_them_the_labs_own(
 def test_which_commands_may_give_an_address(command: str, may: bool) -> None:
     argv = tuple(shlex.split(command))
     assert may_address(Setup(commands=(SetupCommand(name="x", argv=argv, by="containerlab", key="x"),))) is may
+
+
+@pytest.mark.parametrize(
+    ("script", "may"),
+    [
+        ("set -e\nhostname web\nif [ -d /x ]; then cp -r /x/* /; fi\n", False),
+        ("# ip addr add 10.0.0.1/24 dev eth1\nsystemctl start named\n/etc/init.d/xinetd start\n", False),
+        ("ip addr add 10.0.0.1/24 dev eth1\n", True),
+        ("/opt/own-setup\n", True),
+        ("python3 /setup.py\n", True),
+    ],
+)
+@pytest.mark.parametrize("is_file", [True, False])
+def test_a_script_may_give_an_address(script: str, may: bool, is_file: bool) -> None:
+    argv = ("bash", "/s.sh") if is_file else ("bash", "-c", script)
+    command = SetupCommand(name="x", argv=argv, by="containerlab", key="x")
+    files = (NodeFile(path="/s.sh", text=script),) if is_file else ()
+    assert may_address(Setup(commands=(command,), files=files)) is may
+
+
+def test_networking_may_give_one() -> None:
+    files = [NodeFile(path=INTERFACES, text="auto eth0\niface eth0 inet static\n address 10.0.0.1/24\n")]
+    command = SetupCommand(name="x", argv=("bash", "-c", "service networking start"), by="containerlab", key="x")
+    stand_ins, _ = ifupdown("r1", [command], files)
+    assert may_address(Setup(commands=(command,), files=(*files, *stand_ins)))
+
+
+def test_a_host_without_an_address_is_not_asked_and_said(tmp_path: Path) -> None:
+    """Before: a host that only captures failed every pair with it, and the lab with them."""
+    file = tmp_path / "m.clab.yml"
+    third = "    h3: {kind: linux, image: alpine, exec: [ip link set eth1 up]}\n  links:\n"
+    text = LAB.format(command="ip addr add 10.0.0.1/24 dev eth1").replace("  links:\n", third)
+    file.write_text(text + "    - endpoints: ['h3:eth1', 'r1:eth3']\n")
+    made = plan(file)
+    assert "m.clab.yml: h3: nothing gives an address, so nothing is sent or asked" in made.warnings
+    asked = load_lab(file).written.experiment.validation.pings
+    assert asked is not None
+    assert {(ping.senders, ping.target) for ping in asked} == {(("h2",), "h1"), (("h1",), "h2")}
 
 
 def test_hosts_without_an_address_send_nothing(tmp_path: Path) -> None:
