@@ -96,9 +96,10 @@ def _alone_below(written: Path) -> Path | None:
     """
     if not (_is_there(written) and written.is_dir()) or _is_ours(written):
         return None
-    holds_home = Path.home().resolve().is_relative_to(written.resolve())
-    for pattern in ("*.clab.y*ml",) if holds_home else ("*.clab.y*ml", "*/*.clab.y*ml"):
-        found = sorted(file for file in written.glob(pattern) if file.is_file() and not is_part_of_lab(file))
+    own = written.resolve()
+    for pattern in ("*.clab.y*ml",) if Path.home().resolve().is_relative_to(own) else ("*.clab.y*ml", "*/*.clab.y*ml"):
+        files = [file for file in written.glob(pattern) if file.is_file() and file.resolve().is_relative_to(own)]
+        found = sorted(file for file in files if not is_part_of_lab(file))
         if len(found) > 1:
             raise ArgumentError("{0}: holds several Containerlab files; name one of them: {1}", written, _named(found))
         if found:

@@ -118,6 +118,13 @@ def test_a_home_directory_is_no_labs(office: Path, monkeypatch: pytest.MonkeyPat
         load_lab(office)
 
 
+def test_a_link_out_of_the_directory_is_not_followed(office: Path, tmp_path: Path) -> None:
+    (office / "topology").rename(tmp_path / "elsewhere")
+    (office / "topology").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ArgumentError, match=r"has no topology\.clab\.yml"):
+        load_lab(office)
+
+
 def test_a_lab_of_ours_below_is_not_taken(office: Path) -> None:
     (office / "topology/office.clab.yml").rename(office / "topology/topology.clab.yml")
     (office / "topology/experiment.yml").write_text("traffic: {}\n")
