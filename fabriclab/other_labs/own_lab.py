@@ -183,7 +183,11 @@ class _MadeUp:
         else:
             yield "no traffic: fewer than two hosts get an address by a link's ipv4 or their own exec"
         if self.unaddressed:
-            yield f"{listed(self.unaddressed)}: nothing gives an address, so nothing is sent or asked"
+            them = "it" if len(self.unaddressed) == 1 else "them"
+            yield (
+                f"no traffic to or from {listed(self.unaddressed)}, and `validate` does not ask {them}: the lab gives "
+                f"{them} no address"
+            )
         if self.tests.asked:
             count = format_count(len(self.tests.asked), "test")
             yield f"fabriclab validate asks {count} of netlab's own validation"
