@@ -198,10 +198,14 @@ def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
 
     Raises LabError with every mistake in its two files, ArgumentError if there is no lab.
     """
-    path = find_lab_or_own_file(Path(lab))
+    return load_found(find_lab_or_own_file(Path(lab)), Path(lab), variables)
+
+
+def load_found(path: Path, written: Path, variables: Sequence[PathLike] = ()) -> Lab:
+    """Return the lab that was found at a path for what was written. Raises LabError as `load_lab` does."""
     if path.is_dir():
         return Lab(parse_lab(path, every_point=False))
-    return lab_of_file(path, variables, directory_of(path, Path(lab)))
+    return lab_of_file(path, variables, directory_of(path, written))
 
 
 def lab_of_file(file: Path, variables: Sequence[PathLike] = (), directory: Path | None = None) -> Lab:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriclab.api.idle_wishes import refuse_idle_wishes, unseen_lines
-from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
+from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_found, loaded, written_settings
 from fabriclab.api.lab_names import directory_of, find_lab_or_own_file
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.rendering import rendered
@@ -156,7 +156,7 @@ def check(
         return _checked(lab.written, compile_own, tell)
     path = find_lab_or_own_file(Path(lab))
     try:
-        chosen = load_lab(lab, variables)
+        chosen = load_found(path, Path(lab), variables)
     except LabError as refusal:
         foreign = None if path.is_dir() else _foreign_topology(path, Path(lab), variables, refusal)
         if foreign is None:
