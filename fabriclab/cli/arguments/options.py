@@ -19,7 +19,7 @@ Lab = Annotated[
     Path,
     typer.Argument(
         metavar="LAB",
-        help="A lab: its directory, or its name in `labs`.",
+        help="A lab: its directory, its name in `labs`, or a Containerlab file.",
         show_default=False,
         autocompletion=complete_lab,
     ),
