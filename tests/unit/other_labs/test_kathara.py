@@ -172,7 +172,7 @@ def test_one_device_alone_is_a_lab_and_the_hosts_interface_is_not_joined(tmp_pat
 
 
 def test_a_device_that_meets_no_other_is_left_out_and_said(tmp_path: Path) -> None:
-    conf = 'r1[0]="A"\nr2[0]="A"\nweb[0]="TODO"\n'
+    conf = 'r1[0]="A"\nr2[0]="A"\nweb[0]="ALONE"\n'
     written = load_lab(lab(tmp_path / "exam", conf, {"web.startup": "ip address add 10.0.0.1/24 dev eth0\n"})).written
     assert [node.name for node in written.topology.nodes] == ["r1", "r2"]
     assert "lab.conf: web (line 3) is left out: no link joins it with another node" in written.topology.notes
