@@ -35,8 +35,8 @@ def lab_as_frr(file: PathLike, name: str | None = None, *, variables: Sequence[P
     Raises LabError for mistakes in the file, ArgumentError where it is not there.
     """
     path = find_lab_or_file(Path(file))
-    directory = directory_of(path, Path(file)) if path.is_file() else None
-    made = frr_lab(read_one_topology(path, rendered(path, variables), directory), str(path), name)
+    topology = read_one_topology(path, rendered(path, variables), directory_of(path, Path(file)))
+    made = frr_lab(topology, str(path), name)
     try:
         lab = Lab.from_yaml(made.topology, made.experiment)
     except LabError as error:

@@ -52,8 +52,7 @@ def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture
         topology = lab.written.topology
     else:
         path = find_lab_or_file(Path(lab))
-        directory = directory_of(path, Path(lab)) if path.is_file() else None
-        topology = read_one_topology(path, rendered(path, variables), directory)
+        topology = read_one_topology(path, rendered(path, variables), directory_of(path, Path(lab)))
     return Picture(topology.name, network_svg(network_of_topology(topology)))
 
 

@@ -83,7 +83,9 @@ def find_lab_or_own_file(written: Path) -> Path:
 
 def directory_of(file: Path, written: Path) -> Path:
     """Return the directory of the lab that a topology file is by itself: the one that was `written`, if the file was
-    found in it. All files of the lab lie there."""
+    found in it. All files of the lab lie there. Of a lab's own directory return that."""
+    if file.is_dir():
+        return file
     return written if written.is_dir() and file.is_relative_to(written) else file.parent
 
 

@@ -38,7 +38,7 @@ class NodeFiles(NamedTuple):
     rdma: str = ""
     root: Mapping[str, str] = {}
     binaries: Mapping[str, bytes] = {}
-    """Files below `root/` that are no texts."""
+    """Files below `root/` that are not text."""
     executables: frozenset[str] = frozenset()
     """Paths below `root/` of files that can be run."""
 

@@ -23,7 +23,7 @@ from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written
 from fabriclab.lab.routing import SLOW_STILL_NS, STILL_NS
-from fabriclab.lab.setup.read import may_address
+from fabriclab.lab.setup.addressing import may_address
 from fabriclab.other_labs.defaults import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.other_labs.kathara import left_out
 from fabriclab.other_labs.netlab_tests import NetlabTests, netlab_tests

@@ -19,14 +19,14 @@ class NodeFile(Record):
     path: Annotated[str, names.NODE_PATH]
     """Absolute, in the node."""
     text: Annotated[str, names.CONTENT]
-    """Empty: also of a file that is no text."""
+    """What is in it; empty if that is not UTF-8 (`base64`)."""
     source: Annotated[str, names.LINE] = ""
     """Where it is from, relative to the topology; empty: written there."""
     executable: bool = False
     bound: bool = True
     """Whether it is in a container by itself, as Containerlab binds it or the image has it; else it is copied in."""
     base64: Annotated[str, names.CONTENT] = ""
-    """The bytes of a file that is not UTF-8, such as a picture."""
+    """What is in it if that is not UTF-8, such as a picture."""
 
     @property
     def content(self) -> bytes:

@@ -46,11 +46,12 @@ def spinning(command: SetupCommand, files: Sequence[NodeFile]) -> str | None:
 
     Such a loop takes no virtual time, so the run would hang.
     """
-    text = shell_text(command.argv) if command.argv else None
-    loop = None if text is None else _ENDLESS_LOOP.search(text)
-    asked = [] if loop is None else programs_of_script(loop[1])
+    loop = _ENDLESS_LOOP.search(shell_text(command.argv) or "")
+    if loop is None or _WAITS.search(loop[1]):
+        return None
+    asked = programs_of_script(loop[1])
     missing = [program for program in asked if not is_there(program, files)]
-    return missing[0] if missing and missing == asked and not _WAITS.search(loop[1] if loop else "") else None
+    return missing[0] if missing and missing == asked else None
 
 
 def is_there(program: str, files: Sequence[NodeFile] = ()) -> bool:

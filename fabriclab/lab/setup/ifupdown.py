@@ -20,8 +20,7 @@ SERVICES = ("/usr/bin/systemctl", "/usr/sbin/service")
 _DOES = r"(?:start|stop|restart|force-reload)"
 STARTS = re.compile(
     rf"(?:/etc/init\.d/|\bservice )networking {_DOES}\b|\bsystemctl {_DOES} networking(?:\.service)?\b"
-    r"|(?:(?<=^)|(?<=[\s;&|/]))if(?:up|down) (?:-a|--all|[\w.-]+)",
-    re.MULTILINE,
+    r"|(?<![\w.-])if(?:up|down) (?:-a|--all|[\w.-]+)"
 )
 """What starts or stops networking, in a command or a script."""
 _AUTO = ("auto", "allow-auto", "allow-hotplug")

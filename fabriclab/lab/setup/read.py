@@ -13,14 +13,14 @@ from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Section, Written, as_text
 from fabriclab.lab.setup.absent import absent, spinning
+from fabriclab.lab.setup.addressing import sets_addresses
 from fabriclab.lab.setup.binds import Bind, bound_files, environment_of_files, is_of_lab, read_binds, refuse_nested
 from fabriclab.lab.setup.commands import Stage, read_exec, read_health, read_main, read_stages
 from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image, of_older_routers
 from fabriclab.lab.setup.frr_versions import choose_frr
-from fabriclab.lab.setup.ifupdown import NETWORKING, STARTS, ifupdown
+from fabriclab.lab.setup.ifupdown import ifupdown
 from fabriclab.lab.setup.kernel_lacks import lacking
 from fabriclab.lab.setup.netlab import netlab_steps
-from fabriclab.lab.setup.shell_words import programs_of_script, shell_text
 
 KEYS = (
     *("exec", "binds", "env", "env-files", "entrypoint", "cmd"),
@@ -28,33 +28,6 @@ KEYS = (
 )
 """Keys of a node that act in the virtual machine as in containers."""
 _OWN_SWITCH = "fabriclab/switch"
-_ADDRESSING = re.compile(r"(?:^|[/\s;&|])(?:ip|ifconfig|route|vtysh|dhclient|udhcpc)(?:\s|$)")
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.MULTILINE)
-_NO_ADDRESS = re.compile(
-    r"(?:\S*/)?(?:ip (?:-\S+ )*(?:l(?:ink)?|r(?:oute)?|ru(?:le)?|n(?:eigh)?) |(?:sysctl|touch|echo|sleep|ethtool|tc) )"
-)
-_HARMLESS = frozenset(
-    (
-        *("cat", "chmod", "chown", "chpasswd", "cp", "date", "echo", "env", "grep", "head", "hostname", "ln", "ls"),
-        *(
-            "mkdir",
-            "mount",
-            "mv",
-            "rm",
-            "sed",
-            "service",
-            "sleep",
-            "sort",
-            "sysctl",
-            "systemctl",
-            "tail",
-            "tee",
-            "touch",
-        ),
-        *("tr", "uname", "useradd", "usermod", "wc", "ethtool", "tc"),
-    )
-)
-"""Programs that give an interface no address; services, where none of them is networking."""
 _VARIABLE = re.compile(r"[^=\0]+")
 
 
@@ -75,14 +48,7 @@ class WrittenSetup:
     @property
     def configures_network(self) -> bool:
         """Whether addresses or routes are the node's own matter."""
-        setup = self.setup
-        starts_networking = any(file.path == NETWORKING for file in setup.files)
-        if setup.daemons or setup.is_bridge or starts_networking or any(one.by == "netlab" for one in setup.commands):
-            return True
-        run = [setup.main, *(one.argv for one in setup.commands)]
-        words = {word for argv in run for word in argv}
-        scripts = (_COMMENT.sub("", file.text) for file in setup.files if file.path in words)
-        return any(map(_ADDRESSING.search, (*map(" ".join, run), *scripts)))
+        return bool(self.setup.daemons) or self.setup.is_bridge or sets_addresses(self.setup)
 
 
 def read_setup(
@@ -177,23 +143,6 @@ class _SetupReader:
                 f"{self._name}: nothing is bound below {DIRECTORY}, so FRR has no configuration here; what image "
                 f"{self._image} brings is not in the virtual machine"
             )
-
-
-def may_address(setup: Setup) -> bool:
-    """Return whether a node's commands may give it an address: none can of which each is known to do something else."""
-    texts = {file.path: file.text for file in setup.files}
-    has_ifupdown = NETWORKING in texts
-
-    def may(command: SetupCommand) -> bool:
-        script = next((texts[word] for word in command.argv[1:] if texts.get(word)), shell_text(command.argv))
-        if script is None:
-            return _NO_ADDRESS.match(" ".join(command.argv)) is None
-        if has_ifupdown and STARTS.search(script):
-            return True
-        names = {program.rpartition("/")[2] for program in programs_of_script(script) if "init.d/" not in program}
-        return _ADDRESSING.search(_COMMENT.sub("", script)) is not None or not names <= _HARMLESS
-
-    return any(command.by == "netlab" or may(command) for command in setup.commands)
 
 
 def _numbered(commands: Sequence[SetupCommand]) -> tuple[SetupCommand, ...]:

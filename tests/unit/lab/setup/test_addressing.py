@@ -11,8 +11,8 @@ import pytest
 from fabriclab.api.lab import load_lab
 from fabriclab.api.look import plan
 from fabriclab.formats.plan.setup import NodeFile, Setup, SetupCommand
+from fabriclab.lab.setup.addressing import may_address
 from fabriclab.lab.setup.ifupdown import INTERFACES, ifupdown
-from fabriclab.lab.setup.read import may_address
 
 LAB = """\
 name: m
