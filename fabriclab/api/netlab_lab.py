@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from fabriclab.api.consent import lab_subject
@@ -35,9 +36,17 @@ def netlab_lab(topology: Path) -> Path | None:
             _line(topology),
         )
     try:
-        return create(topology)
+        return _not_older(create(topology), topology)
     except NetlabError as error:
         raise ArgumentError("{0}: {1}", topology, error) from error
+
+
+def _not_older(made: Path, topology: Path) -> Path:
+    """Date what was made as its topology where that is dated ahead, as on a disk of another host: it is made once."""
+    dated_ns = topology.stat().st_mtime_ns
+    if made.stat().st_mtime_ns < dated_ns:
+        os.utime(made, ns=(dated_ns, dated_ns))
+    return made
 
 
 def _line(topology: Path) -> str:
