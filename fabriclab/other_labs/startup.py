@@ -14,7 +14,7 @@ _STRUCTURE = re.compile(
 )
 """What makes lines depend on each other."""
 _SHELL = re.compile(r"[;&|<>$`(){}*?~!]|^\s*[A-Za-z_]\w*=")
-_PROGRAMS = ("arp", "bridge", "ifconfig", "ip", "route", "sysctl", "tc", "vtysh")
+_PROGRAMS = ("arp", "brctl", "bridge", "ifconfig", "ip", "route", "sysctl", "tc", "vtysh")
 """What every node has. Any other may be absent: a shell tells that and goes on, as in Kathará."""
 
 

@@ -4,6 +4,7 @@ silent failure that only a hold timer tells, and a lab of Kathará's."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -168,6 +169,26 @@ def test_networking_sets_what_a_nodes_own_file_says(vm: Vm, tmp_path: Path) -> N
     assert of_r1.startswith("1313719201 256 "), of_r1
     (of_pc2,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-2@pc2.log"))
     assert "service: the virtual machine has no services: apache2 start" in of_pc2
+
+
+def test_a_bridge_is_made_by_brctl(vm: Vm, tmp_path: Path) -> None:
+    """As older labs make one: with bridge-utils, which Kathará's image has."""
+    bridge = "brctl addbr br0\nbrctl addif br0 eth0\nbrctl addif br0 eth1\nbrctl stp br0 off\nip link set br0 up\n"
+    write(
+        tmp_path,
+        {
+            "lab.conf": 'sw[0]="A"\nsw[1]="B"\npc1[0]="A"\npc2[0]="B"\n',
+            "sw.startup": f"{bridge}brctl show\n",
+            "pc1.startup": "ifconfig eth0 10.0.0.1/24 up\n",
+            "pc2.startup": "ifconfig eth0 10.0.0.2/24 up\n",
+        },
+    )
+    done = called(tmp_path, "validate", ".", "--json", "validation.json", "--out", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
+    assert [(each["measured"], each["verdict"]) for each in found] == [("2 of 2 answer", "pass")]
+    (shown,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-6@sw.log"))
+    assert re.search(r"^br0\s+8000\.[0-9a-f]{12}\s+no\s+eth0$", shown, re.MULTILINE), shown
 
 
 QUAGGA = {

@@ -16,9 +16,9 @@ _NO_ADDRESS = re.compile(
 )
 _HARMLESS = frozenset(
     (
-        *("cat", "chmod", "chown", "chpasswd", "cp", "date", "echo", "env", "ethtool", "grep", "head", "hostname"),
-        *("ln", "ls", "mkdir", "mount", "mv", "rm", "sed", "service", "sleep", "sort", "sysctl", "systemctl", "tail"),
-        *("tc", "tee", "touch", "tr", "uname", "useradd", "usermod", "wc"),
+        *("brctl", "cat", "chmod", "chown", "chpasswd", "cp", "date", "echo", "env", "ethtool", "grep", "head"),
+        *("hostname", "ln", "ls", "mkdir", "mount", "mv", "rm", "sed", "service", "sleep", "sort", "sysctl"),
+        *("systemctl", "tail", "tc", "tee", "touch", "tr", "uname", "useradd", "usermod", "wc"),
     )
 )
 """Programs that give an interface no address; services, where none of them is networking."""
