@@ -96,7 +96,7 @@ class Results(FlowTables):
 
     @property
     def congestion_control(self) -> str:
-        """The senders' congestion control, `mixed` when they differ.
+        """The congestion control of all that is sent, the traffic's own or its senders', `mixed` when they differ.
 
         Over RoCE it is that of their NICs, `roce` without one; over Homa `homa`.
         """
@@ -104,12 +104,16 @@ class Results(FlowTables):
         over_roce = {name for each in sent if each.carrier.transport == "roce" for name in each.senders}
         over_homa = {name for each in sent if each.carrier.transport == "homa" for name in each.senders}
         others = [each for each in sent if each.carrier.transport not in ("roce", "homa")]
-        senders = {name for each in others for name in each.senders}
-        used = {
-            host.transport.congestion_control
-            for host in self.plan.nodes
-            if host.transport is not None and (not sent or host.name in senders)
+        of_hosts = {
+            node.name: node.transport.congestion_control for node in self.plan.nodes if node.transport is not None
         }
+        used = {
+            each.carrier.congestion_control or of_hosts[name]
+            for each in others
+            for name in each.senders
+            if name in of_hosts
+        }
+        used |= set() if sent else set(of_hosts.values())
         used |= {
             "roce" if port.nic.roce.control is None else port.nic.roce.control.name
             for node in self.plan.nodes

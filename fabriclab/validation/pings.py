@@ -6,7 +6,7 @@ asked, too, and not judged.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from shlex import quote
@@ -24,15 +24,15 @@ _FEW = 2
 """With fewer hosts than these routers are asked as well: there is no pair."""
 _TOGETHER = 64
 """So many pings of a node are under way at once: one that nobody answers waits for seconds."""
-_ASK = """\
-ask() {
+_TO, _EXIT = "to ", "exit "
+_ASK = f"""\
+ask() {{
   name=$1; shift
   said=$(ping -c 1 -W 1 "$@" 2>&1 || ping -c 3 -W 1 "$@" 2>&1); code=$?
-  printf 'to %s\\n%s\\nexit %s\\n' "$name" "$said" "$code"
-}
+  printf '{_TO}%s\\n%s\\n{_EXIT}%s\\n' "$name" "$said" "$code"
+}}
 """
 """The first answer is enough; without one there are three more tries, a second apart."""
-_TO, _EXIT = "to ", "exit "
 _COLLECTED = "pings"
 
 _NO_NAME, _NO_ROUTE = "Name or service not known", "Network is unreachable"
@@ -108,17 +108,13 @@ class _Ping:
 def ping_collectors(bench: Bench) -> Iterator[Collector]:
     """Yield a command for each node that asks. It asks many at once: silence costs a node seconds, not each pair."""
     bridges = _bare_bridges(bench)
-    for sender, pings in _by_sender(ping for ping in _pings(bench) if not ping.is_of(bridges)).items():
-        asked = [ping.asked() for ping in pings]
+    by_sender: dict[str, list[str]] = {}
+    for ping in _pings(bench):
+        if not ping.is_of(bridges):
+            by_sender.setdefault(ping.sender, []).append(ping.asked())
+    for sender, asked in by_sender.items():
         batches = [[*asked[first : first + _TOGETHER], "wait"] for first in range(0, len(asked), _TOGETHER)]
         yield bench.collector(_COLLECTED, sender, ("sh", "-c", "\n".join((_ASK, *chain(*batches)))))
-
-
-def _by_sender(pings: Iterable[_Ping]) -> dict[str, list[_Ping]]:
-    found: dict[str, list[_Ping]] = {}
-    for ping in pings:
-        found.setdefault(ping.sender, []).append(ping)
-    return found
 
 
 def _said(bench: Bench, results: Results, sender: str) -> dict[str, str]:
@@ -174,7 +170,7 @@ def judge_pings(bench: Bench, results: Results) -> list[ValidationFinding]:
 
 
 def _judge_others(bench: Bench, pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:
-    said = {sender: _said(bench, results, sender) for sender in _by_sender(pings)}
+    said = {sender: _said(bench, results, sender) for sender in {ping.sender for ping in pings}}
     found = [ping.judged(said[ping.sender]) for ping in pings]
     silent = [
         f"{ping.sender} to {ping.target}" for ping, one in zip(pings, found, strict=True) if one.verdict == "fail"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,6 +141,27 @@ def test_keys_zoom(report: Page) -> None:
     comes_to(report, lambda: labels() != before, labels)
     report.keyboard.press("0")
     comes_to(report, lambda: labels() == before, labels)
+
+
+def test_without_samples_of_a_queue_a_span_is_written(browser: Browser, swept: Path, tmp_path: Path) -> None:
+    """And there is no empty panel in which nothing could be brushed."""
+    unsampled = tmp_path / "unsampled"
+    shutil.copytree(swept, unsampled)
+    for samples in unsampled.glob("points/*/queues.parquet"):
+        samples.unlink()
+    write_report([unsampled], unsampled / "report.html")
+    context = new_context(browser, viewport={"width": 1100, "height": 900}, offline=True)
+    found = context.new_page()
+    found.goto((unsampled / "report.html").as_uri())
+    section = found.locator("#explorer")
+    section.scroll_into_view_if_needed()
+    expect(section.locator(".caption").first).to_contain_text("Write times to choose a span")
+    expect(found.locator("#flows-said")).to_contain_text("In the whole run.")
+    expect(found.locator("#explorer-queue")).to_be_hidden()
+    found.locator("#span-to").fill("0.000001")
+    found.locator("#span button[type=submit]").click()
+    expect(found.locator("#flows-said")).not_to_contain_text("In the whole run.")
+    context.close()
 
 
 def flows_within(swept: Path, variant: str, senders: int, span: tuple[float, float] | None) -> int:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from vm import Vm, called
@@ -113,6 +114,20 @@ def test_a_silent_cut_is_measured_or_told(vm: Vm, tmp_path: Path, hold: int, cou
         assert hold == 3 and unsettled is None and 2 * 10**9 < took < 4 * 10**9
 
 
+def validated(directory: Path) -> list[dict[str, Any]]:
+    """Return the findings of a lab's validation, which must pass."""
+    done = called(directory, "validate", ".", "--json", "validation.json", "--out", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    findings: list[dict[str, Any]] = json.loads((directory / "validation.json").read_text())["findings"]
+    return findings
+
+
+def log_of(directory: Path, program: str) -> str:
+    """Return what a node's program printed in the one run of a validation that had it."""
+    (log,) = directory.glob(f"out/*/logs/{program}.log")
+    return log.read_text()
+
+
 KATHARA = {
     "lab.conf": 'r1[0]="A"\nr1[1]="B"\nr2[0]="A"\nr2[1]="C"\npc1[0]="B"\npc2[0]="C"\nsink[0]="A"\n',
     "r1.startup": "ifconfig eth0 10.0.0.1/24 up\nip address add 10.1.0.1/24 dev eth1\nsystemctl start frr\n",
@@ -130,9 +145,7 @@ def test_a_lab_of_kathara_s_comes_up_with_its_routes(vm: Vm, tmp_path: Path) -> 
         (tmp_path / name / "etc" / "frr").mkdir(parents=True)
         write(tmp_path, {f"{name}/etc/frr/frr.conf": OSPF, f"{name}/etc/frr/daemons": "zebra=yes\nospfd=yes\n"})
     write(tmp_path, KATHARA)
-    done = called(tmp_path, "validate", ".", "--json", "validation.json", "--out", "out")
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
+    found = validated(tmp_path)
     assert [(each["expected"], each["verdict"]) for each in found if each["check"] == "reach"] == [
         ("6 of 6 answer", "pass")
     ]
@@ -161,13 +174,10 @@ def test_networking_sets_what_a_nodes_own_file_says(vm: Vm, tmp_path: Path) -> N
             "pc2.startup": "ifup -a\nservice apache2 start\n",
         },
     )
-    done = called(tmp_path, "validate", ".", "--json", "validation.json", "--out", "out")
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
-    assert [(each["measured"], each["verdict"]) for each in found] == [("2 of 2 answer", "pass")]
-    (of_r1,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-1@r1.log"))
+    assert [(each["measured"], each["verdict"]) for each in validated(tmp_path)] == [("2 of 2 answer", "pass")]
+    of_r1 = log_of(tmp_path, "exec-1@r1")
     assert of_r1.startswith("1313719201 256 "), of_r1
-    (of_pc2,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-2@pc2.log"))
+    of_pc2 = log_of(tmp_path, "exec-2@pc2")
     assert "service: the virtual machine has no services: apache2 start" in of_pc2
 
 
@@ -183,11 +193,8 @@ def test_a_bridge_is_made_by_brctl(vm: Vm, tmp_path: Path) -> None:
             "pc2.startup": "ifconfig eth0 10.0.0.2/24 up\n",
         },
     )
-    done = called(tmp_path, "validate", ".", "--json", "validation.json", "--out", "out")
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "validation.json").read_text())["findings"]
-    assert [(each["measured"], each["verdict"]) for each in found] == [("2 of 2 answer", "pass")]
-    (shown,) = (log.read_text() for log in tmp_path.glob("out/*/logs/exec-6@sw.log"))
+    assert [(each["measured"], each["verdict"]) for each in validated(tmp_path)] == [("2 of 2 answer", "pass")]
+    shown = log_of(tmp_path, "exec-6@sw")
     assert re.search(r"^br0\s+8000\.[0-9a-f]{12}\s+no\s+eth0$", shown, re.MULTILINE), shown
 
 

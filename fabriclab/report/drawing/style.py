@@ -57,6 +57,7 @@ DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _NAMES = {
     "cubic": "CUBIC",
+    "lia": "LIA",
     "dctcp": "DCTCP",
     "dcqcn": "DCQCN",
     "dx": "DX",

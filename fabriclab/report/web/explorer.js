@@ -14,7 +14,9 @@ function chart(id, record) {
   return found;
 }
 
+// Null where no queue was sampled: an empty panel tells nothing.
 function queueRecord(explorer, shown) {
+  if (!explorer.queue) return null;
   const sampled = shown.filter((point) => point.queue);
   const levels = new Map(sampled.flatMap((point) => point.queue.levels).map((mark) => [`${mark.name}`, mark]));
   const series = sampled.map((point) => ({

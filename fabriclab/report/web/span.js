@@ -38,7 +38,7 @@ export function chooseSpan(show) {
   return {
     attach(found, longest, span) {
       end = longest;
-      if (chart !== found) {
+      if (found && chart !== found) {
         chart = found;
         chart.element.addEventListener("drawn", () => prepare(current));
         chart.instance.on("brushEnd", (event) => {
@@ -48,7 +48,7 @@ export function chooseSpan(show) {
         });
       }
       current = span;
-      prepare(span);
+      if (chart) prepare(span);
       told(span);
     },
   };
