@@ -74,6 +74,8 @@ class Machine:
     """Whether its kernel routes labels, as a host's does that has loaded mpls_router."""
     tunnels: bool = False
     """Whether its nodes have tunl0, gre0 and their like, as on a host that has loaded the modules of tunnels."""
+    polls: bool = False
+    """Whether programs run in it that may wait in their own memory: for an RDMA device, or another thread."""
     adds_to: Sequence[str] = ()
     """Names in the run directory of what it gets a copy of, to add to; the other INPUTS it only reads."""
 
@@ -115,6 +117,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         *([f"fabriclab_layers={','.join(layers)}"] if layers else []),
         *([] if machine.tunnels else ["fb_tunnels=none"]),
         *(["fabriclab.mpls"] if machine.labels else []),
+        *(["fabriclab.polls"] if machine.polls else []),
         *("con=null", "con0=null,fd:1", "uml_dir=./", "quiet"),
         *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),
         *([] if machine.wired is None else machine.wired.parameters()),

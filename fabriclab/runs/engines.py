@@ -144,6 +144,7 @@ def execute(
             wired=Wired(0, Shared(1, BEGIN_NS)),
             labels=routes_labels(plan),
             tunnels=makes_tunnels(plan),
+            polls=bool(program_nodes(plan)),
             adds_to=adds_to,
         )
         return run_machine(machine, on_event, interrupt)

@@ -10,7 +10,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from fabriclab.compile import compile_sampler, compiled_flows, machine_memory_bytes, makes_tunnels, routes_labels
+from fabriclab.compile import (
+    compile_sampler,
+    compiled_flows,
+    machine_memory_bytes,
+    makes_tunnels,
+    program_nodes,
+    routes_labels,
+)
 from fabriclab.compile.cut import MOST_PARTS, Cut, cut_plan, one_part
 from fabriclab.compile.machine import KERNEL_MEMORY_BYTES
 from fabriclab.compile.wires import BEGIN_NS, indivisible, ring_bytes, step_ns, unmet_waits
@@ -87,6 +94,7 @@ def execute_parts(
                 wired=Wired(part, shared),
                 labels=routes_labels(plan),
                 tunnels=makes_tunnels(plan),
+                polls=bool(program_nodes(plan)),
             )
             for part, cpu in enumerate(cpus)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,8 @@ links: {rate: 10 Gbps, delay: 1 us, mtu: 4200}
 hosts: {default: {rdma: on}}
 switches: {default: {profile: trident-2, pfc: {priorities: [3]}}}
 """
+AT_ONCE = EXPERIMENT.replace("rdma: on", "rdma: on, nic: {interrupt_delay: 0 us}")
+"""The NIC tells of each packet when it comes, as RDMA NICs do."""
 PACKAGES = "[ibverbs-providers, ibverbs-utils, rdma-core, rdmacm-utils, perftest]"
 
 
@@ -79,6 +82,18 @@ def test_a_polling_client_measures_the_round_trip(vm: Vm, tmp_path: Path) -> Non
     assert least_us <= typical_us < 1.05 * least_us + 0.25
 
 
+def test_who_waits_for_a_byte_in_its_memory_does_not_stop_the_clock(vm: Vm, tmp_path: Path) -> None:
+    """`ib_write_lat` makes no call while it waits for what the device writes. It says half of a round trip."""
+    latency = "exec ib_write_lat -d rxe1 -x 1 -F -n 200 -s 8"
+    plan = plan_of(tmp_path, TOPOLOGY, AT_ONCE + pair(latency, f"{latency} h8"))
+    text = said(vm, plan)
+    # Four links of 1 us, and four times a frame of 94 B with preamble and RETH (8 B of data).
+    least_us = 4 + 4 * 102 * 8 / 10_000
+    typical_us = figures(text)[4]
+    assert least_us <= typical_us < 1.05 * least_us + 0.25
+    assert said(vm, plan, "again") == text
+
+
 def test_the_connection_manager_works(vm: Vm, tmp_path: Path) -> None:
     traffic = pair("exec rping -s -a 0.0.0.0 -C 3 -v", 'exec rping -c -a $(getent hosts h8 | cut -d" " -f1) -C 3 -v')
     assert said(vm, plan_of(tmp_path, TOPOLOGY, EXPERIMENT + traffic)).count("ping data: rdma-ping-") == 3
@@ -95,3 +110,51 @@ def test_tshark_sees_roce(vm: Vm, tmp_path: Path) -> None:
     assert {int(opcode, 0) for opcode, _, _ in packets} == {6, 7, 8, 17}
     assert {dscp for _, dscp, _ in packets} == {"26"}
     assert all(protocols.startswith("eth:ethertype:ip:udp:infiniband") for _, _, protocols in packets)
+
+
+AGENT = """
+cat >/tmp/agent <<'END'
+host=$1; shift
+while [ "${1#-}" != "$1" ]; do shift; done
+(echo "($*) 2>&1"; exec sleep 1000) | exec socat - TCP:$host:2222
+END
+cat >/tmp/reduce.py <<'END'
+from array import array
+from mpi4py import MPI
+ranks = MPI.COMM_WORLD
+mine, sums = array("d", [ranks.rank + 1.0] * 100_000), array("d", [0.0] * 100_000)
+for _ in range(3):
+    began = MPI.Wtime()
+    ranks.Allreduce(mine, sums)
+    took = MPI.Wtime() - began
+if ranks.rank == 0:
+    print(ranks.size, sums[0], sums[-1], round(took * 1e6))
+END
+"""
+"""How mpirun reaches other hosts in place of ssh, and a program of MPI: all-reduces of 800 KB."""
+
+
+def test_mpi_reduces_over_ucx_and_verbs(vm: Vm, tmp_path: Path) -> None:
+    """UCX's threads have locks for which they spin. Its UD transport takes the kind of a packet's header from a field
+    that Linux's device leaves at 0 (openucx/ucx, src/uct/ib/ud/base/ud_iface.h), and so must not check it."""
+    ranks = ("h1", "h8")
+    packages = "[ibverbs-providers, openmpi-bin, python3-mpi4py, socat]"
+    variables = "UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe1:1 UCX_IB_GID_INDEX=1 UCX_UD_VERBS_ETH_DGID_CHECK=n"
+    command = "exec mpirun.openmpi --allow-run-as-root --mca plm_rsh_agent 'sh /tmp/agent' --mca pml ucx"
+    command += f" -H {','.join(ranks)} {' '.join(f'-x {one}' for one in variables.split())} python3 /tmp/reduce.py"
+    argv = {
+        "h8": [AGENT + "exec socat TCP-LISTEN:2222,fork,reuseaddr EXEC:/bin/sh"],
+        "h1": [AGENT + f"sleep 0.1; {command}"],
+    }
+    traffic = f"""
+traffic:
+  agent: {{kind: program, node: h8, packages: {packages}, argv: {json.dumps(["sh", "-c", *argv["h8"]])}, serves: true}}
+  job: {{kind: program, node: h1, packages: {packages}, argv: {json.dumps(["sh", "-c", *argv["h1"]])}, start: 100 ms,
+        output: said.txt}}
+"""
+    size, first, last, took_us = map(float, said(vm, plan_of(tmp_path, TOPOLOGY, AT_ONCE + traffic)).split())
+    assert (size, first, last) == (2, 3, 3)
+    # Each rank reads 800 KB of the other: 4,096 B of them are 4,178 B of a link at 10 Gbps. A request to read stands
+    # behind what its host sends, so that one of them may wait for the other.
+    one_way_us = 800_000 * 8 * 4_178 / 4_096 / 10_000
+    assert one_way_us < took_us < 2.2 * one_way_us

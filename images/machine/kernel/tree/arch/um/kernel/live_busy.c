@@ -276,3 +276,9 @@ void live_system_call(void)
 	if (owed.length)
 		pay();
 }
+
+/* Called when a program goes on that has slept because it waits in its memory (memory_polls.c). */
+void live_resumed(void)
+{
+	enter(true);
+}

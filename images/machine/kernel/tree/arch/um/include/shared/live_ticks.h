@@ -14,7 +14,7 @@
 extern bool live_watches;
 /* Counted by the host while the machine runs. */
 extern volatile unsigned int live_ticks;
-/* The host process that is in user mode now; 0: none is. */
+/* The host process that is in user mode now, in any machine; 0: none is. */
 extern volatile int live_user_pid;
 /* How many times a program has gone on in user mode by itself. */
 extern volatile unsigned long long live_entries;
@@ -25,5 +25,6 @@ int os_live_ticks(void);
 void live_fork(struct task_struct *child);
 void live_user_mode(bool interrupted);
 void live_system_call(void);
+void live_resumed(void);
 
 #endif

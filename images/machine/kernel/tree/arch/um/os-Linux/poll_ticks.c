@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The host's ticks in a machine that runs programs of a lab's own. In inf-cpu mode no
+ * signal of a timer comes, so nobody takes the processor from a program that makes no
+ * system call. A tick stops who was in user mode all the time since the last one.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+#include <live_ticks.h>
+#include <memory_polls.h>
+
+/* Of wall time. Often: once it is known that programs of this machine wait in memory. */
+#define TICK_NS		20000000L
+#define OFTEN_NS	500000L
+
+bool polls_are_watched;
+volatile unsigned long long user_entries;
+static timer_t timer;
+
+static void tick(int signal)
+{
+	static unsigned long long last;
+	int pid = live_user_pid;
+	int save_errno = errno;
+
+	if (pid && user_entries == last)
+		kill(pid, SIGALRM);
+	last = user_entries;
+	errno = save_errno;
+}
+
+static int set_ticks(long nanoseconds)
+{
+	struct itimerspec often = {
+		.it_value.tv_nsec = nanoseconds,
+		.it_interval.tv_nsec = nanoseconds,
+	};
+
+	return timer_settime(timer, 0, &often, NULL) < 0 ? -errno : 0;
+}
+
+/* Begins to tick; 0, or an error of the host. */
+int os_poll_ticks(void)
+{
+	struct sigaction action = {
+		.sa_handler = tick,
+		.sa_flags = SA_RESTART | SA_ONSTACK,
+	};
+	struct sigevent event = {
+		.sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = SIGRTMIN,
+	};
+
+	if (sigaction(SIGRTMIN, &action, NULL) < 0 ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer) < 0)
+		return -errno;
+	return set_ticks(TICK_NS);
+}
+
+void os_poll_ticks_often(void)
+{
+	static bool is_often;
+
+	if (!is_often)
+		set_ticks(OFTEN_NS);
+	is_often = true;
+}
