@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,8 @@ from wireshark import decoded
 from fabriclab.formats.plan.model import Plan
 
 pytestmark = pytest.mark.vm
+
+PAGE = Path(__file__).parents[2] / "docs/verbs.md"
 
 HOSTS = tuple(f"h{number}" for number in range(1, 9))
 LEAVES, SPINES = ("leaf1", "leaf2"), ("spine1", "spine2")
@@ -47,10 +48,10 @@ traffic:
 """
 
 
-def said(vm: Vm, plan: Plan, name: str = "run") -> str:
+def said(vm: Vm, plan: Plan, name: str = "run", output: str = "said.txt") -> str:
     skip_without(vm.artefacts, plan)
     assert vm.with_packages(plan).run(plan, name).status == "complete"
-    return (vm.directory / name / "output" / "said.txt").read_text()
+    return (vm.directory / name / "output" / output).read_text()
 
 
 def figures(text: str) -> list[float]:
@@ -112,47 +113,12 @@ def test_tshark_sees_roce(vm: Vm, tmp_path: Path) -> None:
     assert all(protocols.startswith("eth:ethertype:ip:udp:infiniband") for _, _, protocols in packets)
 
 
-AGENT = """
-cat >/tmp/agent <<'END'
-host=$1; shift
-while [ "${1#-}" != "$1" ]; do shift; done
-(echo "($*) 2>&1"; exec sleep 1000) | exec socat - TCP:$host:2222
-END
-cat >/tmp/reduce.py <<'END'
-from array import array
-from mpi4py import MPI
-ranks = MPI.COMM_WORLD
-mine, sums = array("d", [ranks.rank + 1.0] * 100_000), array("d", [0.0] * 100_000)
-for _ in range(3):
-    began = MPI.Wtime()
-    ranks.Allreduce(mine, sums)
-    took = MPI.Wtime() - began
-if ranks.rank == 0:
-    print(ranks.size, sums[0], sums[-1], round(took * 1e6))
-END
-"""
-"""How mpirun reaches other hosts in place of ssh, and a program of MPI: all-reduces of 800 KB."""
-
-
 def test_mpi_reduces_over_ucx_and_verbs(vm: Vm, tmp_path: Path) -> None:
-    """UCX's threads have locks for which they spin. Its UD transport takes the kind of a packet's header from a field
-    that Linux's device leaves at 0 (openucx/ucx, src/uct/ib/ud/base/ud_iface.h), and so must not check it."""
-    ranks = ("h1", "h8")
-    packages = "[ibverbs-providers, openmpi-bin, python3-mpi4py, socat]"
-    variables = "UCX_TLS=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe1:1 UCX_IB_GID_INDEX=1 UCX_UD_VERBS_ETH_DGID_CHECK=n"
-    command = "exec mpirun.openmpi --allow-run-as-root --mca plm_rsh_agent 'sh /tmp/agent' --mca pml ucx"
-    command += f" -H {','.join(ranks)} {' '.join(f'-x {one}' for one in variables.split())} python3 /tmp/reduce.py"
-    argv = {
-        "h8": [AGENT + "exec socat TCP-LISTEN:2222,fork,reuseaddr EXEC:/bin/sh"],
-        "h1": [AGENT + f"sleep 0.1; {command}"],
-    }
-    traffic = f"""
-traffic:
-  agent: {{kind: program, node: h8, packages: {packages}, argv: {json.dumps(["sh", "-c", *argv["h8"]])}, serves: true}}
-  job: {{kind: program, node: h1, packages: {packages}, argv: {json.dumps(["sh", "-c", *argv["h1"]])}, start: 100 ms,
-        output: said.txt}}
-"""
-    size, first, last, took_us = map(float, said(vm, plan_of(tmp_path, TOPOLOGY, AT_ONCE + traffic)).split())
+    """The example of docs/verbs.md. UCX's threads have locks for which they spin. Its UD transport takes the kind of a
+    packet's header from a field that Linux's device leaves at 0 (openucx/ucx, src/uct/ib/ud/base/ud_iface.h)."""
+    example = PAGE.read_text().partition("```yaml\n")[2].partition("```")[0]
+    text = said(vm, plan_of(tmp_path, TOPOLOGY, AT_ONCE + example), output="all-reduce.txt")
+    size, first, last, took_us = map(float, text.split()[:4])
     assert (size, first, last) == (2, 3, 3)
     # Each rank reads 800 KB of the other: 4,096 B of them are 4,178 B of a link at 10 Gbps. A request to read stands
     # behind what its host sends, so that one of them may wait for the other.
