@@ -102,9 +102,10 @@ CASES = (
         reasons=_LAST,
     ),
     Case(
-        "20 KB beside two long flows",
+        # With CUBIC the long flows keep the buffer full: by chance a short one waits until they have ended.
+        "20 KB beside two long flows, DCTCP",
         "labs/queue-buildup",
-        {**_SMALL, "buffer": "100 KB", "rounds": "10", "traffic.long.stop": "3 s"},
+        {**_SMALL, "variant": "dctcp", "buffer": "100 KB", "rounds": "20", "traffic.long.stop": "3 s"},
         metrics=("throughput_bps[long]", "queue_mean_bytes", "fct_median_ns[short]"),
     ),
     Case(
@@ -143,6 +144,11 @@ CASES = (
             "traffic.s3.senders": "c1",
         },
         metrics=("goodput_bps", "throughput_bps[s1]", "throughput_bps[s2]", "throughput_bps[s3]", "queue_mean_bytes"),
+        reasons=dict.fromkeys(
+            ("goodput_bps", "throughput_bps[s1]", "throughput_bps[s2]", "throughput_bps[s3]"),
+            "flows that start within 50 us lose packets in step in the virtual machine; with starts spread over 20 ms, "
+            "six seeds have 17.1 to 17.9 Mbps there, and of these s1 0.7 to 1.3 Mbps",
+        ),
     ),
     Case(
         "In-cast beside long flows",
@@ -158,7 +164,8 @@ CASES = (
         },
         metrics=("throughput_bps[background1]", "goodput_bps", "coflow_median_ns[query]", "queue_max_bytes"),
         reasons=dict.fromkeys(
-            ("throughput_bps[background1]", "goodput_bps"), "there were two timeouts instead of four, by chance"
+            ("throughput_bps[background1]", "goodput_bps"),
+            "there were two timeouts; with each seed there are four in the virtual machine",
         ),
     ),
     Case(

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import median
 from typing import Any
 
 from cases import CASES, NOT_ITSELF, NOT_RUN
+from side_by_side import outside
 
 from fabriclab.report.measured.quantities import format_metric, keep_units, metric_title
 from fabriclab.units import format_duration
@@ -25,17 +27,18 @@ def tables(record: Mapping[str, Any]) -> str:
 
 
 def _measured(cases: list[Case]) -> Iterator[str]:
-    yield "| lab | metric | virtual machine | containers | difference |"
+    yield "| lab | metric | virtual machine, five seeds | containers | outside of the seeds |"
     yield "|---|---|---|---|---|"
     for case in cases:
         title = _linked(case["lab"], case["name"])
         title += "" if case["status"] == "complete" else f" ({case['status']})"
         for metric in case["metrics"]:
-            if not (metric["vm"] or metric["containerlab"]):
+            if not (any(metric["vm"] or ()) or metric["containerlab"]):
                 continue  # neither drops nor marks: nothing to compare
             name = metric["name"]
-            values = " | ".join(keep_units(format_metric(name, metric[engine])) for engine in ("vm", "containerlab"))
-            yield f"| {title} | {metric_title(name)} | {values} | {_difference(metric)} |"
+            containers = keep_units(format_metric(name, metric["containerlab"]))
+            machine = _range(name, metric["vm"])
+            yield f"| {title} | {metric_title(name)} | {machine} | {containers} | {_difference(metric)} |"
             title = ""
 
 
@@ -44,13 +47,23 @@ def _linked(lab: str, name: str) -> str:
     return f"[{name}](../{lab}/README.md)" if lab.startswith("labs/") else name
 
 
+def _range(name: str, values: list[float] | None) -> str:
+    """Return the median of the seeds, and the least and the most where they differ."""
+    if values is None:
+        return keep_units(format_metric(name, None))
+    least, middle, most = (keep_units(format_metric(name, value)) for value in (values[0], median(values), values[-1]))
+    return middle if least == most else f"{middle} ({least} to {most})"
+
+
 def _difference(metric: Mapping[str, Any]) -> str:
-    machine, containers = metric["vm"], metric["containerlab"]
-    if machine is None or containers is None:
-        return "not known"
-    if machine == containers:
-        return "none"
-    shown = f"{containers / machine - 1:+.1%}".replace("%", " %") if machine else "of nothing"
+    off = outside(metric["vm"], metric["containerlab"])
+    if off is None:
+        known = metric["vm"] is not None and metric["containerlab"] is not None
+        return _with_reason("of nothing" if known else "not known", metric)
+    return "within" if not off else _with_reason(f"{off:+.1%}".replace("%", " %"), metric)
+
+
+def _with_reason(shown: str, metric: Mapping[str, Any]) -> str:
     return f"{shown} ({metric['reason']})" if metric["reason"] else shown
 
 

@@ -28,20 +28,21 @@ def test_the_tables_have_what_was_measured() -> None:
 
 def test_what_differs_has_a_word_and_what_is_unknown_is_not_nothing() -> None:
     metrics = [
-        {"name": "goodput_bps", "vm": 10e6, "containerlab": 9.9e6, "reason": ""},
-        {"name": "drops", "vm": 4, "containerlab": 5, "reason": "one more"},
+        {"name": "goodput_bps", "vm": [10e6, 11e6, 11.5e6], "containerlab": 9.9e6, "reason": ""},
+        {"name": "drops", "vm": [4, 4, 4], "containerlab": 5, "reason": "one more"},
         {"name": "reconvergence_ns", "vm": None, "containerlab": 5, "reason": ""},
-        {"name": "timeouts", "vm": 3, "containerlab": 3, "reason": ""},
-        {"name": "marks", "vm": 0, "containerlab": 0, "reason": ""},
+        {"name": "timeouts", "vm": [1, 3, 8], "containerlab": 3, "reason": ""},
+        {"name": "retransmits", "vm": [0, 0, 0], "containerlab": 3, "reason": ""},
+        {"name": "marks", "vm": [0, 0, 0], "containerlab": 0, "reason": ""},
     ]
     links = {"slowest_path": None, "worst_line": None}
     case = {"name": "A lab", "lab": "labs/incast", "status": "starved", "metrics": metrics, **links}
     lines = tables({"cases": [case]}).splitlines()
-    assert (
-        lines[2] == "| [A lab](../labs/incast/README.md) (starved) | Goodput | 10\u00a0Mbps | 9.9\u00a0Mbps | -1.0 % |"
-    )
-    assert [line.rsplit(" | ", 1)[1] for line in lines[3:6]] == ["+25.0 % (one more) |", "not known |", "none |"]
-    assert not lines[6], "what neither had is left out"
+    goodput = "11\u00a0Mbps (10\u00a0Mbps to 11.5\u00a0Mbps) | 9.9\u00a0Mbps | -1.0 % |"
+    assert lines[2] == f"| [A lab](../labs/incast/README.md) (starved) | Goodput | {goodput}"
+    words = ["+25.0 % (one more) |", "not known |", "within |", "of nothing |"]
+    assert [line.rsplit(" | ", 1)[1] for line in lines[3:7]] == words
+    assert not lines[7], "what neither had is left out"
 
 
 def test_a_lab_without_a_measurement_is_said_to_wait() -> None:

@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 
 from cases import CASES
 from guest_sources import commit, sources
-from side_by_side import ROOT, compare, directory_of
+from side_by_side import ROOT, compare, directory_of, is_there
 from side_by_side import run as run_cases
 
 GUEST = ROOT / "images" / "guest" / "run"
@@ -251,7 +251,7 @@ def verdict(every: Sequence[Part], record: Record) -> int:
 def on_the_host(out: Path) -> int:
     """Run in the virtual machine what containers ran, if that is missing, and compare; returns the exit status."""
     ran = [case for case in CASES if (directory_of(case, "containerlab", out) / "summary.json").is_file()]
-    missing = [case.name for case in ran if not (directory_of(case, "vm", out) / "summary.json").is_file()]
+    missing = [case.name for case in ran if not is_there(case, "vm", out)]
     broken = run_cases("vm", out, missing) if missing else 0
     wrong = compare(out)
     print("\n".join(wrong), file=sys.stderr)
