@@ -46,7 +46,6 @@ CASES = (
         "PIE",
         "labs/dctcp-queue",
         {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"},
-        reasons={"queue_mean_bytes": "PIE drops packets at random, about fifteen in total"},
     ),
     Case("Shared buffer", f"{_OWN}/shared"),
     Case(
@@ -85,7 +84,6 @@ CASES = (
         f"{_OWN}/fabric",
         {"variant": "lossy"},
         metrics=("goodput_bps", "fct_median_ns"),
-        reasons={"goodput_bps": ("the engines lose different packets; chance decides which of 60 flows wait a second")},
     ),
     Case(
         "In-cast of 8",
