@@ -58,14 +58,16 @@ struct loop {
 
 static void take(struct state *state, const struct uml_pt_regs *regs)
 {
+	unsigned long value;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(compared); i++)
-		state->registers[i] = regs->gp[compared[i]];
-	/* By which the host runs single instructions. */
-	for (i = 0; i < ARRAY_SIZE(compared); i++)
+	for (i = 0; i < ARRAY_SIZE(compared); i++) {
+		value = regs->gp[compared[i]];
+		/* By which the host runs single instructions. */
 		if (compared[i] == HOST_EFLAGS)
-			state->registers[i] &= ~(X86_EFLAGS_TF | X86_EFLAGS_RF);
+			value &= ~(X86_EFLAGS_TF | X86_EFLAGS_RF);
+		state->registers[i] = value;
+	}
 }
 
 static bool is_same(const struct state *a, const struct state *b)

@@ -27,8 +27,7 @@ static void tick(int signal)
 	last = live_entries;
 }
 
-/* Begins to tick; 0, or an error of the host. */
-int os_live_ticks(void)
+int os_start_ticks(int signal, void (*tick)(int), long nanoseconds, void **timer)
 {
 	struct sigaction action = {
 		.sa_handler = tick,
@@ -36,17 +35,28 @@ int os_live_ticks(void)
 	};
 	struct sigevent event = {
 		.sigev_notify = SIGEV_SIGNAL,
-		.sigev_signo = SIGUSR2,
+		.sigev_signo = signal,
 	};
-	struct itimerspec often = {
-		.it_value.tv_nsec = LIVE_TICK_NS,
-		.it_interval.tv_nsec = LIVE_TICK_NS,
-	};
-	timer_t timer;
 
-	if (sigaction(SIGUSR2, &action, NULL) < 0 ||
-	    timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 ||
-	    timer_settime(timer, 0, &often, NULL) < 0)
+	if (sigaction(signal, &action, NULL) < 0 ||
+	    timer_create(CLOCK_MONOTONIC, &event, timer) < 0)
 		return -errno;
-	return 0;
+	return os_set_ticks(*timer, nanoseconds);
+}
+
+int os_set_ticks(void *timer, long nanoseconds)
+{
+	struct itimerspec often = {
+		.it_value.tv_nsec = nanoseconds,
+		.it_interval.tv_nsec = nanoseconds,
+	};
+
+	return timer_settime(timer, 0, &often, NULL) < 0 ? -errno : 0;
+}
+
+int os_live_ticks(void)
+{
+	void *timer;
+
+	return os_start_ticks(SIGUSR2, tick, LIVE_TICK_NS, &timer);
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <time.h>
 #include <live_ticks.h>
 #include <memory_polls.h>
 
@@ -17,7 +16,7 @@
 
 bool polls_are_watched;
 volatile unsigned long long user_entries;
-static timer_t timer;
+static void *timer;
 
 static void tick(int signal)
 {
@@ -31,32 +30,9 @@ static void tick(int signal)
 	errno = save_errno;
 }
 
-static int set_ticks(long nanoseconds)
-{
-	struct itimerspec often = {
-		.it_value.tv_nsec = nanoseconds,
-		.it_interval.tv_nsec = nanoseconds,
-	};
-
-	return timer_settime(timer, 0, &often, NULL) < 0 ? -errno : 0;
-}
-
-/* Begins to tick; 0, or an error of the host. */
 int os_poll_ticks(void)
 {
-	struct sigaction action = {
-		.sa_handler = tick,
-		.sa_flags = SA_RESTART | SA_ONSTACK,
-	};
-	struct sigevent event = {
-		.sigev_notify = SIGEV_SIGNAL,
-		.sigev_signo = SIGRTMIN,
-	};
-
-	if (sigaction(SIGRTMIN, &action, NULL) < 0 ||
-	    timer_create(CLOCK_MONOTONIC, &event, &timer) < 0)
-		return -errno;
-	return set_ticks(TICK_NS);
+	return os_start_ticks(SIGRTMIN, tick, TICK_NS, &timer);
 }
 
 void os_poll_ticks_often(void)
@@ -64,6 +40,6 @@ void os_poll_ticks_often(void)
 	static bool is_often;
 
 	if (!is_often)
-		set_ticks(OFTEN_NS);
+		os_set_ticks(timer, OFTEN_NS);
 	is_often = true;
 }

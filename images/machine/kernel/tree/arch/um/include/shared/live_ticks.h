@@ -21,6 +21,9 @@ extern volatile unsigned long long live_entries;
 
 struct task_struct;
 
+/* All of them return 0, or an error of the host. `tick` is a handler of `signal`. */
+int os_start_ticks(int signal, void (*tick)(int), long nanoseconds, void **timer);
+int os_set_ticks(void *timer, long nanoseconds);
 int os_live_ticks(void);
 void live_fork(struct task_struct *child);
 void live_user_mode(bool interrupted);
