@@ -42,11 +42,7 @@ CASES = (
     Case("DCTCP, K = 30 KB", "labs/dctcp-queue", {**_DCTCP_QUEUE, **_DCTCP}),
     Case("CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "codel"}),
     Case("FQ-CoDel", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "fq_codel"}),
-    Case(
-        "PIE",
-        "labs/dctcp-queue",
-        {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"},
-    ),
+    Case("PIE", "labs/dctcp-queue", {**_DCTCP_QUEUE, "switches.default.aqm.kind": "pie"}),
     Case("Shared buffer", f"{_OWN}/shared"),
     Case(
         "MPTCP, two subflows",
@@ -324,6 +320,10 @@ CASES = (
             "traffic.lossy.enabled": "false",
         },
         metrics=("goodput_bps", "throughput_bps[incast]", "throughput_bps[victim]", "throughput_bps[bystander]"),
+        reasons={
+            "throughput_bps[victim]": "it lasts three round-trip times with the full queue; with starts spread over 20 "
+            "ms, six seeds have 1.86 to 2.25 Mbps in the virtual machine"
+        },
     ),
     Case(
         "Queries, messages and updates",
