@@ -250,10 +250,11 @@ def _queue(queue: SwitchQueue, quanta: dict[int, int], pools: dict[str, int]) ->
 
 
 def _sharing(sharing: Sharing) -> str:
+    congested = "" if sharing.congested_bytes is None else f" congested {sharing.congested_bytes}"
     unscheduled = ""
     if sharing.unscheduled_classes:
         unscheduled = f" unscheduled {sharing.unscheduled_alpha_log} {_listed(sharing.unscheduled_classes)}"
-    return f"sharing {sharing.policy} {sharing.interval_ns}ns{unscheduled}"
+    return f"sharing {sharing.policy} {sharing.interval_ns}ns{congested}{unscheduled}"
 
 
 def _account(account: Account, pools: dict[str, int]) -> Iterator[str]:

@@ -107,6 +107,7 @@ QCN_WEIGHT = Within(0, 1024)
 TRIMMED_BYTES = Within(64, 65_535)
 """SWITCH_TRIM_LEAST and _MOST of the kernel's `switch_port`."""
 DRAIN_INTERVAL = Within(1_000, _S)
+CONGESTED_BYTES = Within(1, 10**9)
 QUANTA = Within(2, 65_535)
 REACTION = Within(0, _S)
 WATCH = Within(1_000, 60 * _S)

@@ -8,14 +8,19 @@
 #include "abm.h"
 #include "shared_buffer.h"
 
-u64 abm_threshold(u64 free, s8 alpha_log, u32 congested, u64 served_ns, u64 waiting_ns)
+u64 abm_threshold(u64 free, s8 alpha_log, u32 parts, u64 served_ns, u64 waiting_ns)
 {
-	return switch_abm_threshold(free, alpha_log, congested, served_ns, waiting_ns);
+	return switch_abm_threshold(free, alpha_log, parts, served_ns, waiting_ns);
 }
 
 bool abm_congested(u64 cells, u64 threshold)
 {
 	return switch_abm_congested(cells, threshold);
+}
+
+u32 abm_filled(u64 cells, u32 length)
+{
+	return switch_abm_filled(cells, length);
 }
 
 /* A queue at whose times frames wait from then on or not, with what it is served then. */
@@ -42,7 +47,7 @@ struct abm_pool {
 		struct switch_account_config config;
 		struct switch_account account;
 		int priority;
-		bool congested;
+		u32 congested;
 	} queue[64];
 	u32 congested[8];
 };
@@ -78,10 +83,10 @@ u64 abm_limit(const struct abm_pool *all, int number)
 static void abm_look(struct abm_pool *all, int number)
 {
 	struct abm_queue *queue = &all->queue[number];
-	bool is = switch_abm_congested(queue->account.used, abm_limit(all, number));
+	u32 parts = switch_abm_congested(queue->account.used, abm_limit(all, number));
 
-	all->congested[queue->priority] += is - queue->congested;
-	queue->congested = is;
+	all->congested[queue->priority] += parts - queue->congested;
+	queue->congested = parts;
 }
 
 bool abm_arrive(struct abm_pool *all, int number, u64 cells)
@@ -116,7 +121,7 @@ bool abm_is_congested(const struct abm_pool *all, int number)
 
 u32 abm_congested_queues(const struct abm_pool *all, int priority)
 {
-	return all->congested[priority];
+	return all->congested[priority] / SWITCH_ABM_PARTS;
 }
 
 u64 abm_shared(const struct abm_pool *all)

@@ -82,10 +82,11 @@ class Sharing:
     interval_ns: int = 80_000
     unscheduled_alpha_log: int = 0
     unscheduled_classes: int = 0
+    congested: int = 0
 
     def pack(self) -> bytes:
         unscheduled = (self.unscheduled_alpha_log, self.unscheduled_classes)
-        return struct.pack("=16sIbB2x", self.policy.encode(), self.interval_ns, *unscheduled)
+        return struct.pack("=16sIbB2xI", self.policy.encode(), self.interval_ns, *unscheduled, self.congested)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ HERE = Path(__file__).parent
 HEADERS = HERE.parents[1] / "images/machine/kernel/tree/net/sched/switch_port"
 CELLS = st.integers(0, 2**40)
 ALPHA_LOGS = st.integers(-8, 7)
-QUEUES = st.integers(0, 2_048)
+PARTS = 1024
+"""Of a congested queue, in which they are counted: SWITCH_ABM_PARTS."""
+QUEUES = st.integers(0, 2_048 * PARTS)
 TIMES = st.integers(0, 10**9)
 
 
@@ -34,8 +36,8 @@ def abm(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return library
 
 
-def threshold(abm: ctypes.CDLL, free: int, alpha_log: int, congested: int, served: int, waiting: int) -> int:
-    numbers = (ctypes.c_uint64(free), ctypes.c_int8(alpha_log), ctypes.c_uint32(congested))
+def threshold(abm: ctypes.CDLL, free: int, alpha_log: int, parts: int, served: int, waiting: int) -> int:
+    numbers = (ctypes.c_uint64(free), ctypes.c_int8(alpha_log), ctypes.c_uint32(parts))
     return int(abm.abm_threshold(*numbers, ctypes.c_uint64(served), ctypes.c_uint64(waiting)))
 
 
@@ -44,7 +46,7 @@ def test_the_threshold_is_the_formula_rounded_down_once(
     abm: ctypes.CDLL, free: int, alpha_log: int, congested: int, served: int, waiting: int
 ) -> None:
     drain = min(Fraction(served, waiting), Fraction(1)) if waiting else Fraction(1)
-    exact = Fraction(2) ** alpha_log / max(congested, 1) * free * drain
+    exact = Fraction(2) ** alpha_log / max(Fraction(congested, PARTS), 1) * free * drain
     assert threshold(abm, free, alpha_log, congested, served, waiting) == exact.__floor__()
 
 
@@ -64,6 +66,12 @@ def test_a_threshold_grows_with_free_memory_and_drain_and_falls_with_congested_q
 def test_a_queue_is_congested_at_nine_tenths_of_its_threshold(abm: ctypes.CDLL, cells: int, limit: int) -> None:
     is_congested = abm.abm_congested(ctypes.c_uint64(cells), ctypes.c_uint64(limit))
     assert is_congested == (cells > 0 and Fraction(cells) >= Fraction(9, 10) * limit)
+
+
+@given(st.integers(0, 2**40), st.integers(1, 10**9))
+def test_by_a_length_a_queue_is_as_congested_as_it_fills_it(abm: ctypes.CDLL, cells: int, length: int) -> None:
+    parts = abm.abm_filled(ctypes.c_uint64(cells), ctypes.c_uint32(length))
+    assert parts == (PARTS * min(Fraction(cells, length), Fraction(1))).__floor__()
 
 
 @dataclass

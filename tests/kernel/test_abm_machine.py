@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,8 @@ def slow(*queues: Queue, **maps: tuple[int, ...]) -> Port:
     return Port(rate_bps=SLOW_BPS, cell=CELL, pools={0: (POOL, 0)}, queues=list(queues), maps=by_number)
 
 
-def by_abm(number: int, alpha_log: int, scheduling: int = STRICT, quantum: int = 1) -> Queue:
-    sharing = Sharing("abm", interval_ns=20_000_000)
+def by_abm(number: int, alpha_log: int, scheduling: int = STRICT, quantum: int = 1, congested: int = 0) -> Queue:
+    sharing = Sharing("abm", interval_ns=20_000_000, congested=congested)
     return Queue(number, Account(pool=0, alpha_log=alpha_log), scheduling, quantum, sharing=sharing)
 
 
@@ -40,6 +41,24 @@ def test_queues_of_a_priority_hold_alpha_b_over_one_plus_alpha_together(
     for n in range(1, queues + 1):
         assert mean_cells(run, f"port-{n}") == pytest.approx(share, abs=CELLS + 1)
     assert pool_is_empty(run, f"eth{queues + 1}")
+
+
+@pytest.mark.parametrize("cells", [1, 1_000, 10**6])
+def test_by_a_length_queues_count_as_what_they_hold_of_it(boot: Boot, cells: int) -> None:
+    """Two queues of q cells count as n = 2 q / L, from 1 to 2, and q = alpha / n (B - 2 q): with a short L each holds
+    what ABM gives to two, with a long one what the dynamic threshold does, and between them the root of
+    2 q^2 + 2 alpha L q = alpha L B."""
+    alpha, whole = 0.5, POOL // CELL
+    star = Star([Port()] * 4, [*[Port(cell=CELL)] * 2, *[slow(by_abm(0, -1, congested=cells * CELL))] * 2])
+    senders = [(f"h{n}", [send(f"10.{2 + n}.0.2", count=8_000)]) for n in (1, 2)]
+    looks = [("s1", [look_often(f"eth{2 + n}", f"port-{n}")]) for n in (1, 2)]
+    run = boot.run(star, [*senders, *looks])
+    scale = alpha * cells
+    root = (-scale + math.sqrt(scale**2 + 2 * scale * whole)) / 2
+    counted = min(max(2 * root / cells, 1), 2)
+    share = root if 1 < counted < 2 else alpha * whole / (counted + 2 * alpha)
+    for n in (1, 2):
+        assert mean_cells(run, f"port-{n}") == pytest.approx(share, abs=CELLS + 1)
 
 
 def cells_of(run: Path, name: str, queue: int) -> float:

@@ -122,11 +122,11 @@ PORTS = {
     "rate 1000000000bit trimming none": Port(trimming=Trimming(0, 0, 0)),
     "rate 1000000000bit queue 1 qcn 26000 150000 2": Port(queues=[Queue(1, qcn=(26_000, 150_000, 2))]),
     "rate 1000000000bit memory 0 900000 queue 1 pool 0 alpha -1 strict sharing abm 80000ns unscheduled 6 1,7 queue 2 "
-    "pool 0 alpha 0 strict sharing abm 1000000ns": Port(
+    "pool 0 alpha 0 strict sharing abm 1000000ns congested 28000": Port(
         pools={0: (900_000, 0)},
         queues=[
             Queue(1, Account(0, alpha_log=-1), sharing=Sharing("abm", 80_000, 6, 0x82)),
-            Queue(2, Account(0, alpha_log=0), sharing=Sharing("abm", 1_000_000)),
+            Queue(2, Account(0, alpha_log=0), sharing=Sharing("abm", 1_000_000, congested=28_000)),
         ],
     ),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
@@ -199,7 +199,13 @@ def compiled() -> tuple[str, Port]:
             account=plan.Account(pool="lossy", reserved_bytes=2_000, alpha_log=-2),
             scheduler=plan.Scheduler(kind="dwrr", weight=3),
             event_bytes=50_000,
-            sharing=plan.Sharing(policy="abm", interval_ns=80_000, unscheduled_alpha_log=6, unscheduled_classes=(1,)),
+            sharing=plan.Sharing(
+                policy="abm",
+                interval_ns=80_000,
+                congested_bytes=28_000,
+                unscheduled_alpha_log=6,
+                unscheduled_classes=(1,),
+            ),
         ),
         plan.SwitchQueue(
             index=3,
@@ -238,7 +244,7 @@ def compiled() -> tuple[str, Port]:
             Queue(
                 *(1, Account(0, 2_000, alpha_log=-2), DWRR, FULL_WIRE),
                 event=50_000,
-                sharing=Sharing("abm", 80_000, 6, 1 << 1),
+                sharing=Sharing("abm", 80_000, 6, 1 << 1, 28_000),
             ),
             Queue(
                 3,

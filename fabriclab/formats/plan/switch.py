@@ -106,6 +106,8 @@ class Sharing(Frozen):
     """`abm` (Addanki et al., SIGCOMM 2022), or what a C file of the user's own registers itself as."""
     interval_ns: Annotated[int, ranges.DRAIN_INTERVAL]
     """In which it is measured how a queue drains."""
+    congested_bytes: Annotated[int, ranges.CONGESTED_BYTES] | None = None
+    """That a congested queue holds; None: nine tenths of its threshold."""
     unscheduled_alpha_log: Annotated[int, ranges.ALPHA_LOG] = 0
     unscheduled_classes: tuple[Annotated[int, ranges.QUEUE], ...] = ()
     """Traffic classes whose frames have that alpha."""

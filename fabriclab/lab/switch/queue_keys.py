@@ -135,6 +135,14 @@ QUEUE_SHARING_INTERVAL = Key(
     default=80_000,
     source="One round-trip time of ABM's evaluation (Addanki et al., SIGCOMM 2022)",
 )
+QUEUE_SHARING_CONGESTED = Key(
+    "sharing_congested",
+    Quantity(SIZE, *ranges.CONGESTED_BYTES),
+    "`abm` and a C file: the length from which a queue counts as congested; a shorter one counts as the part that it "
+    "holds of it.",
+    unset="nine tenths of the queue's threshold, and a shorter one does not count",
+    examples=("28000 B",),
+)
 QUEUE_UNSCHEDULED_CLASSES = Key(
     "unscheduled_classes",
     Several(Number(0, QUEUES - 1, "a traffic class"), f"classes from 0 to {QUEUES - 1}, a list or one", is_set=True),
@@ -150,7 +158,13 @@ QUEUE_UNSCHEDULED_ALPHA = Key(
     source="ABM (Addanki et al., SIGCOMM 2022): 64; its authors' code has 1,024",
     examples=(64,),
 )
-_SHARING = (QUEUE_SHARING, QUEUE_SHARING_INTERVAL, QUEUE_UNSCHEDULED_CLASSES, QUEUE_UNSCHEDULED_ALPHA)
+_SHARING = (
+    QUEUE_SHARING,
+    QUEUE_SHARING_INTERVAL,
+    QUEUE_SHARING_CONGESTED,
+    QUEUE_UNSCHEDULED_CLASSES,
+    QUEUE_UNSCHEDULED_ALPHA,
+)
 _ACCOUNT = (ACCOUNT_POOL, ACCOUNT_RESERVED, ACCOUNT_ALPHA, ACCOUNT_LIMIT)
 
 WRED_MIN = Key(

@@ -101,6 +101,7 @@ class WrittenQueue:
     sharing: Written[str] | None = None
     """`dynamic`, `complete`, or a policy's name."""
     sharing_interval: Written[int] | None = None
+    sharing_congested: Written[int] | None = None
     unscheduled_classes: Written[tuple[int, ...]] | None = None
     unscheduled_alpha: Written[int] | None = None
     """Its binary logarithm."""

@@ -25,6 +25,7 @@ def _policy(policy: str, written: WrittenQueue) -> Sharing:
     return Sharing(
         policy=policy,
         interval_ns=keys.QUEUE_SHARING_INTERVAL.or_default(written.sharing_interval),
+        congested_bytes=None if written.sharing_congested is None else written.sharing_congested.value,
         unscheduled_alpha_log=keys.QUEUE_UNSCHEDULED_ALPHA.or_default(written.unscheduled_alpha) if classes else 0,
         unscheduled_classes=classes,
     )

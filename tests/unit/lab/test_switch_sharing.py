@@ -51,6 +51,14 @@ def test_abm_is_told_to_the_machine_with_its_defaults(lab: Path) -> None:
     assert any("sharing abm" in sentence for sentence in shortfalls(plan))
 
 
+def test_a_length_says_from_where_a_queue_is_congested(lab: Path) -> None:
+    plan = planned(lab, "sharing: abm, sharing_congested: 28000 B, unscheduled_classes: 1")
+    assert first_queue(plan).sharing == Sharing(
+        policy="abm", interval_ns=80_000, congested_bytes=28_000, unscheduled_alpha_log=6, unscheduled_classes=(1,)
+    )
+    assert " sharing abm 80000ns congested 28000 unscheduled 6 1" in compile_node(plan.node("s1"), plan).tc
+
+
 @pytest.mark.parametrize("sharing", ["sharing: dynamic", "sharing_interval: 1 ms", "unscheduled_classes: [1, 2]"])
 def test_without_a_policy_the_plan_is_what_it_was(lab: Path, sharing: str) -> None:
     plan = planned(lab, sharing)

@@ -140,6 +140,8 @@ pub(super) struct CongestionPoint {
 pub(super) struct Sharing {
     pub(super) policy: String,
     pub(super) interval_ns: u32,
+    /// Bytes that a congested queue holds; 0: by its threshold.
+    pub(super) congested: u32,
     pub(super) unscheduled_alpha_log: i8,
     /// Traffic classes, a bit mask.
     pub(super) unscheduled_classes: u8,
@@ -363,6 +365,7 @@ impl Sharing {
         bytes.extend_from_slice(&self.interval_ns.to_ne_bytes());
         bytes.extend_from_slice(&self.unscheduled_alpha_log.to_ne_bytes());
         bytes.extend_from_slice(&[self.unscheduled_classes, 0, 0]);
+        bytes.extend_from_slice(&self.congested.to_ne_bytes());
         bytes
     }
 }

@@ -102,7 +102,7 @@ fn congestion_point(words: &mut Words, name: &str) -> Parsed<CongestionPoint> {
     })
 }
 
-/// `POLICY TIMEns [unscheduled LOG2 CLASS,...]`
+/// `POLICY TIMEns [congested BYTES] [unscheduled LOG2 CLASS,...]`
 fn sharing(words: &mut Words, name: &str) -> Parsed<Sharing> {
     let what = "a policy's name of at most 15 characters";
     let policy = value(words, name, what, |word| {
@@ -110,6 +110,11 @@ fn sharing(words: &mut Words, name: &str) -> Parsed<Sharing> {
     })?;
     let interval_ns = u32::try_from(time(words, name)?)
         .map_err(|_| format!("{name}: the interval must be below 4 s"))?;
+    let congested = if words.take("congested") {
+        number(words, "congested", 1, 1_000_000_000)? as u32
+    } else {
+        0
+    };
     let (mut unscheduled_alpha_log, mut unscheduled_classes) = (0, 0);
     if words.take("unscheduled") {
         unscheduled_alpha_log = alpha_log(words, "unscheduled")?;
@@ -119,6 +124,7 @@ fn sharing(words: &mut Words, name: &str) -> Parsed<Sharing> {
     Ok(Sharing {
         policy,
         interval_ns,
+        congested,
         unscheduled_alpha_log,
         unscheduled_classes,
     })

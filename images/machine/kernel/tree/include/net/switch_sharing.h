@@ -21,7 +21,8 @@ struct switch_sharing_view {
 	u64 queue;		/* cells that the queue holds, without its reserved ones */
 	u64 pool;		/* cells of the pool that nobody has reserved */
 	u64 free;		/* of them: in use by no queue */
-	u32 congested;		/* queues of this priority, of all ports, at 9/10 of their threshold */
+	u32 congested;		/* congested queues of this priority, of all ports */
+	u32 congested_parts;	/* the same in 1/1024 of a queue, if the lab says `sharing_congested` */
 	u8 priority;		/* the queue's number, 0 to 7 */
 	s8 alpha_log;		/* the lab's `alpha` is 2^alpha_log; of an unscheduled frame, that one's */
 	bool unscheduled;		/* the frame is of a class in `unscheduled_classes` */

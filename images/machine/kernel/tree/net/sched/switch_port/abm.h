@@ -6,20 +6,24 @@
  *	T(t) = alpha_p / n_p * (free cells of the pool) * mu_i / b
  *
  * n_p: the congested queues of that priority, on all ports: those that hold at least nine
- * tenths of their threshold. mu_i / b: the part of the line that the queue gets while
- * frames wait in it. As with the dynamic threshold a frame is admitted iff the queue's
- * account is below T.
+ * tenths of their threshold, or, if a length is given, a part of one for each queue: what
+ * it holds of that length, at most 1. mu_i / b: the part of the line that the queue gets
+ * while frames wait in it. As with the dynamic threshold a frame is admitted iff the
+ * queue's account is below T.
  *
  * Everything is exact: n_p follows each frame of a queue, mu_i / b is a fraction of two
  * sums of nanoseconds, and T is rounded down once. The authors' ns-3 code (commit
- * 40b84300, gen-queue-disc.cc) counts a queue as min(1, bytes / 28,000) of a congested
- * one, when frames arrive, and takes n_p and mu_i once in an interval; a mu_i below one
- * over the number of queues is taken as 1 there.
+ * 40b84300, gen-queue-disc.cc) has the length 28,000 bytes, counts when frames arrive, and
+ * takes n_p and mu_i once in an interval; a mu_i below one over the number of queues is
+ * taken as 1 there.
  */
 #ifndef SWITCH_ABM_H
 #define SWITCH_ABM_H
 
 #include "shim.h"
+
+/* n_p is counted in parts of a queue. */
+#define SWITCH_ABM_PARTS	1024
 
 /* How long frames waited in a queue, and how long its frames were on the line. */
 struct switch_drain {
@@ -51,11 +55,12 @@ static inline void switch_drain_look(struct switch_drain *drain, u64 now, u64 in
 }
 
 /* The threshold in cells; a queue in which nothing waited has all of the line. */
-static inline u64 switch_abm_threshold(u64 free, s8 alpha_log, u32 congested, u64 served_ns,
+static inline u64 switch_abm_threshold(u64 free, s8 alpha_log, u32 parts, u64 served_ns,
 				       u64 waiting_ns)
 {
-	u64 among = congested ?: 1;
+	u64 among = parts > SWITCH_ABM_PARTS ? parts : SWITCH_ABM_PARTS;
 
+	free *= SWITCH_ABM_PARTS;
 	if (!waiting_ns || served_ns >= waiting_ns)
 		served_ns = waiting_ns = 1;
 	if (alpha_log < 0)
@@ -65,10 +70,17 @@ static inline u64 switch_abm_threshold(u64 free, s8 alpha_log, u32 congested, u6
 	return mul_u64_u64_div_u64(free, served_ns, waiting_ns * among);
 }
 
-/* Whether a queue that holds so many cells is congested: at nine tenths of its threshold. */
-static inline bool switch_abm_congested(u64 cells, u64 threshold)
+/* How congested a queue is, in parts: at nine tenths of its threshold, wholly. */
+static inline u32 switch_abm_congested(u64 cells, u64 threshold)
 {
-	return cells && 10 * cells >= 9 * threshold;
+	return cells && 10 * cells >= 9 * threshold ? SWITCH_ABM_PARTS : 0;
+}
+
+/* The same by a length in cells, at which it is wholly. */
+static inline u32 switch_abm_filled(u64 cells, u32 length)
+{
+	return cells < length ? mul_u64_u64_div_u64(cells, SWITCH_ABM_PARTS, length) :
+				SWITCH_ABM_PARTS;
 }
 
 #endif

@@ -148,7 +148,7 @@ int switch_queue_dump_config(struct switch_port *port, int number, struct sk_buf
 	       switch_put_wred(skb, queue) ?:
 	       switch_put_phantom(skb, &queue->phantom) ?:
 	       switch_qcn_dump_point(queue, skb) ?:
-	       switch_sharing_dump(queue, skb) ?:
+	       switch_sharing_dump(queue, port->chip->cell_bytes, skb) ?:
 	       (queue->trims ? nla_put_flag(skb, TCA_SWITCH_QUEUE_TRIM) : 0) ?:
 	       switch_put_limit(skb, TCA_SWITCH_QUEUE_VOQ_LIMIT, queue->voq_limit) ?:
 	       switch_put_limit(skb, TCA_SWITCH_QUEUE_EVENT, queue->event_threshold);

@@ -16,7 +16,7 @@
 
 static u64 switch_sharing_abm(const struct switch_sharing_view *view)
 {
-	return switch_abm_threshold(view->free, view->alpha_log, view->congested,
+	return switch_abm_threshold(view->free, view->alpha_log, view->congested_parts,
 				    view->served_ns, view->waiting_ns);
 }
 
@@ -73,7 +73,9 @@ static u64 switch_sharing_threshold(const struct switch_port *port, int number, 
 		.queue = switch_account_shared(&queue->account[slice], &config->memory.account),
 		.pool = switch_excess(pool->size, pool->reserved),
 		.free = switch_pool_free(pool),
-		.congested = chip->congested[slice][config->memory.pool][number],
+		.congested = chip->congested[slice][config->memory.pool][number] /
+			     SWITCH_ABM_PARTS,
+		.congested_parts = chip->congested[slice][config->memory.pool][number],
 		.priority = number,
 		.alpha_log = unscheduled ? config->sharing.unscheduled_alpha_log :
 				     config->memory.account.limit.alpha_log,
@@ -87,28 +89,27 @@ static u64 switch_sharing_threshold(const struct switch_port *port, int number, 
 	return config->sharing.ops->threshold(&view);
 }
 
-static void switch_sharing_set_congested(struct switch_port *port, int number, u32 slice, bool is)
+static void switch_sharing_set_congested(struct switch_port *port, int number, u32 slice, u32 parts)
 {
 	struct switch_queue *queue = &port->queue[number];
 	u8 pool = port->config.queue[number].memory.pool;
 
-	if (is == !!(queue->congested & BIT(slice)))
-		return;
-	queue->congested ^= BIT(slice);
-	if (is)
-		port->chip->congested[slice][pool][number]++;
-	else
-		port->chip->congested[slice][pool][number]--;
+	port->chip->congested[slice][pool][number] += parts - queue->congested[slice];
+	queue->congested[slice] = parts;
 }
 
-/* Looks anew whether a queue is congested; unscheduled frames do not change what that means. */
+/* Looks anew how congested a queue is; unscheduled frames do not change what that means. */
 static void switch_sharing_look(struct switch_port *port, int number, u32 slice, u64 now)
 {
-	const struct switch_account_config *config = &port->config.queue[number].memory.account;
-	u64 cells = switch_account_shared(&port->queue[number].account[slice], config);
-	u64 threshold = switch_sharing_threshold(port, number, slice, false, now);
+	const struct switch_queue_config *config = &port->config.queue[number];
+	u64 cells = switch_account_shared(&port->queue[number].account[slice],
+					  &config->memory.account);
+	u32 length = config->sharing.congested_cells;
+	u32 parts = length ? switch_abm_filled(cells, length) :
+		    switch_abm_congested(cells, switch_sharing_threshold(port, number, slice,
+									 false, now));
 
-	switch_sharing_set_congested(port, number, slice, switch_abm_congested(cells, threshold));
+	switch_sharing_set_congested(port, number, slice, parts);
 }
 
 /* What switch_admit() is for other limits; a queue has no headroom. */
@@ -164,7 +165,7 @@ void switch_sharing_forget(struct switch_port *port, int number)
 	u32 slice;
 
 	for (slice = 0; slice < port->chip->slices; slice++)
-		switch_sharing_set_congested(port, number, slice, false);
+		switch_sharing_set_congested(port, number, slice, 0);
 	port->queue[number].drain = (struct switch_drain) {};
 }
 
@@ -197,17 +198,20 @@ int switch_sharing_parse(struct switch_change *change, const struct nlattr *attr
 		return switch_refuse(change, "queue %d: alpha 2^%d is not in 2^-8 to 2^7", number,
 				     sharing->unscheduled_alpha_log);
 	queue->sharing.interval_ns = sharing->interval_ns;
+	queue->sharing.congested_cells = DIV_ROUND_UP(sharing->congested, change->cell_bytes);
 	queue->sharing.unscheduled_alpha_log = sharing->unscheduled_alpha_log;
 	queue->sharing.unscheduled_classes = sharing->unscheduled_classes;
 	return 0;
 }
 
-int switch_sharing_dump(const struct switch_queue_config *queue, struct sk_buff *skb)
+int switch_sharing_dump(const struct switch_queue_config *queue, u32 cell_bytes,
+			struct sk_buff *skb)
 {
 	struct tc_switch_sharing dump = {
 		.interval_ns = queue->sharing.interval_ns,
 		.unscheduled_alpha_log = queue->sharing.unscheduled_alpha_log,
 		.unscheduled_classes = queue->sharing.unscheduled_classes,
+		.congested = queue->sharing.congested_cells * cell_bytes,
 	};
 
 	if (!queue->sharing.ops)

@@ -22,6 +22,7 @@ struct switch_queue_config;
 struct switch_sharing {
 	const struct switch_sharing_ops *ops;	/* NULL: by that */
 	u32 interval_ns;		/* in which the drain is measured */
+	u32 congested_cells;		/* that a congested queue holds; 0: by its threshold */
 	s8 unscheduled_alpha_log;
 	u8 unscheduled_classes;		/* bit mask: traffic classes that have that alpha */
 };
@@ -33,7 +34,8 @@ void switch_sharing_departed(struct switch_port *port, const struct switch_frame
 void switch_sharing_served(struct switch_port *port, int number, u64 now);
 void switch_sharing_forget(struct switch_port *port, int number);
 int switch_sharing_parse(struct switch_change *change, const struct nlattr *attribute, int number);
-int switch_sharing_dump(const struct switch_queue_config *queue, struct sk_buff *skb);
+int switch_sharing_dump(const struct switch_queue_config *queue, u32 cell_bytes,
+			struct sk_buff *skb);
 int switch_sharing_register(void);
 
 #endif

@@ -170,7 +170,7 @@ struct switch_queue {
 	struct switch_account account[TC_SWITCH_SLICES];
 	u64 average;			/* of WRED */
 	struct switch_drain drain;	/* of queues with a policy, like the next */
-	u8 congested;			/* bit mask: slices in which it is */
+	u32 congested[TC_SWITCH_SLICES];	/* how far it is, in parts (abm.h) */
 	struct switch_line cir, pir, phantom;
 	bool paused;
 	u64 paused_since;
@@ -225,7 +225,7 @@ struct switch_chip {
 	u32 cell_bytes;
 	u32 slices;
 	struct switch_pool pool[TC_SWITCH_SLICES][TC_SWITCH_POOLS];
-	u16 congested[TC_SWITCH_SLICES][TC_SWITCH_POOLS][SWITCH_QUEUES];	/* queues that are */
+	u32 congested[TC_SWITCH_SLICES][TC_SWITCH_POOLS][SWITCH_QUEUES];	/* sums of those */
 	struct timerqueue_head events;	/* of ports */
 	struct hrtimer timer;
 	u64 now;			/* while it is locked */

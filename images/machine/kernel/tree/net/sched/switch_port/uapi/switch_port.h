@@ -225,6 +225,7 @@ struct tc_switch_sharing {
 	__s8 unscheduled_alpha_log;	/* -8 to 7 */
 	__u8 unscheduled_classes;	/* bit mask */
 	__u8 pad[2];
+	__u32 congested;	/* bytes that a congested queue holds; 0: 9/10 of its threshold */
 };
 
 enum tca_switch_group {
