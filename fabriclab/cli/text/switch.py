@@ -125,6 +125,8 @@ def _account(account: Account, port: CheckedPort, memory: Memory, ports: int, sh
         limit = "all of it" if account.limit_bytes is None else f"at most {size(account.limit_bytes)}"
         return f"{reserved}pool {account.pool}, {limit}"
     policy = "" if sharing is None else f" by {sharing.policy}"
+    if sharing is not None and sharing.congested_bytes is not None:
+        policy += f" congested from {size(sharing.congested_bytes)}"
     if not is_calculable(sharing):
         return f"{reserved}pool {account.pool}, alpha {share}{policy}"
     alone, busy = (size(memory.holds_bytes(account, count, port.line.frame_bytes, sharing)) for count in (1, ports))

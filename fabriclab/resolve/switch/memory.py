@@ -11,8 +11,8 @@ of its priority, and each holds
 
     alpha B / ((1 + alpha) N)
 
-(Addanki et al., "ABM: Active Buffer Management in Datacenters", SIGCOMM 2022). Everything is computed in cells, as the
-kernel does, and told in bytes of full frames.
+(Addanki et al., "ABM: Active Buffer Management in Datacenters", SIGCOMM 2022), or more if queues count as congested by
+what they hold of a length. Everything is computed in cells, as the kernel does, and told in bytes of full frames.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import isqrt
 
 from fabriclab.formats.plan.switch import Account, Lossless, Pool, Sharing, Switch
 from fabriclab.resolve.switch.findings import CheckedPort
@@ -79,9 +80,9 @@ class Memory:
         busy = min(busy, self._most_in_a_slice)
         limit = None if account.limit_bytes is None else account.limit_bytes // self.cell_bytes
         free = None if account.pool is None else self.free_cells(account.pool)
-        if sharing is not None and free is not None:
-            # One of them alone holds as much as by the dynamic threshold.
-            return _share(free, limit, account.alpha_log, 1) / busy
+        if sharing is not None and free is not None and account.alpha_log is not None:
+            length = None if sharing.congested_bytes is None else cells(sharing.congested_bytes, self.cell_bytes)
+            return _share_by_abm(free, Fraction(2) ** account.alpha_log, busy, length)
         return _share(free, limit, account.alpha_log, busy)
 
     def holds_bytes(self, account: Account, busy: int, frame_bytes: int, sharing: Sharing | None = None) -> int:
@@ -108,6 +109,23 @@ def _share(free: int | None, limit: int | None, alpha_log: int | None, busy: int
         return share * free / (1 + share * busy)
     fair = Fraction(free, busy)
     return fair if limit is None else min(Fraction(limit), fair)
+
+
+@lru_cache(maxsize=1 << 12)
+def _share_by_abm(free: int, alpha: Fraction, busy: int, length: int | None) -> Fraction:
+    """Return what each of `busy` queues holds where the threshold is alpha / n times what they leave free.
+
+    n is their number, or with a length the part of it that they hold, at least 1.
+    """
+    all_count = alpha * free / (busy * (1 + alpha))
+    if length is None or all_count >= length:
+        return all_count
+    one_counts = alpha * free / (1 + alpha * busy)
+    if busy * one_counts <= length:
+        return one_counts
+    # q = alpha / (busy q / length) (free - busy q), in whole cells.
+    part = alpha * length
+    return (isqrt(int(part**2 + 4 * part * free / busy)) - part) / 2
 
 
 def _accounts(ports: Iterable[CheckedPort]) -> Iterable[Account]:

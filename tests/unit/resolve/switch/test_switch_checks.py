@@ -27,7 +27,17 @@ from switch_by_hand import (
     wred,
 )
 
-from fabriclab.formats.plan.switch import Account, Lossless, Pfc, Phantom, Pool, PriorityGroup, Scheduler, SwitchPort
+from fabriclab.formats.plan.switch import (
+    Account,
+    Lossless,
+    Pfc,
+    Phantom,
+    Pool,
+    PriorityGroup,
+    Scheduler,
+    Sharing,
+    SwitchPort,
+)
 from fabriclab.resolve.switch.checks import check_switch, unmarked
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.headroom import Line
@@ -168,6 +178,15 @@ def test_by_abm_more_busy_ports_take_more_of_a_queue(ports: int, stops: int | No
     assert (finding is None) == (stops is None)
     if finding is not None:
         assert f"with {stops} of {ports} ports busy (alpha 1 by abm of pool shared, 480 KB)" in finding.sentence
+
+
+@pytest.mark.parametrize(("length", "share"), [(None, 801), (801, 801), (1_000, 874), (4_000, 1201), (10**6, 1201)])
+def test_by_a_length_a_queue_holds_what_solves_its_threshold(length: int | None, share: int) -> None:
+    """q = alpha / n (B - 2 q), n = 2 min(1, q / length) from 1 to 2: the machine's queues hold the same
+    (tests/kernel/test_abm_machine.py)."""
+    sharing = Sharing(policy="abm", interval_ns=80_000, congested_bytes=length)
+    held = Memory(switch(4_807), []).share_cells(Account(pool="shared", alpha_log=-1), 2, sharing)
+    assert int(held) == share
 
 
 def test_a_policy_of_ones_own_is_not_judged() -> None:
