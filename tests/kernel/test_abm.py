@@ -46,7 +46,7 @@ def test_the_threshold_is_the_formula_rounded_down_once(
     abm: ctypes.CDLL, free: int, alpha_log: int, congested: int, served: int, waiting: int
 ) -> None:
     drain = min(Fraction(served, waiting), Fraction(1)) if waiting else Fraction(1)
-    exact = Fraction(2) ** alpha_log / max(Fraction(congested, PARTS), 1) * free * drain
+    exact = Fraction(2) ** alpha_log / max(Fraction(congested, PARTS), Fraction(1)) * free * drain
     assert threshold(abm, free, alpha_log, congested, served, waiting) == exact.__floor__()
 
 
