@@ -33,8 +33,8 @@ POINTS = {
     # Drops by chance: every random number counts.
     "bufferbloat": "variant=pie; congestion_control=bbr; start=50 ms; stop=300 ms; switches.default.aqm.target=1 ms",
     "buffer-rule": "variant=four; buffer=39 KB; stop=150 ms; traffic.long.jitter=20 ms",
-    "buffer-sharing": "sharing=abm; window=4 ms; traffic.incast1.aggregators=h1,h2; traffic.incast1.interval=2 ms; "
-    "traffic.incast2.enabled=false",
+    "buffer-sharing": "seed=2; sharing=abm; window=4 ms; traffic.incast1.aggregators=h1,h2; "
+    "traffic.incast1.interval=2 ms; traffic.incast2.enabled=false",
     "buffers": "variant=shallow-ecn-pfc; background=true; size=2 MB; duration=60 ms",
     "convergence": "variant=cubic; traffic.flow2.start=20 ms; traffic.flow3.start=40 ms; traffic.flow4.start=60 ms; "
     "traffic.flow5.start=80 ms; traffic.flow5.stop=100 ms; traffic.flow4.stop=120 ms; traffic.flow3.stop=140 ms; "
