@@ -219,8 +219,14 @@ def _label(member: Member) -> str:
 
 
 def _explain(pools: Sequence[Memory]) -> str:
-    dynamic = any(alpha(member.account) is not None for pool in pools for member in members(pool.node, pool.name))
-    return " A queue or group with a dynamic limit may hold alpha times the pool's free memory." if dynamic else ""
+    dynamic = [one for pool in pools for one in members(pool.node, pool.name) if alpha(one.account) is not None]
+    if not dynamic:
+        return ""
+    said = " A queue or group with a dynamic limit may hold alpha times the pool's free memory."
+    policies = sorted({member.policy for member in dynamic if member.policy is not None})
+    if policies:
+        said += f" Queues that share by {', '.join(policies)} have another threshold, which is not drawn."
+    return said
 
 
 def _describe(pool: Memory) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabriclab.formats.plan.node import Node
-from fabriclab.formats.plan.switch import Account, Pool
+from fabriclab.formats.plan.switch import Account, Pool, SwitchQueue
 
 
 class Limit(NamedTuple):
@@ -27,6 +27,8 @@ class Member:
     """`queue` or `group`."""
     index: int
     account: Account
+    policy: str | None = None
+    """By which a queue shares its pool, such as `abm`; None: by the account alone."""
 
 
 def members(node: Node, pool: str) -> Iterator[Member]:
@@ -37,7 +39,9 @@ def members(node: Node, pool: str) -> Iterator[Member]:
         for kind, parts in (("queue", port.switch_port.queues), ("group", port.switch_port.groups)):
             for each in parts:
                 if each.account.pool == pool:
-                    yield Member(f"{node.name}:{port.interface}", kind, each.index, each.account)
+                    sharing = each.sharing if isinstance(each, SwitchQueue) else None
+                    policy = None if sharing is None else sharing.policy
+                    yield Member(f"{node.name}:{port.interface}", kind, each.index, each.account, policy)
 
 
 def shared_bytes(node: Node, pool: str) -> int:

@@ -70,6 +70,13 @@ def test_members_are_those_of_one_pool() -> None:
     assert len(list(members(node, "shared"))) == 2 * (SERVERS + 1)
 
 
+def test_a_member_says_by_which_policy_it_shares() -> None:
+    plan = switch_plan()
+    ports(plan)[0]["switch_port"]["queues"][0]["sharing"] = {"policy": "abm", "interval_ns": 80_000}
+    policies = [member.policy for member in members(switch(plan), "shared")]
+    assert policies.count("abm") == 1 and set(policies) == {"abm", None}
+
+
 @pytest.mark.parametrize(("factor", "text"), [(1.0, "1"), (8.0, "8"), (0.5, "1/2"), (2.0**-8, "1/256")])
 def test_alphas_as_people_write_them(factor: float, text: str) -> None:
     assert alpha_text(factor) == text
