@@ -94,14 +94,15 @@ class Feed:
 
         Raises Gone, OSError and ValueError for a run directory that is none, WebSocketDisconnect, TimeoutError.
         """
-        await self._introduce(labs)
-        loops = [asyncio.create_task(one) for one in (self._listen(), self._watch())]
-        self._tasks.update(loops)
-        done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
         try:
+            await self._introduce(labs)
+            loops = [asyncio.create_task(one) for one in (self._listen(), self._watch())]
+            self._tasks.update(loops)
+            done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         except Gone:
+            # Also before the first look: it was up when the browser was told of it.
             raise Gone(f"{self._name}: the lab has gone down") from None
 
     async def stop(self) -> None:

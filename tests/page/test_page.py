@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from fake_lab import FakeLab
@@ -141,6 +142,13 @@ def test_a_lab_that_can_not_look_is_shown_all_the_same(fake: FakeLab, server: Se
 def test_a_lab_that_goes_down_is_told(fake: FakeLab, page: Page) -> None:
     expect(page.locator("#title")).to_have_text("fake")
     fake.stop()
+    expect(page.locator("#notice")).to_have_text("fake: the lab has gone down")
+
+
+def test_a_lab_that_goes_down_before_its_first_answer_is_told_too(fake: FakeLab, page: Page) -> None:
+    Path(fake.entry.socket).unlink()
+    page.reload()
+    expect(page.locator("#title")).to_have_text("fake")
     expect(page.locator("#notice")).to_have_text("fake: the lab has gone down")
 
 
