@@ -95,6 +95,9 @@ def test_a_program_sees_the_same_faults_signals_and_registers(
         "threads keep their registers: 2000 times",
         "handlers give them back: 500 times of 500",
         "it ended with 7",
+        "two clocks agree: 1 1",
+        "read by the library, it stands 131072 times and moves by 256 ns",
+        "read in both ways, it stands 131072 times and moves by 256 ns",
     ):
         assert line in seen["seccomp"]
 

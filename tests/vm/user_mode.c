@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a program sees of its own faults, signals and registers, one line each: the
- * same however the machine runs programs.
+ * What a program sees of its own faults, signals and registers, and of the clock, one
+ * line each: the same however the machine runs programs.
  */
 #include <emmintrin.h>
 #include <pthread.h>
@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -215,11 +218,46 @@ static void traced(void)
 	printf("it ended with %d\n", WEXITSTATUS(status));
 }
 
+static long read_clock(clockid_t clock, int by_call)
+{
+	struct timespec now;
+
+	if (by_call)
+		syscall(SYS_clock_gettime, clock, &now);
+	else
+		clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The C library reads the clock without a system call, but that is not to be seen. */
+static void clocks(void)
+{
+	static const char *const ways[] = { "by the library", "in both ways" };
+	struct timeval time;
+	long began, now, readings;
+
+	now = read_clock(CLOCK_REALTIME, 0);
+	gettimeofday(&time, NULL);
+	printf("two clocks agree: %d %d\n", now == read_clock(CLOCK_REALTIME, 1),
+	       now / 1000 == time.tv_sec * 1000000 + time.tv_usec);
+	for (int way = 0; way < 2; way++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		began = read_clock(CLOCK_MONOTONIC, 0);
+		for (readings = 1;; readings++) {
+			now = read_clock(CLOCK_MONOTONIC, way && readings % 2);
+			if (now != began)
+				break;
+		}
+		printf("read %s, it stands %ld times and moves by %ld ns\n", ways[way], readings, now - began);
+	}
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	faults();
 	registers();
 	traced();
+	clocks();
 	return 0;
 }
