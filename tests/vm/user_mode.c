@@ -230,7 +230,7 @@ static long read_clock(clockid_t clock, int by_call)
 }
 
 /* The C library reads the clock without a system call, but that is not to be seen. */
-static void clocks(void)
+static void time_stands(void)
 {
 	static const char *const ways[] = { "by the library", "in both ways" };
 	struct timeval time;
@@ -258,6 +258,6 @@ int main(void)
 	faults();
 	registers();
 	traced();
-	clocks();
+	time_stands();
 	return 0;
 }
